@@ -1,15 +1,15 @@
-# Sourced by the scripts that run experiments: from a fresh Debian machine to the built program. Bash.
+# Bash functions for scripts that run experiments: from a fresh Debian machine to the built program. To be sourced.
 # shellcheck shell=bash
 
-# Installs the packages that are missing and builds the program with preset release, in the root of the project.
+# Installs missing packages and builds the program with preset release. Call it in the root of the project.
 build_proxbench() {
   scripts/install-deps
   cmake --preset release
   cmake --build --preset release --parallel "$(nproc)" --target proxbench
 }
 
-# Finds or downloads the OCR data, and has the program find them. Returns 3 where they cannot be had; any other failure
-# ends the script.
+# Finds or downloads the OCR data, and sets PROXBENCH_DATA for the program. Returns 3 if they are not available. Any
+# other failure ends the script.
 get_ocr_data() {
   local data status=0
   data=$(scripts/get-data) || status=$?

@@ -1,5 +1,5 @@
-# Writes OUTPUT, a header with the revision of SOURCE, whether its files differ from it, and a digest of the sources that
-# decide the results of runs; touches it only where that changed. Run at every build:
+# Writes OUTPUT, a header with the revision of SOURCE, whether files differ from it, and a digest of the sources that
+# decide the results of runs. Leaves the file alone if nothing changed. Runs at every build:
 # cmake -DSOURCE=... -DOUTPUT=... -P source-facts.cmake
 set(revision "")
 set(dirty "")
@@ -14,8 +14,8 @@ if(NOT failed)
   endif()
 endif()
 
-# Code, without comments, layout and tests. What reads configs, plans sweeps and reports results is not among them, but
-# for the values of lambda paths.
+# The digest covers code, without comments, layout and tests. It leaves out the code that reads configs, plans sweeps and
+# reports results, except for the values of lambda paths.
 set(folders core oracles solvers experiments/base experiments/data experiments/metrics experiments/run configs/templates)
 list(TRANSFORM folders PREPEND ${SOURCE}/)
 list(TRANSFORM folders APPEND "/*" OUTPUT_VARIABLE patterns)

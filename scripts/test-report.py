@@ -1,6 +1,6 @@
-"""Tests the report page in a real browser: makes small results on generated data, makes the page of them, and uses it
-in headless Chromium as a reader would. Run by scripts/test-report; scripts/install-deps --browser installs what it
-needs."""
+"""Tests the report page in a real browser: makes small results on generated data, makes a page from them, and uses it
+in headless Chromium as a reader would. scripts/test-report runs it, and scripts/install-deps --browser installs the
+packages for it."""
 import argparse
 import base64
 import json
@@ -44,8 +44,8 @@ quantities =
 def options():
     parser = argparse.ArgumentParser(prog="scripts/test-report", description=__doc__)
     parser.add_argument("--program", type=Path, default=ROOT / "build/release/proxbench", help="the built program")
-    parser.add_argument("--keep", type=Path, metavar="DIR", help="keeps page, screenshots and a printed PDF there")
-    parser.add_argument("--check", action="store_true", help="only says whether all that the test needs is there")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the page, screenshots and a printed PDF there")
+    parser.add_argument("--check", action="store_true", help="only tell whether the test has all it needs")
     return parser.parse_args()
 
 
@@ -69,7 +69,7 @@ def edit_manifests(results, edit):
 
 
 def spoil(manifest):
-    """A crash, timings that cannot be compared, a second machine, and names that try to leave the page."""
+    """Adds a crash, timings that cannot be compared, a second machine, and names that try to inject HTML."""
     about = manifest["run"]
     if about["label"] == "prox-gd":
         about["label"] = HOSTILE
@@ -90,9 +90,9 @@ def copy_results(results, name):
 
 
 def write_traces(results):
-    """Traces of two samples, in which repetition r of prox-newton falls to 10^-r after r seconds; the others of prox-newton's
-    data set and lambda go below f* for a second."""
-    shutil.rmtree(results / "references")  # the manifests know f* as well
+    """Writes traces in which repetition r of prox-newton falls to 10^-r after r seconds. The other solvers go below f*
+    for a second."""
+    shutil.rmtree(results / "references")  # the manifests hold f* too
     for folder in results.glob("runs/*"):
         manifest = json.loads((folder / "manifest.json").read_text())
         about = manifest["run"]
@@ -115,7 +115,7 @@ def make_page(program, folder):
     plain = make_results(program, folder, "plain")
     spoilt = copy_results(plain, "spoilt")
     edit_manifests(spoilt, spoil)
-    config = spoilt / "config.ini"  # which has to know the solver, or its runs would be left out
+    config = spoilt / "config.ini"  # it must list the solver, or its runs would be left out
     config.write_text(config.read_text().replace("[solver.prox-gd]", f"[solver.{HOSTILE}]"))
     edit_manifests(copy_results(plain, "crashed"), crash)
     write_traces(copy_results(plain, "exact"))
@@ -126,7 +126,7 @@ def make_page(program, folder):
 
 
 def number_of(label):
-    """Of a tick: 1,500, 1.5e-7 and 2×10 with a raised exponent."""
+    """The number of a tick: 1,500, 1.5e-7, or 2×10 with a raised exponent."""
     digits, _, power = label.replace(",", "").rpartition("×")
     raised = power[2:].translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789"))
     return float(digits or 1) * (10.0 ** int(raised) if raised != power[2:] else float(power))
@@ -176,7 +176,7 @@ class Page(unittest.TestCase):
         return self.browser.find_element("css selector", f"#chart-{name} {selector}")
 
     def choose(self, label, value, name="plain"):
-        """Sets the select whose label begins so."""
+        """Sets the select whose label begins with this text."""
         from selenium.webdriver.support.ui import Select
         for choice in self.browser.find_elements("css selector", f"#chart-{name} label.choice"):
             if choice.text.startswith(label):
@@ -196,7 +196,7 @@ class Page(unittest.TestCase):
         return any(label in row.text for row in rows)
 
     def pixels(self, colour, name="plain"):
-        """How many pixels of the chart have this colour."""
+        """The number of pixels of the chart with this colour."""
         return self.js("""
             const wanted = arguments[1].match(/../g).map((digits) => parseInt(digits, 16));
             return Math.max(...[...document.querySelectorAll(`#chart-${arguments[0]} canvas`)].map((canvas) => {
@@ -211,7 +211,7 @@ class Page(unittest.TestCase):
             }));""", name, colour)
 
     def drag(self, start, end, name="plain"):
-        """Over the chart, from and to these shares of its width."""
+        """Drags over the chart, from and to these shares of its width."""
         from selenium.webdriver.common.action_chains import ActionChains
         plot = self.one(".plot", name)
         self.js("arguments[0].scrollIntoView({block: 'center'})", plot)
@@ -229,7 +229,7 @@ class Page(unittest.TestCase):
         picture = self.cdp("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)
         (self.keep / name).write_bytes(base64.b64decode(picture["data"]))
 
-    # ---- what is tested
+    # ---- tests
 
     def test_it_loads_nothing_but_itself(self):
         self.browser.get_log("performance")
@@ -310,7 +310,7 @@ class Page(unittest.TestCase):
         self.choose("Repetitions", "each")
         self.assertEqual(self.graph("graph.getLabels().length"), 10)
         self.choose("Repetitions", "median")
-        # Of prox-gd, which is drawn last: two straight lines may lie on each other.
+        # Counts the colour of prox-gd, which is drawn last: a straight line may cover another one.
         for quantity in ("nnz", "accuracy", "suboptimality", "objective"):
             for axis in ("passes", "updates", "iterations", "seconds"):
                 with self.subTest(quantity=quantity, axis=axis):

@@ -35,8 +35,8 @@ void write_file_atomically(const fs::path& file, const std::string& text) {
     throw Error(file.string() + ": cannot be written: " + what + ": " +
                 std::generic_category().message(code));
   };
-  std::error_code ignored;  // a file that does not exist is no device and no link
-  // A device or pipe (/dev/stdout) cannot be renamed over; a link keeps pointing where it points.
+  std::error_code ignored;  // a file that does not exist is neither a device nor a link
+  // A device or pipe (/dev/stdout) cannot be replaced by a rename. A link must keep its target.
   const bool special = fs::exists(file, ignored) && !fs::is_regular_file(file, ignored);
   fs::path target = fs::is_symlink(file, ignored) ? fs::weakly_canonical(file, ignored) : file;
   fs::path temporary = target;
@@ -55,7 +55,7 @@ void write_file_atomically(const fs::path& file, const std::string& text) {
     if (written < 0 && errno != EINTR) give_up("write");
     if (written > 0) done += static_cast<std::size_t>(written);
   }
-  // Without this a full disk can be noticed only after the rename.
+  // Without fsync() a full disk may be noticed only after the rename.
   if (!special && ::fsync(descriptor) != 0) give_up("fsync");
   ::close(descriptor);
   if (special) return;
@@ -77,7 +77,7 @@ ScratchFolder::ScratchFolder(fs::path folder) : path(std::move(folder)) {
 }
 
 ScratchFolder::~ScratchFolder() {
-  std::error_code ignored;  // what stays is in nobody's way
+  std::error_code ignored;  // a leftover folder does no harm
   fs::remove_all(path, ignored);
 }
 
@@ -90,7 +90,7 @@ std::string file_name_part(const std::string& text) {
 }
 
 std::string read_file(const fs::path& file, const std::string& expected) {
-  std::error_code ignored;  // what cannot be looked at cannot be opened either
+  std::error_code ignored;  // a file that cannot be examined cannot be opened either
   if (fs::is_directory(file, ignored) || !std::ifstream(file))
     throw Error::in_file(file.string(), 0, "no readable file", expected);
   return text_of(file);

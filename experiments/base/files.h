@@ -8,26 +8,29 @@
 
 namespace proxbench {
 
-/// From now on nothing here writes: of a process that others speak for.
+/// After this call, the functions here write nothing. For a process whose results another process writes.
 void write_no_files();
 bool writes_files();
 
-/// Writes text to `file` by way of a temporary name and rename; throws Error naming the file when it cannot.
+/// Writes the text to a temporary file and renames it to `file`. Throws Error with the name of the file if
+/// this fails.
 void write_file_atomically(const std::filesystem::path& file, const std::string& text);
-/// Makes the folder and those above it where they are missing; throws Error naming it when it cannot.
+/// Makes the folder and its parents if they are missing. Throws Error with the name of the folder if this
+/// fails.
 void make_folder(const std::filesystem::path& folder);
 
-/// The text as part of a file name: what may be special in one becomes "_".
+/// Makes the text fit for a file name: characters that may be special there become "_".
 std::string file_name_part(const std::string& text);
 
-/// All bytes of it. Throws Error (kInput), which says that `expected` was expected, where it cannot be read.
+/// Returns all bytes of the file. Throws Error (kInput) if it cannot be read; the message says that
+/// `expected` was expected.
 std::string read_file(const std::filesystem::path& file, const std::string& expected);
 
-/// Throws Error (kInput), with the line, where it cannot be read or is no JSON.
+/// Throws Error (kInput) with the line if the file cannot be read or is not JSON.
 nlohmann::json read_json(const std::filesystem::path& file, const std::string& expected);
 
-/// A folder that is made where it is missing, and goes away with its contents. Throws Error where it cannot
-/// be made.
+/// Makes a folder if it is missing, and removes it with its contents at the end. Throws Error if it cannot be
+/// made.
 struct ScratchFolder {
   explicit ScratchFolder(std::filesystem::path folder);
   ~ScratchFolder();
@@ -36,22 +39,22 @@ struct ScratchFolder {
   const std::filesystem::path path;
 };
 
-/// Empty where the file cannot be read.
+/// Returns an empty text if the file cannot be read.
 std::string text_of(const std::filesystem::path& file);
 
-/// Indented, with a line break at the end; bytes that are no UTF-8 become replacement characters.
+/// Indented JSON with a line break at the end. Bytes that are not UTF-8 become replacement characters.
 std::string json_text(const nlohmann::ordered_json& json);
-/// The same by way of write_file_atomically(). Throws Error where it cannot be written.
+/// Writes json_text() with write_file_atomically(). Throws Error if it cannot be written.
 void write_json(const std::filesystem::path& file, const nlohmann::ordered_json& json);
 
-/// The number at a JSON pointer, e.g. "/timing/wall_seconds"; NaN where there is none.
+/// Returns the number at a JSON pointer, e.g. "/timing/wall_seconds"; NaN if there is none.
 template <class Json>
 double number_at(const Json& json, const char* pointer) {
   const nlohmann::json::json_pointer at(pointer);
   const bool known = json.contains(at) && json.at(at).is_number();
   return known ? json.at(at).template get<double>() : std::numeric_limits<double>::quiet_NaN();
 }
-/// The reverse: null for what is not finite, which JSON does not have.
+/// Does the reverse. A number that is not finite becomes null, because JSON has no such numbers.
 nlohmann::ordered_json number_json(double value);
 
 }  // namespace proxbench

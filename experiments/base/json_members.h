@@ -1,5 +1,6 @@
 #pragma once
-/// Records as JSON: a record lists its members once, as pairs of a key and a member, for writing and reading.
+/// Records as JSON. A record lists its members once, as pairs of a key and a member; both writing and reading
+/// use this list.
 
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -17,7 +18,7 @@ void to_json(Json& json, const T& record) {
   std::apply([&](const auto&... member) { ((json[member.first] = record.*member.second), ...); },
              T::members());
 }
-/// Throws nlohmann::json::exception where a key is missing or of another type.
+/// Throws nlohmann::json::exception if a key is missing or has a value of another type.
 template <class Json, ListsMembers T>
 void from_json(const Json& json, T& record) {
   std::apply([&](const auto&... member) { (json.at(member.first).get_to(record.*member.second), ...); },

@@ -46,7 +46,7 @@ LineReader::LineReader(FilePart part)
 
 void LineReader::find_first() {
   std::string_view line;
-  next(line);  // the rest of a line
+  next(line);  // the rest of the line before the part
   bool found = records_ == FileRecords::kLine;
   while (!found && !part_ended_ && next(line)) found = is_blank(line);
   line_ = 0;

@@ -14,13 +14,14 @@ struct gzFile_s;
 
 namespace proxbench {
 
-/// What a record of a file is.
+/// How records of a file are separated: a record ends at a blank line, or each line is a record.
 enum class FileRecords { kUpToBlankLine, kLine };
 
-/// Some of the records of a file, so that parts that follow each other have each record once. Of records that
-/// blank lines end: those that begin behind the first blank line at or after byte `begin`, or at the start of
-/// the file, and not behind the first one at or after byte `end`. Of lines: those that begin at or after byte
-/// `begin` and before byte `end`. A gzipped file has one part.
+/// Some of the records of a file. Consecutive parts contain each record exactly once. If blank lines end
+/// records, the part begins with the first record after the first blank line at or after byte `begin` (or
+/// with the file if `begin` is 0), and it ends at the first blank line at or after byte `end`. If each line
+/// is a record, the part holds the lines that begin at or after byte `begin` and before byte `end`. A gzipped
+/// file has one part.
 struct FilePart {
   std::string path;
   std::uint64_t begin = 0, end = std::numeric_limits<std::uint64_t>::max();
@@ -28,39 +29,40 @@ struct FilePart {
   bool whole() const { return begin == 0 && end == std::numeric_limits<std::uint64_t>::max(); }
 };
 
-/// Reads a file once from start to end. Whether it is gzipped is told from its content, not its name. Line
-/// ends are LF or CRLF; the last line may lack one; a UTF-8 byte order mark is skipped.
+/// Reads a file once from start to end. Detects gzip by content, not by name. Lines end with LF or CRLF, and
+/// the last line may lack its end. A UTF-8 byte order mark is skipped.
 class LineReader {
  public:
-  /// Throws Error (kInput) where the file is missing, unreadable or a directory.
+  /// Throws Error (kInput) if the file is missing, unreadable or a directory.
   explicit LineReader(std::string path) : LineReader(FilePart{std::move(path)}) {}
   explicit LineReader(FilePart part);
-  /// The lines of `text`, not gzipped; errors name it `name`.
+  /// Reads the lines of `text`, which is not gzipped. Errors call it `name`.
   LineReader(std::string_view text, std::string name);
   ~LineReader();
   LineReader(const LineReader&) = delete;
   LineReader& operator=(const LineReader&) = delete;
 
-  /// Moves to the next line; false after the last one. `line` has no line end and is valid until the next
-  /// call. Throws Error (kInput) on a read error, on a gzip stream that is cut short (before its incomplete
-  /// last line is handed out) and on one whose checksum is wrong.
+  /// Moves to the next line; returns false after the last one. `line` has no line end and is valid until the
+  /// next call. Throws Error (kInput) on a read error, on a truncated gzip stream (before the incomplete last
+  /// line is returned), and on a wrong checksum.
   bool next(std::string_view& line);
 
-  /// Number of the line that next() gave last, from 1 where the part begins; 0 before the first.
+  /// Number of the line that next() last returned. Counts from 1 at the start of the part; 0 before the first
+  /// line.
   std::uint64_t line() const { return line_; }
   const std::string& path() const { return path_; }
 
-  /// Throws Error::in_file at the line that next() gave last.
+  /// Throws Error::in_file for the line that next() last returned.
   [[noreturn]] void fail(const std::string& found, const std::string& expected) const;
-  /// The same, for a file that ended without a single record.
+  /// Does the same for a file that ended without a single record.
   [[noreturn]] void fail_empty(const std::string& expected) const;
 
  private:
-  /// Appends the next block of decoded text to the unread rest; false at the end of the file.
+  /// Appends the next block of decoded text to the unread text. Returns false at the end of the file.
   bool fill();
-  /// Moves to the first record of a part that does not begin with the file.
+  /// Moves to the first record of a part that does not start at the beginning of the file.
   void find_first();
-  /// Lines before the part.
+  /// Counts the lines before the part.
   std::uint64_t lines_before() const;
 
   std::string path_;
@@ -68,8 +70,8 @@ class LineReader {
   std::vector<char> buffer_;
   std::size_t begin_ = 0, end_ = 0;  ///< the unread text is buffer_[begin_, end_)
   std::uint64_t line_ = 0;
-  std::uint64_t offset_ = 0;  ///< of the next line in the file
-  std::uint64_t first_ = 0;   ///< of the part's first line
+  std::uint64_t offset_ = 0;  ///< of the next line, in bytes from the start of the file
+  std::uint64_t first_ = 0;   ///< offset of the part's first line
   std::uint64_t end_of_part_ = std::numeric_limits<std::uint64_t>::max();
   FileRecords records_ = FileRecords::kUpToBlankLine;
   bool ended_ = false, part_ended_ = false;

@@ -92,7 +92,7 @@ TEST(LineReader, RefusesAWrongChecksum) {
   std::string bytes = gzipped("a\nb\n");
   bytes[bytes.size() - 8] = static_cast<char>(bytes[bytes.size() - 8] ^ 1);  // first byte of the CRC
   const TempFile file(bytes, "x.gz");
-  // The line depends on how much zlib decodes at once: the checksum comes at the end.
+  // The checksum comes at the end, so the line number depends on how much zlib decodes at once.
   EXPECT_THAT(
       error_of([&] { lines_of(file.path()); }),
       MatchesRegex(

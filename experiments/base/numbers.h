@@ -1,5 +1,5 @@
 #pragma once
-/// Numbers that are none: not measured, never reached.
+/// Values for numbers that were not measured (NaN) or never reached (infinity).
 
 #include <limits>
 

@@ -27,10 +27,10 @@ extern char** environ;
 namespace proxbench {
 namespace {
 
-/// Of the kernel's sets of NUMA nodes.
+/// The size of the kernel's sets of NUMA nodes, in nodes and in bits per word.
 constexpr std::size_t kMostNodes = 1024, kBits = 8 * sizeof(unsigned long);
 
-/// The environment of this process with the additions in the place of what has their names.
+/// The environment of this process, in which the additions replace variables of the same name.
 std::vector<std::string> merged_environment(const std::vector<std::string>& additions) {
   const auto name = [](std::string_view entry) { return entry.substr(0, entry.find('=')); };
   std::set<std::string_view> added;
@@ -48,22 +48,22 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return out;
 }
 
-/// What stands between fork and exec. Only async-signal-safe calls; errno tells what failed.
+/// The set-up between fork and exec. Makes only async-signal-safe calls; errno says what failed.
 struct Child {
   char** command;
   char** environment;
   const char* folder;
   const char* log;
   const char* errors;
-  const cpu_set_t* cpus;              ///< null: as the parent
-  const unsigned long* memory_nodes;  ///< a bit each; null: as the system does it
+  const cpu_set_t* cpus;              ///< null: the CPUs of the parent
+  const unsigned long* memory_nodes;  ///< a bit for each node; null: the system's default
   rlim_t memory_limit;
   pid_t parent;
 
-  /// Returns only where it fails.
+  /// Returns only if it fails.
   void become() const {
     setpgid(0, 0);
-    // Dies with its parent; where that has died already, getppid() tells.
+    // The child dies with its parent. getppid() tells if the parent has died already.
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return;
     if (getppid() != parent) _exit(127);
     for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) std::signal(signal, SIG_DFL);
@@ -85,16 +85,16 @@ struct Child {
     ::execvpe(command[0], command, environment);
   }
 
-  /// Where memory runs out, it is this process that the kernel shall take, not its parent.
+  /// If memory runs out, the kernel shall kill this process, not its parent.
   static void prefer_for_oom_killer() {
     const int file = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    if (file < 0) return;  // no such kernel file: nothing to prefer
+    if (file < 0) return;  // this kernel has no such file
     if (::write(file, "1000", 4) < 0) errno = 0;
     ::close(file);
   }
 };
 
-/// Waits for the end of the child's set-up; 0, or the errno with which it failed.
+/// Waits until the child's set-up ends. Returns 0, or the errno with which it failed.
 int failure_of(int pipe) {
   int code = 0;
   ssize_t got;
@@ -110,7 +110,7 @@ int wait_status(pid_t id, rusage& usage) {
   return status;
 }
 
-/// The smallest number among the CPUs that share this one's core; itself where the system does not tell.
+/// The smallest number of the CPUs that share this one's core; the CPU itself if the system does not tell.
 int core_of(int cpu) {
   std::ifstream in(fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu));
   int first = cpu;
@@ -170,7 +170,7 @@ Process::~Process() {
 bool Process::wait_for(std::chrono::milliseconds timeout) {
   if (ended_) return true;
   pollfd watched{descriptor_, POLLIN, 0};
-  // Without a descriptor (kernels before 5.3) the time is waited out.
+  // Without a descriptor (kernels before 5.3), poll() waits for the whole timeout.
   const int ready = ::poll(&watched, descriptor_ >= 0 ? 1 : 0, static_cast<int>(timeout.count()));
   if (ready <= 0 && descriptor_ >= 0) return false;
   siginfo_t info{};
@@ -246,7 +246,7 @@ bool may_place_memory() {
   int policy = -1;
   if (syscall(SYS_get_mempolicy, &policy, nullptr, 0, nullptr, 0) != 0 || policy != MPOL_DEFAULT)
     return false;
-  // No policy has this number: EINVAL is the answer of a kernel that was allowed to look at it.
+  // No policy has this number. A kernel that may look at it answers EINVAL.
   return syscall(SYS_set_mempolicy, -1, nullptr, 0) != 0 && errno == EINVAL;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// A program run as a process of its own, which its parent can watch, stop and outlive. Linux.
+/// Runs a program as a separate process, which its parent can watch, stop and outlive. Linux only.
 
 #include <sys/types.h>
 
@@ -13,83 +13,84 @@
 namespace proxbench {
 
 struct ProcessSettings {
-  std::vector<std::string> command;           ///< the program, looked for on PATH without '/', then arguments
-  std::vector<std::string> environment = {};  ///< "NAME=value", added to this process's own
-  std::vector<int> cpus = {};                 ///< it may run on these only; empty: as this process may
-  /// NUMA nodes over which its memory is spread page by page; empty: as the system does it, each page on the
-  /// node of the thread that touches it first.
+  std::vector<std::string> command;           ///< program (found on PATH if without '/') and arguments
+  std::vector<std::string> environment = {};  ///< "NAME=value", added to the environment of this process
+  std::vector<int> cpus = {};                 ///< the only CPUs it may run on; empty: those of this process
+  /// Its memory is interleaved page by page over these NUMA nodes. Empty: the system's default, which puts
+  /// each page on the node of the thread that first touches it.
   std::vector<int> memory_nodes = {};
   std::uint64_t memory_limit = 0;           ///< bytes of private writable memory; 0: no limit
-  std::filesystem::path folder = ".";       ///< where it works
-  std::filesystem::path log = "/dev/null";  ///< its standard output and error go there
-  std::filesystem::path errors = {};        ///< its standard error instead; empty: to the log
+  std::filesystem::path folder = ".";       ///< its working directory
+  std::filesystem::path log = "/dev/null";  ///< receives its standard output and error
+  std::filesystem::path errors = {};        ///< receives its standard error; empty: the log does
 };
 
 /// How a process ended.
 struct ProcessEnd {
-  int exit_status = -1;  ///< -1: ended by a signal
-  int signal = 0;        ///< 0: not ended by a signal
-  std::uint64_t peak_rss_bytes = 0;  ///< the kernel counts what it held between fork and exec, too
-  double cpu_seconds = 0.0;          ///< with those of the children that it waited for
+  int exit_status = -1;              ///< -1: a signal ended it
+  int signal = 0;                    ///< 0: no signal ended it
+  std::uint64_t peak_rss_bytes = 0;  ///< includes the memory between fork and exec
+  double cpu_seconds = 0.0;          ///< includes the children that it waited for
 };
 
-/// A running process. It has a process group of its own, so that Ctrl-C on the terminal reaches this process
-/// only, and is killed by the kernel when the thread that started it ends, however that comes.
+/// A running process. It has its own process group, so Ctrl-C on the terminal reaches only the parent. The
+/// kernel kills it when the thread that started it ends for any reason.
 class Process {
  public:
-  /// Throws Error where the program cannot be started.
+  /// Throws Error if the program cannot be started.
   explicit Process(const ProcessSettings& settings);
-  /// Kills it where it still runs.
+  /// Kills the process if it still runs.
   ~Process();
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
   pid_t id() const { return id_; }
-  /// Waits at most so long; true where it has ended. A signal that this process receives ends the waiting.
+  /// Waits at most `timeout`. Returns true if the process has ended. A signal to this process ends the wait
+  /// early.
   bool wait_for(std::chrono::milliseconds timeout);
   bool ended() const { return ended_; }
   const ProcessEnd& end() const { return end_; }
   void send(int signal) const;
-  /// The same to all of its process group, also where it has ended and left others.
+  /// Sends the signal to its whole process group, even if the process has ended and left others running.
   void send_to_group(int signal) const;
-  /// The most memory that the program it runs now has held so far; 0 where that cannot be told.
+  /// The peak memory of the program that it runs now; 0 if unknown.
   std::uint64_t peak_rss_bytes() const;
 
  private:
   pid_t id_ = -1;
-  int descriptor_ = -1;  ///< of the process, for poll()
+  int descriptor_ = -1;  ///< a pidfd, for poll()
   bool ended_ = false;
   ProcessEnd end_;
 };
 
-/// What a program said, and how it ended.
+/// What a program wrote, and how it ended.
 struct ProgramOutput {
   ProcessEnd end;
   std::string out, err;
   bool given_up = false;
 };
 
-/// Runs a program to its end. It is killed where it takes longer than `timeout`, or `give_up` (which may be
-/// empty) says so of what it has written to standard error so far. Throws Error where it cannot be started.
+/// Runs a program to its end. Kills it if it takes longer than `timeout`, or if `give_up` returns true for
+/// the standard error written so far. `give_up` may be empty. Throws Error if the program cannot be started.
 ProgramOutput run_program(const std::vector<std::string>& command, std::chrono::seconds timeout,
                           const std::function<bool(const std::string& err)>& give_up = {});
 
-/// "SIGSEGV"; "signal 64" where it has no name.
+/// "SIGSEGV"; "signal 64" if the signal has no name.
 std::string signal_name(int signal);
 
-/// The numbers of the CPUs that this process may run on, one of each core first, so that any first n of them
-/// share as few cores as can be.
+/// The numbers of the CPUs that this process may run on. One CPU of each core comes first, so the first n of
+/// them share as few cores as possible.
 std::vector<int> usable_cpus();
 
-/// The NUMA nodes of these CPUs, ascending, where they are several; empty where there is one, or the system
-/// does not tell.
+/// The NUMA nodes of these CPUs, ascending. Empty if there is only one node, or if the system does not tell.
 ///
-/// Loops hand out their chunks to whichever thread is free, so no page belongs to one thread; but a file is
-/// read, and most arrays are filled, by one. Spread over the nodes, they are read at the bandwidth of all.
+/// Loops give their chunks to whichever thread is free, so no page belongs to one thread. But a single thread
+/// reads a file and fills most arrays. Spreading these pages over the nodes gives loops the bandwidth of all
+/// nodes.
 std::vector<int> memory_nodes_of(const std::vector<int>& cpus,
                                  const std::filesystem::path& system = "/sys/devices/system/node");
-/// Whether this process may say where memory lies and nobody has said so before: containers often may not,
-/// and numactl has.
+/// Whether this process may set its memory policy and none has been set before. Containers often may not set
+/// one; numactl sets one.
 bool may_place_memory();
 
 }  // namespace proxbench

@@ -55,7 +55,7 @@ TEST(Process, WritesItsOutputToTheLogAndSeesItsEnvironment) {
 TEST(Process, CanBeStopped) {
   Process process(shell("trap 'exit 3' TERM; echo; while :; do sleep 0.01; done"));
   EXPECT_FALSE(process.wait_for(50ms));
-  while (!process.ended()) {  // the shell may not have set its trap at first
+  while (!process.ended()) {  // the shell may not have set its trap yet
     process.send(SIGTERM);
     process.wait_for(20ms);
   }
@@ -83,7 +83,7 @@ TEST(Process, DiesWithItsParent) {
   }
   waitpid(parent, nullptr, 0);
   const pid_t id = std::stoi(read_text(file));
-  bool gone = false;  // or a zombie, until init has taken it
+  bool gone = false;  // or a zombie until init reaps it
   for (int i = 0; i < 2000 && !gone; ++i) {
     const std::string status = read_text("/proc/" + std::to_string(id) + "/stat");
     gone = status.empty() || status.find(") Z ") != std::string::npos;
@@ -105,7 +105,7 @@ TEST(Process, RunsOnTheCpusItIsGiven) {
 }
 
 TEST(Process, HasNoMoreMemoryThanItMayTake) {
-  // tail keeps what it may have to print.
+  // tail keeps the bytes that it may have to print.
   ProcessSettings settings = shell("head -c 200000000 /dev/zero | tail -c 200000000 >/dev/null");
   settings.memory_limit = 50'000'000;
   Process process(settings);

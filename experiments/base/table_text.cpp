@@ -11,7 +11,7 @@
 namespace proxbench {
 namespace {
 
-/// A reason may come from anywhere; a line break in it would end a comment or a paragraph.
+/// A reason may come from anywhere. A line break in it would end a comment or a paragraph.
 std::string one_line(const std::string& text) {
   return replaced(text, {{'\n', " "}, {'\r', " "}});
 }
@@ -31,7 +31,8 @@ std::string latex_text(const std::string& text) {
                          {'}', "\\}"}});
 }
 
-/// A footnote that starts with a mark is no list, and what a failed run said keeps to one paragraph.
+/// Escapes a mark at the start, which Markdown would read as a list, and keeps messages of failed runs in one
+/// paragraph.
 std::string markdown_note(const std::string& note) {
   return fmt::format("{}{}", note.starts_with('*') ? "\\" : "", one_line(note));
 }

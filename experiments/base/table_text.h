@@ -1,6 +1,6 @@
 #pragma once
-/// Tables as text for people: the same cells as Markdown, LaTeX and HTML, and what is shared by the tables of
-/// an experiment.
+/// Tables as text for people: the same cells as Markdown, LaTeX and HTML, and the notes that the tables of an
+/// experiment share.
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -9,70 +9,70 @@
 
 namespace proxbench {
 
-/// Cells as a person reads them; "-" is what does not apply or never happened.
+/// Cells as a person reads them. "-" stands for a value that does not apply or an event that never happened.
 struct TextTable {
-  std::string caption;             ///< one line that stands above
+  std::string caption;             ///< one line above the table
   std::vector<std::string> notes;  ///< paragraphs between caption and table
   std::vector<std::string> head;
-  std::size_t text_columns = 0;  ///< so many columns on the left are words, the others are numbers
+  std::size_t text_columns = 0;  ///< how many columns on the left hold words; the others hold numbers
   std::vector<std::vector<std::string>> rows = {};
   std::vector<std::string> footnotes = {};  ///< paragraphs below the table
   bool html = false;                        ///< the cells of rows are HTML, for html_grid()
 };
 
-/// Each ends with a line break. The Markdown and the HTML are the grid alone, without caption, notes and
-/// footnotes; the LaTeX is a tabular of the booktabs package with caption and notes in comments, and the
+/// Each text ends with a line break. Markdown and HTML contain only the grid, without caption, notes and
+/// footnotes. LaTeX is a tabular of the booktabs package, with caption and notes in comments and the
 /// footnotes in small print below.
 std::string markdown_grid(const TextTable& table);
 std::string html_grid(const TextTable& table);
 std::string latex_tabular(const TextTable& table);
 
-/// Whole files: all tables with captions and notes below a title, which may be empty.
+/// Whole files: all tables, with captions and notes, below a title, which may be empty.
 std::string markdown_document(const std::string& title, const std::vector<TextTable>& tables);
 std::string latex_document(const std::string& title, const std::vector<TextTable>& tables);
-/// Records as a CSV file: one header line, full precision, an empty field for what is not there, "inf" for
-/// what was never reached. The members of an object become columns NAME_MEMBER, the first of them NAME. All
-/// records have the members of the first one.
+/// Records as a CSV file: one header line, then full precision. A field is empty if there is no value, and
+/// "inf" if a target was never reached. The members of an object become columns NAME_MEMBER, except that the
+/// first column is called NAME. All records have the members of the first one.
 std::string csv_text(const std::vector<nlohmann::ordered_json>& records);
-/// A value as a field of a CSV file: nothing for null and NaN, text as it is, numbers in full precision.
+/// A value as a field of a CSV file: empty for null and NaN, text unchanged, numbers in full precision.
 std::string field_text(const nlohmann::ordered_json& value);
 
-/// Tables of one kind: for people, and as the records that programs read.
+/// Tables of one kind, for people, and the same content as records for programs.
 struct TableSet {
-  std::string name;   ///< of its files
-  std::string title;  ///< stands above the tables; may be empty
+  std::string name;   ///< of the files, without extension
+  std::string title;  ///< above the tables; may be empty
   std::vector<TextTable> tables;
   std::vector<nlohmann::ordered_json> records;
 
-  /// The whole file; `format`: "md", "latex" or "csv".
+  /// Returns the whole file in `format`: "md", "latex" or "csv".
   std::string text(const std::string& format) const;
-  /// Writes NAME.md, NAME.tex and NAME.csv into the folder, which is made where it is missing. Returns the
-  /// three. Throws Error where one cannot be written.
+  /// Writes NAME.md, NAME.tex and NAME.csv into the folder, which is made if it is missing. Returns the three
+  /// paths. Throws Error if a file cannot be written.
   std::vector<std::filesystem::path> write(const std::filesystem::path& folder) const;
 };
 
-/// The text with what would be emphasis or a tag in Markdown made literal.
+/// Escapes characters that Markdown would read as emphasis or a tag.
 std::string markdown_literal(const std::string& text);
-/// The text with what is special in HTML, also in attributes, made literal.
+/// Escapes characters that are special in HTML, also in attributes.
 std::string html_text(const std::string& text);
-/// A field of a CSV file (RFC 4180), in quotes where it needs them.
+/// A field of a CSV file (RFC 4180), in quotes if it needs them.
 std::string csv_field(const std::string& text);
 /// The shortest text that reads back to the same number; empty for NaN.
 std::string number_text(double value);
 
 /// Cells: "-" for NaN.
 std::string scientific_cell(double value);
-/// Three digits, no more than two after the point; "never" for infinity.
+/// Three digits, at most two of them after the point; "never" for infinity.
 std::string seconds_cell(double seconds);
-/// An integer, or one digit after the point where it is none (a median or mean).
+/// A number without fraction as an integer, any other (a median or mean) with one digit after the point.
 std::string count_cell(double value);
 std::string fixed_cell(double value, int digits);
 
-/// Stands for a number that cannot be told, because f* is not known well enough.
+/// Stands for a number that is unknown because f* is not known accurately enough.
 inline constexpr const char* kUnprovenCell = "?";
-/// What it means; `accuracy`: relative, to which f* is proven.
+/// Explains kUnprovenCell. `accuracy` is the relative accuracy to which f* is proven.
 std::string unproven_note(double accuracy);
-/// What a cell "A-B" of a cost to a target means.
+/// Explains a cell "A-B" that gives the cost of reaching a target.
 std::string wide_note();
 
 }  // namespace proxbench

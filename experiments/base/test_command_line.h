@@ -1,5 +1,6 @@
 #pragma once
-/// For tests of the command line as a process: small data, a config, and a way to run the program.
+/// For tests that run the command line as a process: small data, a config, and a function that runs the
+/// program.
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -19,7 +20,7 @@ struct Result {
   std::string out, err;
 };
 
-/// Nine short sequences of three labels whose words mostly tell them.
+/// Nine short sequences with three labels. Words mostly determine labels.
 inline const char* const kTrain =
     "O\tw=the\tbias\nB\tw=new\tbias\nI\tw=york\tbias\nO\tw=is\tbias\n\n"
     "B\tw=san\tbias\tx:0.5\nI\tw=jose\tbias\n\nO\tw=the\tbias\nO\tw=is\tbias\nB\tw=new\tbias\n\n"

@@ -14,7 +14,7 @@
 
 namespace proxbench {
 
-/// A file with the given content, removed at the end.
+/// A file with the given content. It is removed at the end.
 class TempFile {
  public:
   explicit TempFile(const std::string& content, const std::string& name = "data.txt")
@@ -37,7 +37,7 @@ class TempFile {
   std::string path_;
 };
 
-/// The content as a gzip file holds it.
+/// The content compressed as a gzip file.
 inline std::string gzipped(const std::string& content) {
   const std::string path = TempFile::unique_path("gzipped");
   gzFile file = gzopen(path.c_str(), "wb");
@@ -49,7 +49,7 @@ inline std::string gzipped(const std::string& content) {
   return out;
 }
 
-/// The message of the Error that f throws, which must be of the given kind; "no error" where it throws none.
+/// The message of the Error that f throws, which must be of the given kind; "no error" if it throws none.
 template <class F>
 std::string error_of(F&& f, ErrorKind kind = ErrorKind::kInput) {
   try {

@@ -1,5 +1,5 @@
 #pragma once
-/// For tests: a folder of their own that is gone afterwards.
+/// For tests: a temporary folder that is removed afterwards.
 
 #include <unistd.h>
 
@@ -17,7 +17,7 @@ class TestFolder {
     path_ = mkdtemp(pattern.data());
   }
   ~TestFolder() {
-    std::error_code ignored;  // a leftover folder is no reason to fail
+    std::error_code ignored;  // a leftover folder must not fail a test
     std::filesystem::remove_all(path_, ignored);
   }
   TestFolder(const TestFolder&) = delete;
@@ -25,7 +25,7 @@ class TestFolder {
 
   std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
   const std::filesystem::path& path() const { return path_; }
-  /// Writes a file, making its folder; returns its path.
+  /// Writes a file, making its folder, and returns its path.
   std::filesystem::path write(const std::string& name, const std::string& text) const {
     std::filesystem::create_directories((path_ / name).parent_path());
     std::ofstream(path_ / name) << text;

@@ -15,7 +15,7 @@ std::string_view trim(std::string_view text, std::string_view space) {
 }
 
 std::string_view take_word(std::string_view& text) {
-  // By themselves: a search for each of several characters costs a call a character.
+  // Compares characters directly: find_first_of() with several characters makes a call for each character.
   const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
   const auto begin = std::ranges::find_if_not(text, is_blank);
   const auto end = std::find_if(begin, text.end(), is_blank);

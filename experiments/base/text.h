@@ -8,29 +8,31 @@
 
 namespace proxbench {
 
-/// What separates the words of a line of data.
+/// The characters that separate the words of a line of data.
 inline constexpr std::string_view kBlanks = " \t";
-/// What no reader takes as part of a value.
+/// The characters that no reader accepts as part of a value.
 inline constexpr std::string_view kWhiteSpace = " \t\r\v\f";
 
-/// The text without these characters at both ends.
+/// Removes these characters from both ends of the text.
 std::string_view trim(std::string_view text, std::string_view space = kWhiteSpace);
 
-/// Takes the next word (blanks separate) off the front of `text`; empty at its end.
+/// Removes the next word, which ends at a blank, from the front of `text` and returns it. Returns an empty
+/// word at the end.
 std::string_view take_word(std::string_view& text);
 
-/// Throws Error (kUsage) "WHAT: found 'NAME' (did you mean ...?), expected EXPECTED A, B" where the name is
-/// none of the known ones.
+/// Throws Error (kUsage) "WHAT: found 'NAME' (did you mean ...?), expected EXPECTED A, B" if the name is not
+/// among the known ones.
 void require_known(const std::string& what, const std::string& name, const std::vector<std::string>& known,
                    const std::string& expected = "one of");
 
-/// The text with other texts in the place of some of its characters.
+/// Replaces some characters of the text by other texts.
 std::string replaced(std::string_view text, const std::map<char, const char*>& by);
 
-/// The text as a message shows it: control characters as \xNN, long text cut with "...". What may stand in
-/// many messages must go through it: a long name times many messages would be more than memory holds.
+/// The text as a message shows it: control characters become \xNN, and a long text is cut and ends with
+/// "...". Use this for any text that may appear in many messages: a long name in many messages would exhaust
+/// memory.
 std::string printable(std::string_view text);
-/// The same in single quotes.
+/// The printable text in single quotes.
 std::string in_quotes(std::string_view text);
 
 }  // namespace proxbench

@@ -26,31 +26,32 @@ using test::ProblemSpec;
 
 constexpr std::int64_t kAlways = std::numeric_limits<std::int64_t>::max();
 constexpr double kTolerance = 1e-6;
-/// Of a certificate's kkt beside the solver's own: both round.
+/// The certificate's kkt may exceed the solver's own by this factor: both round.
 constexpr double kKktSlack = 1 + 1e-6;
-/// Of two values of F at kkt = kTolerance * kkt at 0.
+/// Relative difference allowed between two values of F at kkt = kTolerance * kkt at 0.
 constexpr double kValueSlack = 1e-8;
-/// Of the way from F(0) to the optimum that a solver that only comes near may leave, untuned.
+/// An inexact solver with default options may leave this share of the way from F(0) to the optimum.
 constexpr double kNearSlack = 0.1;
-/// A relative gap that every exact solver proves.
+/// Every exact solver proves this relative gap.
 constexpr double kGapTarget = 1e-4;
-/// Iterations after which a solver counts as one that does not get there.
+/// Iteration limits. An exact solver must converge within its limit; an inexact one must come near the
+/// optimum.
 constexpr std::int64_t kExactIterations = 50000, kInexactIterations = 3000;
-/// With a hinge loss F is not smooth, and goes up and down while the dual rises: more iterations, and this
-/// relative difference above the optimum (or w = 0) is near, too.
+/// With a hinge loss, F is not smooth and goes up and down while the dual rises. So the limit is higher, and
+/// this relative excess over the optimum (or over F at w = 0) is still accepted.
 constexpr std::int64_t kHingeIterations = 30000;
 constexpr double kHingeSlack = 1e-3;
-/// Inferences and steps that a solver may still make once it is told to stop.
+/// A solver may still make this many inferences and steps after it is told to stop.
 constexpr int kGrace = 100;
-/// Passes that a solver may make within one step.
+/// A solver may make this many passes within one step.
 constexpr double kPatience = 10000;
 
-/// What a check that fails does.
+/// Makes the running check fail.
 [[noreturn]] void fail(const std::string& found) {
   throw Error(found);
 }
 
-/// body(), whose failures name where they were.
+/// Runs body() and adds `where` to the message if it fails.
 template <class Body>
 auto within(const std::string& where, const Body& body) {
   try {
@@ -64,7 +65,7 @@ bool same_bits(double a, double b) {
   return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
 }
 
-/// Ends a run that does not end by itself, by an exception out of the oracle or the monitor.
+/// Ends a run that does not stop by itself. To do so, it throws from the oracle or the monitor.
 class Watch {
  public:
   Watch(const Oracle& oracle, std::int64_t stop_at)
@@ -94,7 +95,7 @@ class Watch {
   std::int64_t stop_at_;
   bool told_ = false;
   int since_told_ = 0;
-  double at_step_ = 0.0;  ///< passes
+  double at_step_ = 0.0;  ///< the passes at the last step
   HookedOracle oracle_;
 };
 
@@ -104,7 +105,7 @@ class Suite {
     for (const auto& [name, value] : options.items()) options_[name] = value;
   }
 
-  /// The statements, and what tries them: it returns what it found, and throws what was wrong.
+  /// The statements and their checks. A check returns what it found, and throws if something is wrong.
   std::vector<std::pair<std::string, std::function<std::string()>>> checks() {
     const auto on_all = [this](void (Suite::*test)(const Problem&, const Outcome&) const) {
       return [this, test] {
@@ -146,12 +147,12 @@ class Suite {
     if (hinge()) return "bcfw";
     return solver_.name == kBestForL1 ? "owl-qn" : kBestForL1;
   }
-  /// The problem with a penalty that the solver can do with.
+  /// The problem, with a penalty that the solver supports.
   Problem problem(const ProblemSpec& spec) const { return Problem(test::suited(spec, solver_.needs)); }
-  /// One that is far from solved within a few iterations.
+  /// A problem that is far from solved after a few iterations.
   Problem hard() const { return problem(test::problem_specs()[3]); }
 
-  /// The solver under test; every iteration is sampled.
+  /// Runs the solver under test and samples every iteration.
   Outcome run(const Problem& problem, Conditions setup, std::int64_t stop_at) const {
     Watch watch(problem.oracle(), stop_at);
     setup.monitor.dense_samples = kAlways;
@@ -177,14 +178,14 @@ class Suite {
     return run(problem, {.tol = 1e-10, .parallel = parallel, .monitor = {.max_iterations = kFew}}, kFew);
   }
 
-  /// The reference at its optimum.
+  /// Runs the reference solver to a smaller tolerance.
   Outcome best(const Problem& problem) const {
     Conditions setup{.tol = 0.1 * kTolerance};
-    if (hinge()) setup.tol = 0.1 * kValueSlack;  // a relative gap
+    if (hinge()) setup.tol = 0.1 * kValueSlack;  // for this loss, tol is a relative gap
     return test::run(solver_registry().find(reference()), problem, setup);
   }
 
-  /// All canonical problems; throws where the solver throws, every time it is asked.
+  /// All canonical problems, solved. Throws if the solver throws, and again at every later call.
   const std::vector<Solved>& solved() {
     if (!failed_.empty()) fail(failed_);
     if (!solved_.empty()) return solved_;
@@ -199,7 +200,7 @@ class Suite {
     return solved_ = std::move(all);
   }
 
-  /// A few iterations on one thread, on data of more than one chunk; throws where the solver throws.
+  /// A few iterations on one thread, on data of more than one chunk. Throws if the solver throws.
   const std::vector<Solved>& large() {
     if (large_.empty())
       for (const ProblemSpec& spec :
@@ -223,7 +224,7 @@ class Suite {
     }
   }
 
-  /// Judges kkt where the solver is exact, or says that it converged; else the distance from the optimum.
+  /// Judges kkt if the solver is exact or says that it converged; otherwise the distance from the optimum.
   void is_optimal(const Problem& problem, const Outcome& outcome) const {
     const Certificate& c = outcome.certificate;
     const bool converged = outcome.result.status == Status::kConverged;
@@ -253,7 +254,7 @@ class Suite {
   void agrees(const Problem& problem, const Outcome& outcome) const {
     const Outcome other = best(problem);
     const double expected = other.certificate.objective, found = outcome.certificate.objective;
-    // A hinge loss comes down slowly at the end, and may be above; its bound is never.
+    // With a hinge loss, the reference converges slowly and its F may be too high. Its lower bound never is.
     const bool below = found < (hinge() ? other.lower_bound : expected) * (1 - kValueSlack);
     const bool above = solver_.exact && !(found <= expected * (1 + kValueSlack));
     if (below || above) fail(fmt::format("F = {:.12g}, {}: {:.12g}", found, reference(), expected));
@@ -278,14 +279,14 @@ class Suite {
       if (!std::isfinite(value)) fail(fmt::format("note {} = {}", name, value));
   }
 
-  /// F may go up a little with a hinge loss on degenerate data: `slack` times.
+  /// With a hinge loss on degenerate data, F may rise a little: by a factor of at most `slack`.
   static void require_no_rise(const Outcome& outcome, double slack) {
     const double begin = outcome.trace.front().objective, end = outcome.certificate.objective;
     if (!(end <= begin * slack)) fail(fmt::format("F = {:.12g} at the end, {:.12g} at w = 0", end, begin));
   }
   void does_not_rise(const Problem&, const Outcome& outcome) const { require_no_rise(outcome, 1.0); }
 
-  /// A problem far from solved at iteration `at`, for a tolerance that is out of reach.
+  /// Runs a problem that is far from solved at iteration `at`, with a tolerance that is out of reach.
   std::string stops(Status expected, std::int64_t at, const Conditions& setup) const {
     const Outcome outcome = run(hard(), setup, at);
     const SolveResult& result = outcome.result;
@@ -315,8 +316,8 @@ class Suite {
     return fmt::format("after {} iterations at a limit of 0 s", result.iterations);
   }
 
-  /// A gap that any iterate has, so that the first one ends the run; and where the solver is exact, one that
-  /// it has to work for.
+  /// Sets a gap target that any iterate meets, so the first iteration ends the run. For an exact solver, also
+  /// sets a target that takes work.
   std::string stops_at_gap() const {
     stops(Status::kGapReached, 1, {.tol = 0.0, .monitor = {.gap_target = 1.0}});
     if (!solver_.exact) return "at iteration 1";
@@ -368,14 +369,15 @@ class Suite {
     return "1, 2, 3 threads of openmp and tbb on 3 problems";
   }
 
-  /// By the l1 penalty; where there is none, because one label leaves nothing to learn.
+  /// Makes w = 0 optimal by the l1 penalty. If there is none, uses a single label, which leaves nothing to
+  /// learn.
   std::string zero_where_optimal() const {
     ProblemSpec spec = test::problem_specs()[1];
     if (solver_.needs.smooth)
       spec.labels = 1;
     else
       spec.lambda +=
-          test::kkt_at_zero(Problem(spec)) * (1 + 1e-9);  // the largest gradient entry at 0, and a little
+          test::kkt_at_zero(Problem(spec)) * (1 + 1e-9);  // just above the largest gradient entry at 0
     const SolveResult result = solve(problem(spec)).result;
     if (result.status != Status::kConverged || result.w.nnz() != 0 || result.iterations != 0)
       fail(fmt::format("{} after {} iterations with {} nonzeros, expected converged after 0 with 0",
@@ -396,7 +398,7 @@ class Suite {
   std::uint64_t seed_;
   std::map<std::string, std::string> options_;
   std::vector<Solved> solved_, large_;
-  std::string failed_;  ///< why there is nothing in solved_
+  std::string failed_;  ///< the reason why solved_ is empty
 };
 
 }  // namespace

@@ -1,9 +1,9 @@
 #pragma once
-/// What every solver must keep to (solvers/README.md), tried on small problems: for solvers of our own and
-/// for those of plug-ins.
+/// Checks on small problems that a solver does what every solver must do (solvers/README.md). For built-in
+/// solvers and for those of plug-ins.
 ///
-/// Nothing here trusts the solver: optimality is judged by certify(), which knows F and its minimum-norm
-/// subgradient alone, and values by another solver that shares little code with it.
+/// Nothing here trusts the solver. certify(), which uses only F and its minimum-norm subgradient, judges
+/// optimality. Another solver, which shares little code with the one under test, judges values.
 
 #include <cstdint>
 #include <functional>
@@ -18,18 +18,18 @@ namespace proxbench {
 struct ConformanceCheck {
   std::string name;  ///< the statement: "stops when interrupted"
   bool passed = false;
-  std::string found = {};  ///< what was seen; where it failed, on which problem
+  std::string found = {};  ///< what was seen; after a failure, also on which problem
 };
 
 struct ConformanceSettings {
-  std::uint64_t seed = 1;  ///< of the solver; the problems are the same every time
-  std::string only = {};   ///< just the checks whose name holds this text
-  std::function<void(const ConformanceCheck&)> on_check = {};  ///< called after each
+  std::uint64_t seed = 1;  ///< for the solver only: the problems are always the same
+  std::string only = {};   ///< run only the checks whose name contains this text
+  std::function<void(const ConformanceCheck&)> on_check = {};  ///< called after each check
 };
 
-/// Runs the checks, one after the other; seconds for most solvers. A solver that throws, or that goes on
-/// after it was told to stop, fails the check; one that neither infers nor calls the monitor again hangs it.
-/// Throws Error (kUsage) where no check has `only` in its name.
+/// Runs the checks one after the other, in seconds for most solvers. A solver fails a check if it throws or
+/// goes on after it was told to stop. A solver that neither makes an inference nor calls the monitor again
+/// makes the check hang. Throws Error (kUsage) if no check has `only` in its name.
 std::vector<ConformanceCheck> check_solver(const SolverInfo& solver, const Options& options,
                                            const ConformanceSettings& settings = {});
 

@@ -1,5 +1,5 @@
-/// The conformance suite over all built-in solvers, and over solvers with one fault each: a check that cannot
-/// fail checks nothing.
+/// Runs the conformance suite over all built-in solvers, and over solvers with one fault each: a check that
+/// cannot fail checks nothing.
 
 #include "experiments/conformance/conformance.h"
 
@@ -44,7 +44,7 @@ TEST_P(BuiltInSolver, KeepsToWhatAllSolversPromise) {
   }
 }
 
-/// A solver, and the sums of the notes of its runs.
+/// Wraps a solver and sums the notes of its runs.
 class NotedSolver final : public Solver {
  public:
   NotedSolver(std::unique_ptr<Solver> solver, std::map<std::string, double>& notes)
@@ -60,7 +60,7 @@ class NotedSolver final : public Solver {
   std::map<std::string, double>& notes_;
 };
 
-/// What the suite puts around an oracle hides nothing that prox-newton's Newton steps ask for.
+/// The suite's wrapper of an oracle keeps all capabilities that prox-newton's Newton steps need.
 TEST(Conformance, ReachesTheNewtonStepsOfProxQn) {
   SolverInfo solver = solver_registry().find("prox-newton");
   std::map<std::string, double> notes;
@@ -91,7 +91,7 @@ enum class Fault {
   kThrowsWithoutFeatures
 };
 
-/// Proximal gradient descent with backtracking, and a fault.
+/// Proximal gradient descent with backtracking and one fault.
 class FaultySolver final : public Solver {
  public:
   explicit FaultySolver(Fault fault) : fault_(fault) {}
@@ -170,7 +170,7 @@ class FaultySolver final : public Solver {
   Fault fault_;
 };
 
-/// The checks with `only` in their name that fail, with what was found.
+/// The failed checks with `only` in their name, with what they found.
 std::vector<std::string> failures(Fault fault, const std::string& only, bool exact = true) {
   const SolverInfo solver{.name = "faulty",
                           .help = "",
@@ -184,7 +184,7 @@ std::vector<std::string> failures(Fault fault, const std::string& only, bool exa
   return out;
 }
 
-/// The one check with `only` in its name fails, with this text.
+/// Expects that exactly one check with `only` in its name fails, with this text.
 void expect_failure(Fault fault, const std::string& only, const std::string& found, bool exact = true) {
   EXPECT_THAT(failures(fault, only, exact), ElementsAre(HasSubstr(found))) << only;
 }

@@ -1,5 +1,5 @@
-/// No solver, and no certificate, says what is false of the data sets of test_enemies.h. Convergence is not
-/// asked. The judge of what is true is oracles/test_judge.h.
+/// No solver and no certificate states something false about the data sets of test_enemies.h. Convergence is
+/// not asked. oracles/test_judge.h judges what is true.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -28,10 +28,10 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr double kTolerance = 1e-6, kGapTarget = 1e-9;
-/// The judge goes down to the optimum by itself where there are no more weights than these.
+/// The judge computes the optimum itself if the problem has no more weights and positions than these.
 constexpr std::size_t kFewWeights = 40, kFewPositions = 1000;
 
-/// What is claimed of a point.
+/// What a solver or certify() claims about a point.
 struct Claim {
   std::string by;  ///< for messages
   SparseVector w;
@@ -55,7 +55,7 @@ std::string digits(long double x) {
   return fmt::format("{:.20g}", x);
 }
 
-/// What the judge knows of a problem: min F is at most `lowest`.
+/// What the judge knows about a problem: min F is at most `lowest`.
 struct Truth {
   const Judge& judge;
   Loss loss;
@@ -63,7 +63,7 @@ struct Truth {
   long double kkt_at_zero = 0.0L, kkt_at_zero_rounding = 0.0L;
 };
 
-/// All that is false among what is claimed; `value` is the judge's F at the claim's w.
+/// Lists all false claims; `value` is the judge's F at the claim's w.
 std::vector<std::string> false_statements(const Claim& claim, long double value, const Truth& truth) {
   std::vector<std::string> out;
   const auto say = [&](const std::string& what) { out.push_back(claim.by + ": " + what); };
@@ -78,7 +78,7 @@ std::vector<std::string> false_statements(const Claim& claim, long double value,
   if (std::isfinite(c.objective)) {
     if (!(std::fabs(c.objective - value) <= rounding))
       say(fmt::format("F = {}, expected {} within {}", digits(c.objective), digits(value), digits(rounding)));
-    // NaN: nothing is claimed.
+    // NaN claims nothing.
     if (c.gap() < 0.0) say(fmt::format("a gap of {:g}, expected >= 0", c.gap()));
     if (c.relative_gap() < 0.0) say(fmt::format("a relative gap of {:g}, expected >= 0", c.relative_gap()));
   } else {
@@ -149,7 +149,7 @@ LoadedData load(const test::Draft& draft) {
   return LoadedData(std::move(pair), Parallel(1));
 }
 
-/// The claims of all that can train on the data with this penalty, and of certify() at other points.
+/// The claims of all solvers that can train on the data with this penalty, and of certify() at other points.
 class Hearing {
  public:
   Hearing(const test::Enemy& enemy, const Penalty& penalty, const Loss& loss)
@@ -212,7 +212,7 @@ class Hearing {
     double tol = 0.0, gap_target = 0.0, start_size = 0.0;
   };
 
-  /// Normal numbers, for values of the enemy's size.
+  /// Draws normal weights of the given size, scaled to the enemy's values.
   SparseVector weights(double size) const {
     Random random(77);
     SparseVector w;
@@ -244,7 +244,7 @@ class Hearing {
     try {
       claims_.push_back(claim_of(by, train(data_, settings)));
     } catch (const Error& error) {
-      // Far from the optimum scores may lose their digits: an error that says so claims nothing.
+      // Far from the optimum, scores may lose their digits. An error that says so claims nothing.
       if (run.start_size == 0.0) failed_.push_back(by + ": " + error.what());
     }
   }
@@ -267,7 +267,7 @@ class Hearing {
   std::vector<std::string> failed_;
 };
 
-/// What each statement is judged by: one that is true, and the same with one fault.
+/// Checks the judge: for each statement, a true claim, and the same claim with one fault.
 class Statements : public ::testing::Test {
  protected:
   Statements() {

@@ -1,5 +1,5 @@
 #pragma once
-/// Data sets that have made solvers and certificates say what is false, one row each. For tests.
+/// Data sets that have made solvers and certificates state something false, one row each. For tests.
 
 #include <cmath>
 #include <cstdint>
@@ -16,16 +16,16 @@
 
 namespace proxbench::test {
 
-/// Real-valued data before they become a data set: a row of numbers for each position, 0 where a feature is
-/// off.
+/// Real-valued data before they become a data set: a row of numbers for each position, with 0 for an absent
+/// feature.
 struct Draft {
-  std::string oracle = "tree";  ///< labels side by side; or chain, candidates
+  std::string oracle = "tree";  ///< with a flat hierarchy; or chain, candidates
   Index outputs = 2;
   std::vector<std::vector<double>> rows = {};
   std::vector<Index> gold = {};
   std::vector<Index> begin = {0};
 
-  /// Appends a feature with value(position).
+  /// Appends a feature whose value at a position is value(position).
   void add_feature(const std::function<double(std::size_t)>& value) {
     for (std::size_t p = 0; p < rows.size(); ++p) rows[p].push_back(value(p));
   }
@@ -57,7 +57,7 @@ struct Draft {
   }
 };
 
-/// What to draw: standard normal features, and gold outputs that depend on them, with noise.
+/// What to draw: standard normal features, and gold outputs that depend on them with noise.
 struct Drawing {
   std::string oracle = "tree";
   Index outputs = 2;
@@ -102,9 +102,10 @@ inline Draft draw(const Drawing& what) {
 struct Enemy {
   std::string name;
   Draft data;
-  /// Values are about so large: penalties are those of values near 1, for the same problem.
+  /// The typical size of the values. The penalties are scaled so that the problem equals one with values near
+  /// 1.
   double scale = 1.0;
-  std::int64_t iterations = 100;  ///< limit of each run
+  std::int64_t iterations = 100;  ///< the limit of each run
   bool brief = false;             ///< too slow to judge for all penalties and starts
 };
 
@@ -112,7 +113,7 @@ inline std::ostream& operator<<(std::ostream& out, const Enemy& enemy) {
   return out << enemy.name;
 }
 
-/// Each is tried with these, in the units of its values.
+/// The penalties to try with an enemy, in the units of its values.
 inline std::vector<Penalty> penalties_of(const Enemy& enemy) {
   const double lambda = enemy.scale, mu = enemy.scale * enemy.scale;
   if (enemy.brief) return {{lambda, 0.0}, {0.0, mu}};
@@ -124,7 +125,7 @@ inline Draft changed(Draft draft, const std::function<void(Draft&)>& change) {
   return draft;
 }
 
-/// A feature like age, one like income and one like a time in seconds since 1970.
+/// Three features resemble an age, an income and a time in seconds since 1970.
 inline Draft with_people(const Drawing& what) {
   return changed(draw(what), [](Draft& d) {
     for (std::vector<double>& row : d.rows) {

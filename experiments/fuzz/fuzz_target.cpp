@@ -1,4 +1,4 @@
-/// One libFuzzer program a target: PROXBENCH_FUZZ_TARGET is its name.
+/// One libFuzzer program for each target. PROXBENCH_FUZZ_TARGET is the target's name.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     target.feed({reinterpret_cast<const char*>(data), size});
   } catch (const proxbench::Error&) {
-    // Bad input, and told so.
+    // The input is bad, and the reader said so.
   }
   return 0;
 }

@@ -1,4 +1,4 @@
-/// make_seeds FOLDER: writes the seeds of all fuzz targets to FOLDER/TARGET/NUMBER, and large inputs grown
+/// make_seeds FOLDER writes the seeds of all fuzz targets to FOLDER/TARGET/NUMBER, and large inputs grown
 /// from them to FOLDER/TARGET-grown/NUMBER.
 #include <cstdio>
 #include <exception>
@@ -13,8 +13,8 @@
 namespace proxbench {
 namespace {
 
-constexpr std::size_t kGrown = 12;            ///< a target
-constexpr std::size_t kGrownBytes = 250'000;  ///< enough for a quadratic reader to take more than its time
+constexpr std::size_t kGrown = 12;            ///< for each target
+constexpr std::size_t kGrownBytes = 250'000;  ///< enough for a quadratic reader to exceed its time
 
 void write(const std::filesystem::path& folder, const std::vector<std::string>& inputs) {
   std::filesystem::create_directories(folder);

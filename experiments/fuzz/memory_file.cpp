@@ -10,7 +10,7 @@
 namespace proxbench {
 namespace {
 
-/// No proxbench::Error: a fuzzer would take it for bad input and go on.
+/// Does not throw proxbench::Error, which a fuzzer would take for bad input.
 [[noreturn]] void fail(const char* what) {
   throw std::system_error(errno, std::generic_category(), what);
 }

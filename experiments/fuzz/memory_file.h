@@ -1,15 +1,15 @@
 #pragma once
-/// Files that live in memory, for readers that take names.
+/// Files in memory, for readers that take file names.
 
 #include <string>
 #include <string_view>
 
 namespace proxbench {
 
-/// A file with the given content, below /proc/self/fd; gone with the object.
+/// A file with the given content, at a path in /proc/self/fd. It disappears with the object.
 class MemoryFile {
  public:
-  /// Throws std::system_error where the system gives no such file.
+  /// Throws std::system_error if the system cannot make such a file.
   explicit MemoryFile(std::string_view content);
   ~MemoryFile();
   MemoryFile(MemoryFile&& other) noexcept;

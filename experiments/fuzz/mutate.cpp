@@ -19,7 +19,7 @@ Range random_range(std::string_view text, Random& random) {
   return {begin, random.below(std::min(kLongestPiece, text.size() - begin) + 1)};
 }
 
-/// The run of number characters at or after a random place; empty where there is none.
+/// The run of number characters at or after a random place; empty if there is none.
 Range random_number(std::string_view text, Random& random) {
   constexpr std::string_view kDigits = "0123456789";
   const std::size_t begin = text.find_first_of(kDigits, random.below(text.size() + 1));
@@ -27,7 +27,7 @@ Range random_number(std::string_view text, Random& random) {
   return {begin, std::min(text.find_first_not_of("0123456789.eE+-", begin), text.size()) - begin};
 }
 
-/// A random line with its end.
+/// A random line with its line break.
 Range random_line(std::string_view text, Random& random) {
   const std::size_t at = random.below(text.size() + 1);
   const std::size_t before = at == 0 ? text.npos : text.rfind('\n', at - 1);
@@ -114,7 +114,7 @@ void mutate_once(const std::vector<std::string>& texts, std::string& text, Rando
       break;
     }
     case 7:
-      if (random.below(8) == 0) text.resize(range.begin);  // seldom: little is left to read
+      if (random.below(8) == 0) text.resize(range.begin);  // rare, because little text remains
       break;
     case 8: {
       const std::string& other = texts[random.below(texts.size())];

@@ -1,5 +1,5 @@
 #pragma once
-/// Mutations of text: what slips of the hand, broken transfers and hostile writers make of a valid file.
+/// Mutations of a valid text, as made by typing errors, broken transfers and hostile writers.
 
 #include <cstddef>
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace proxbench {
 
-/// A valid text with one to four of: a byte changed, bytes inserted, deleted or repeated, a number replaced
-/// by an extreme one, lines swapped or removed, the end cut off, a piece of another text put in. The same for
-/// the same random numbers. `texts` must not be empty.
+/// Applies one to four mutations to one of the valid texts: changes a byte; inserts, deletes or repeats
+/// bytes; replaces a number by an extreme one; swaps or removes lines; cuts off the end; inserts a piece of
+/// another text. The result depends only on the arguments. `texts` must not be empty.
 std::string mutate(const std::vector<std::string>& texts, Random& random);
 
-/// A valid text in which one line stands so often that the text has `bytes` characters, each time with
-/// another number at the same place of it: many different names, entries, labels. What takes quadratic time
-/// or memory shows there.
+/// Repeats one line of a valid text until the text has about `bytes` characters, and inserts a different
+/// number at the same place of each copy. This makes many different names, entries or labels, and reveals
+/// quadratic time or memory.
 std::string grow(const std::vector<std::string>& texts, std::size_t bytes, Random& random);
 
 }  // namespace proxbench

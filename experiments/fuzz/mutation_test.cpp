@@ -17,7 +17,7 @@ constexpr int kMutations = 10'000;
 
 class MutationTest : public testing::TestWithParam<std::string> {};
 
-/// What feeding the input ends in: "read", "refused: ..." or "DEFECT: ...".
+/// The outcome of feeding the input: "read", "refused: ..." or "DEFECT: ...".
 std::string outcome(const FuzzTarget& target, const std::string& input) {
   try {
     target.feed(input);
@@ -37,8 +37,8 @@ TEST_P(MutationTest, SeedsAreReadOrRefused) {
 }
 
 TEST_P(MutationTest, MutationsOfValidInputAreReadOrRefused) {
-  // Line buffers would else be taken from the system and given back for each file, which takes most of the
-  // time.
+  // Otherwise line buffers would be taken from the system and given back for each file, which takes most of
+  // the time.
   mallopt(M_MMAP_THRESHOLD, 1 << 25);
   mallopt(M_TRIM_THRESHOLD, 1 << 27);
   const FuzzTarget& target = fuzz_target(GetParam());
@@ -55,7 +55,7 @@ TEST_P(MutationTest, MutationsOfValidInputAreReadOrRefused) {
     else
       refusals.insert(end);
   }
-  // The mutations reach both what is read and what is refused, the latter for many reasons.
+  // Some mutations are read, and others are refused for many different reasons.
   EXPECT_GT(read, kMutations / 100);
   EXPECT_GT(refusals.size(), 20u);
 }

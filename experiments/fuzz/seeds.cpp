@@ -19,7 +19,7 @@ std::string gzip(const std::string& text) {
   if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY) != Z_OK)
     throw std::runtime_error("deflateInit2 fails");
   std::string out(deflateBound(&stream, static_cast<uLong>(text.size())), '\0');
-  std::string in = text;  // zlib takes no const text
+  std::string in = text;  // zlib takes no pointer to const
   stream.next_in = reinterpret_cast<Bytef*>(in.data());
   stream.avail_in = static_cast<uInt>(in.size());
   stream.next_out = reinterpret_cast<Bytef*>(out.data());
@@ -31,7 +31,7 @@ std::string gzip(const std::string& text) {
   return out;
 }
 
-/// letter.data of the given words, a word a fold, with random pixels.
+/// Writes the given words in the format of letter.data, one fold for each word, with random pixels.
 std::string letter_data(const std::vector<std::string_view>& words) {
   Random random(1);
   std::string out;

@@ -1,6 +1,5 @@
 #pragma once
-/// Small valid inputs of each fuzz target (targets.h says how they are laid out), made here: no data of
-/// others.
+/// Small inputs for each fuzz target (layout: targets.h), most of them valid. They contain no data of others.
 
 #include <string>
 #include <vector>

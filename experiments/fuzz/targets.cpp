@@ -19,7 +19,7 @@
 namespace proxbench {
 namespace {
 
-/// Above these, using what was read would take longer than reading it.
+/// Larger data are only read: using them would take longer than reading them.
 constexpr Index kMostLabels = 64;
 constexpr Coord kMostWeights = 1 << 20;
 
@@ -70,7 +70,7 @@ void feed_config(std::string_view input) {
   load_presentation(MemoryFile(understood).path());
 }
 
-/// The data, from files to the first pass over them.
+/// Uses data as training would, up to the first pass over them.
 void use(DataPair data) {
   const bool chain = data.oracle == "chain", data_has_sets = data.oracle == "labels";
   const LoadedData loaded(std::move(data), Parallel(1));
@@ -90,7 +90,7 @@ void use(DataPair data) {
   objective.select_gradient(residual, w, 0.0, selection);
 }
 
-/// What a file of a data input is used as, by its place.
+/// The role of a file of a data input, given by its place.
 enum class Role { kTrain, kTest, kHierarchy, kTemplate };
 
 void feed_data(const char* format, std::initializer_list<Role> roles, std::string_view input) {
@@ -113,7 +113,7 @@ void feed_data(const char* format, std::initializer_list<Role> roles, std::strin
   for (const Role role : roles) {
     if (part == parts.end()) break;
     const std::string_view content = *part++;
-    if (content.empty() && role != Role::kTrain) continue;  // this file is not given
+    if (content.empty() && role != Role::kTrain) continue;  // an empty part stands for a missing file
     memory.emplace_back(content);
     const std::string path = memory.back().path();
     switch (role) {
@@ -159,7 +159,7 @@ void feed_crfsparse(std::string_view input) {
   feed_data("crfsparse", {Role::kTrain, Role::kTest, Role::kTemplate, Role::kHierarchy}, input);
 }
 
-/// The names of a model, each once, in order of appearance.
+/// The names in a model, each once, in order of appearance.
 Vocabulary vocabulary_of(const Model& model) {
   NameIndex features, outputs;
   for (const std::string& label : model.labels) outputs.intern(label);

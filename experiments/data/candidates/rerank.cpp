@@ -93,7 +93,7 @@ class RerankReader {
     out.end_position(in, kOutput);
   }
 
-  /// The group whose first candidate stands at `line`.
+  /// Ends the group whose first candidate is on line `line`.
   void end_group(const std::string& path, std::uint64_t line, NamedSequences& out) const {
     Dataset& data = out.data;
     const auto begin = data.quality.begin() + data.begin.back();
@@ -107,7 +107,7 @@ class RerankReader {
   }
 
   bool base_column_, perfect_;
-  std::optional<bool> counted_;  ///< whether qualities are counts; unset before the first
+  std::optional<bool> counted_;  ///< whether qualities are counts; empty before the first one
 };
 
 DataPair read_rerank(const DataFiles& files, const Options& options) {

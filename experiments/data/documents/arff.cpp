@@ -24,7 +24,7 @@ std::string lower_case(std::string_view text) {
   return out;
 }
 
-/// The next line that holds more than blanks and comments.
+/// Finds the next line that contains more than blanks and comments.
 bool next_line(LineReader& in, std::string_view& line) {
   while (in.next(line)) {
     line = trim(line, kBlanks);
@@ -33,7 +33,7 @@ bool next_line(LineReader& in, std::string_view& line) {
   return false;
 }
 
-/// Takes a name, in quotes or up to a blank, off the front.
+/// Removes a name, in quotes or up to a blank, from the front and returns it.
 std::string take_name(const LineReader& in, std::string_view& text) {
   const char quote = text.empty() ? ' ' : text.front();
   if (quote != '\'' && quote != '"') {
@@ -57,8 +57,8 @@ std::string take_name(const LineReader& in, std::string_view& text) {
 struct Attribute {
   std::string name;
   bool binary = false;  ///< {0,1}
-  bool label = false;   ///< or else a feature
-  Index number = 0;     ///< of the label or the feature
+  bool label = false;   ///< otherwise a feature
+  Index number = 0;     ///< number of the label or feature
 
   std::string type() const { return binary ? "{0,1}" : "numeric"; }
 };
@@ -75,7 +75,7 @@ Attribute parse_attribute(const LineReader& in, std::string_view text) {
   return out;
 }
 
-/// Reads up to and with the line @data.
+/// Reads all lines up to and including @data.
 std::vector<Attribute> read_header(LineReader& in) {
   std::vector<Attribute> out;
   NameIndex names;
@@ -113,7 +113,7 @@ std::vector<std::string> label_names(const std::string& path, const std::vector<
   return out;
 }
 
-/// Takes the text up to the next comma off the front.
+/// Removes the text up to the next comma from the front and returns it.
 std::string_view take_field(std::string_view& text) {
   const std::size_t comma = std::min(text.find(','), text.size());
   const std::string_view field = trim(text.substr(0, comma), kBlanks);
@@ -121,7 +121,7 @@ std::string_view take_field(std::string_view& text) {
   return field;
 }
 
-/// Reads files that all have the attributes of the first.
+/// Reads files. All must have the attributes of the first one.
 class ArffReader {
  public:
   explicit ArffReader(const Options& options) : options_(options), bias_(options.real("bias")) {}
@@ -255,7 +255,7 @@ DataPair read_arff(const DataFiles& files, const Options& options) {
                              }});
 }
 
-/// The text with the five entities of XML replaced.
+/// Replaces the five entities of XML by their characters.
 std::string without_entities(std::string_view text) {
   static constexpr std::pair<std::string_view, char> kEntities[] = {
       {"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''}};

@@ -1,6 +1,6 @@
 #pragma once
-/// Multi-label data as Mulan has them: ARFF (Weka's attribute-relation file format) beside an XML file that
-/// names which of the attributes are labels.
+/// Multi-label data in Mulan's format: ARFF (Weka's attribute-relation file format), and an XML file that
+/// tells which attributes are labels.
 ///
 ///     @relation NAME
 ///     @attribute NAME {0,1}            or numeric, real, integer; names may stand in quotes
@@ -9,9 +9,9 @@
 ///     {3 1,17 2.5,...}                 sparse: number of an attribute (from 0) and value, ascending; others
 ///     are 0
 ///
-/// % begins a comment, keywords are in any case, empty lines are skipped. Labels must be {0,1}. Each row is
-/// an instance of one position for the oracle `labels`; the features are the other attributes in their order.
-/// All files have the same attributes.
+/// % begins a comment. Keywords are in any case. Empty lines are skipped. Labels must be {0,1}. Each row is
+/// an instance of one position for the oracle `labels`. The other attributes are the features, in their
+/// order. All files have the same attributes.
 ///
 /// The registered format is arff_format() in readers.h.
 
@@ -22,8 +22,8 @@
 
 namespace proxbench {
 
-/// The names of `<label name="...">` elements in the order of the file, nested ones as they come. Throws
-/// Error (kInput) where a label has no name, a name comes twice or there is none.
+/// Returns the names of the `<label name="...">` elements in the order of the file, including nested ones.
+/// Throws Error (kInput) if a label has no name, if a name occurs twice, or if there is no label.
 std::vector<std::string> read_label_names(LineReader in);
 
 }  // namespace proxbench

@@ -1,4 +1,4 @@
-/// Mulan's ARFF: both kinds of rows, both ways to name labels, and the text of each error.
+/// Mulan's ARFF: both kinds of rows, both ways to specify labels, and the text of each error.
 
 #include "experiments/data/documents/arff.h"
 
@@ -154,7 +154,7 @@ TEST(ArffRealData, HasTheCountsOfBibtex) {
   PROXBENCH_NEED_DATA(test, "mulan/bibtex/bibtex-test.arff.gz");
   PROXBENCH_NEED_DATA(labels, "mulan/bibtex/bibtex.xml");
   const DataPair data = read_data("arff", {{train}, {test}, ""}, {{"labels", labels}});
-  // Mulan's page: 7,395 instances, 1,836 features, 159 labels, 2.402 of them on.
+  // Mulan's page states 7,395 instances, 1,836 features, and 159 labels, of which 2.402 are on.
   EXPECT_EQ(data.train.instances(), 4880u);
   EXPECT_EQ(data.test.instances(), 2515u);
   EXPECT_EQ(data.train.x.features(), 1837u) << "with the bias";

@@ -21,10 +21,11 @@
 namespace proxbench {
 namespace {
 
-/// Larger features have numbers by first appearance, from here on, while the training set is read.
+/// While the training set is read, features of at least kLarge - 1 are numbered from here on in order of
+/// first appearance.
 constexpr Index kLarge = Index{1} << 31;
 
-/// Sorts the labels of a training set where all of them are numbers.
+/// Sorts the labels of a training set if all of them are numbers.
 void sort_labels(NamedSequences& train) {
   const auto number = [](const std::string& name) {
     double value = 0.0;
@@ -59,7 +60,7 @@ class DocumentReader {
                            "test data for the same features");
   }
 
-  /// Sorts the names, and scales the values.
+  /// Sorts the names and scales the values.
   void complete(NamedSequences& out) {
     if (tree_) out.data.hierarchy = tree_->tree;
     if (out.is_test())
@@ -126,8 +127,8 @@ class DocumentReader {
       in.fail(fmt::format("feature {} a second time", *twice), "each feature once a line");
   }
 
-  /// In a training set under a number that keeps the order of a line, mostly the one of the file: 0 is the
-  /// bias.
+  /// In a training set, feature n gets the number 1 + n (unless it is large), so rows keep the order of their
+  /// lines. Number 0 is the bias. Returns false if a test set does not know the feature.
   bool add(const SparseEntry& entry, double value, NamedSequences& out) {
     if (out.is_test()) return out.add(entry.name, value);
     out.rows.add(entry.feature < kLarge - 1 ? static_cast<Index>(1 + entry.feature)
@@ -135,7 +136,7 @@ class DocumentReader {
                  value);
     return true;
   }
-  /// Ids of test documents are scaled at once, since a row does not keep one of 0.
+  /// Ids of test documents are scaled at once: a row drops zeros, so an id of 0 would be lost.
   void add_id(const SparseEntry& entry, NamedSequences& out) {
     if (!out.is_test()) {
       lowest_id_ = std::min(lowest_id_, entry.value);
@@ -148,9 +149,9 @@ class DocumentReader {
     return range > 0.0 ? (id - lowest_id_) / range : 0.0;
   }
 
-  /// Gives the features of a training set their names and places.
+  /// Gives the features of a training set their names and final numbers.
   void number_features(NamedSequences& out) {
-    std::vector<Index> used;  // numbers in rows, ascending
+    std::vector<Index> used;  // the numbers in the rows, ascending
     if (format_.bias > 0.0) used.push_back(0);
     if (format_.keep_id) used.push_back(1);
     for (std::size_t p = 0; p < out.data.positions(); ++p)
@@ -201,8 +202,8 @@ class DocumentReader {
   NameIndex large_;              ///< features from kLarge - 1 on
   std::vector<double> divisor_;  ///< by feature
   double lowest_id_ = std::numeric_limits<double>::infinity(), highest_id_ = -lowest_id_;
-  std::uint64_t known_entries_ = 0;  ///< that were added, of both sets
-  std::vector<std::int64_t> seen_;   ///< features of a line
+  std::uint64_t known_entries_ = 0;  ///< entries added to either set
+  std::vector<std::int64_t> seen_;   ///< the features of a line
 };
 
 }  // namespace

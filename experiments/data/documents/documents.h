@@ -1,6 +1,6 @@
 #pragma once
-/// Lines `label feature:value feature:value ...`, and data sets of documents, each a line and one instance of
-/// one position: what `lshtc`, `libsvm` and `crfsparse` have in common.
+/// The common part of `lshtc`, `libsvm` and `crfsparse`: lines `label feature:value feature:value ...`, and
+/// data sets in which each document is a line and an instance of one position.
 
 #include <cstdint>
 #include <functional>
@@ -13,51 +13,51 @@
 
 namespace proxbench {
 
-/// One feature of a line, by the number it has in the file.
+/// One feature of a line, with the number that it has in the file.
 struct SparseEntry {
   std::int64_t feature;
-  std::string_view name;  ///< the feature without sign and leading zeros, a part of the line
+  std::string_view name;  ///< the feature without sign and leading zeros; a part of the line
   double value;
 };
 
-/// What a format allows in a line beyond `feature:value`.
+/// The rules of a format for its lines.
 struct SparseLineRules {
   const char* line = "label feature:value feature:value ...";  ///< a whole line, for error messages
   std::int64_t first_feature = 0;
-  const char* first_feature_hint = "";  ///< goes after "an integer of at least N" in error messages
+  const char* first_feature_hint = "";  ///< follows "an integer of at least N" in error messages
   bool negative_values = true;
-  bool document_id = false;  ///< feature 0 is no feature but the document's id, at most once a line
+  bool document_id = false;  ///< feature 0 is the document's id, at most once per line
 };
 
-/// Reads `feature:value`. Throws through in.fail() where the feature is not an integer of at least
-/// rules.first_feature, or the value not a finite number or one that the rules exclude.
+/// Reads `feature:value`. Throws with in.fail() if the feature is not an integer of at least
+/// rules.first_feature, or if the value is not finite or excluded by the rules.
 SparseEntry parse_entry(const LineReader& in, std::string_view word, const SparseLineRules& rules = {});
 
-/// How a format reads a document, which is a line, and what becomes of its features.
+/// How a format reads a document (a line), and how it transforms the features.
 struct DocumentFormat {
   SparseLineRules rules = {};
-  /// Each feature's values are divided by its largest absolute one in the training set.
+  /// The values of each feature are divided by its largest absolute value in the training set.
   bool divide_by_max = false;
-  /// With rules.document_id: the id becomes feature "0", moved and divided to [0, 1] over the training set
-  /// (to 0 where all are equal).
+  /// With rules.document_id, the id becomes feature "0". It is shifted and scaled to [0, 1] over the training
+  /// set, or set to 0 if all ids are equal.
   bool keep_id = false;
-  double bias = 0.0;  ///< value of one more feature, "bias"; 0: none
-  /// Without a hierarchy: the name of the output that a label stands for. Throws through in.fail() where it
-  /// is none.
+  double bias = 0.0;  ///< value of an additional feature "bias"; 0: none
+  /// Without a hierarchy, returns the name of the output for a label. Throws with in.fail() if the text is no
+  /// label.
   std::function<std::string(const LineReader& in, std::string_view label)> output = nullptr;
 };
 
-/// Both sets, for the tree oracle. Outputs are the nodes of files.hierarchy, of which labels are leaves, or
-/// else the labels of the training data: sorted where all of them are numbers, else in order of first
-/// appearance. Features are the one of the id, or the bias, and then the others in ascending order, named by
-/// their numbers. Notes as those of NamedSequences, kZeroValues and kFeatureless. Each of several processes
-/// reads a part of the training files. Throws Error (kInput) with file and line where a line breaks the
-/// rules, holds a feature twice or (keep_id) no id; where no training document has a feature, and for the
-/// first test file that shares none with them.
+/// Reads both sets, for the tree oracle. With files.hierarchy, the outputs are its nodes and labels are
+/// leaves. Otherwise the outputs are the labels of the training data: sorted if all are numbers, else in
+/// order of first appearance. The first feature is the id or the bias if there is one; the others follow in
+/// ascending order, named by their numbers. Notes are those of NamedSequences, kZeroValues and kFeatureless.
+/// If there are several processes, each reads a part of the training files. Throws Error (kInput) with file
+/// and line if a line breaks the rules, holds a feature twice, or lacks the id (keep_id). Also throws if no
+/// training document has a feature, and for the first test file that shares no feature with them.
 DataPair read_documents(const DataFiles& files, const Options& options, const Processes* processes,
                         const DocumentFormat& format);
 
-/// The option `scale` with the choices none and max, and whether it is max.
+/// The option `scale` with the choices none and max. divides_by_max() tells whether it is max.
 OptionSpec value_scale_option(const std::string& default_value);
 bool divides_by_max(const Options& options);
 

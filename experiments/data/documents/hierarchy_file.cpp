@@ -11,8 +11,8 @@
 namespace proxbench {
 namespace {
 
-/// The tree while its branches come in. Nodes are numbered by first appearance; kTop is above the top-level
-/// ones.
+/// The tree while its branches are read. Nodes are numbered by first appearance. kTop is above the top-level
+/// nodes.
 class Branches {
  public:
   static constexpr Index kTop = 0;
@@ -55,7 +55,7 @@ class Branches {
     NamedHierarchy out;
     out.path = std::move(path);
     std::vector<Index> parent;
-    std::vector<std::pair<Index, Index>> todo{{kTop, Hierarchy::kNone}};  // node here, its parent there
+    std::vector<std::pair<Index, Index>> todo{{kTop, Hierarchy::kNone}};  // node here, its parent in `out`
     while (!todo.empty()) {
       auto [node, above] = todo.back();
       todo.pop_back();
@@ -76,7 +76,7 @@ class Branches {
   struct Node {
     std::int64_t id;
     Index parent;
-    std::uint64_t line;  ///< of its first appearance
+    std::uint64_t line;  ///< line of its first appearance
     bool ends_branch;
     std::vector<Index> children;
   };

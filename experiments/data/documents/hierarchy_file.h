@@ -1,6 +1,6 @@
 #pragma once
-/// The hierarchy file of the LSHTC challenges, `cat_hier.txt`: one branch a line, the ids of its nodes from
-/// the top down to a leaf, separated by blanks. Ids are integers of at least 0; empty lines are skipped.
+/// The hierarchy file of the LSHTC challenges, `cat_hier.txt`. Each line is a branch: the ids of its nodes
+/// from the top to a leaf, separated by blanks. Ids are integers of at least 0. Empty lines are skipped.
 
 #include <cstdint>
 #include <memory>
@@ -16,23 +16,25 @@ namespace proxbench {
 
 /// A hierarchy whose nodes have the ids of a file.
 struct NamedHierarchy {
-  /// What the node that is added above several top-level ones is called; no id, so no file can hold it.
+  /// The name of the node that is added above several top-level nodes. It is no id, so no file can contain
+  /// it.
   static constexpr const char* kRoot = "root";
 
-  std::string path;  ///< of the file
+  std::string path;  ///< the path of the file
   std::shared_ptr<const Hierarchy> tree;
-  std::vector<std::string> names;                 ///< one a node: its id as text, or kRoot
-  std::unordered_map<std::int64_t, Index> nodes;  ///< node of an id
+  std::vector<std::string> names;                 ///< for each node its id as text, or kRoot
+  std::unordered_map<std::int64_t, Index> nodes;  ///< the node with an id
 
-  /// The leaf that a line of `in` is labelled with. Throws through in.fail() where the label is no node of
-  /// the tree or an inner one.
+  /// Returns the leaf with this label from a line of `in`. Throws with in.fail() if the label is not a node
+  /// of the tree, or is an inner node.
   Index leaf(const LineReader& in, std::string_view label) const;
 };
 
-/// Nodes in preorder, children in order of first appearance. Several top-level nodes get one root of their
-/// own (counted among the nodes), a single one is the root itself. Throws Error (kInput) with file and line
-/// where an id is no integer of at least 0, a node has two places, or comes twice on a branch, a branch ends
-/// in a node that has children on another line or comes a second time, and where there is no branch.
+/// Reads a hierarchy. Nodes are in preorder, and children in order of first appearance. Several top-level
+/// nodes get an additional root, which counts among the nodes; a single one is the root itself. Throws Error
+/// (kInput) with file and line if an id is not an integer of at least 0, if a node has two places or occurs
+/// twice on a branch, if a branch ends in a node that has children on another line, if a branch occurs twice,
+/// or if there is no branch.
 NamedHierarchy read_hierarchy(const std::string& path);
 
 }  // namespace proxbench

@@ -19,7 +19,7 @@ NamedHierarchy read(const std::string& text) {
   return read_hierarchy(file.path());
 }
 
-/// The error that reading the text gives, without the file's path.
+/// Returns the error from reading the text, without the file's path.
 std::string error_in(const std::string& text) {
   const TempFile file(text, "cat_hier.txt");
   const std::string message = error_of([&] { read_hierarchy(file.path()); });
@@ -93,7 +93,7 @@ TEST(HierarchyFileRealData, HasTheNodesOfThePaper) {
   EXPECT_EQ(lshtc.tree->leaves(), 1139u);
   EXPECT_EQ(lshtc.tree->depth(), 6u);
   EXPECT_EQ(lshtc.names[0], "root");
-  // Counted with a script over the branches: ids by their place on a branch.
+  // Counted with a script: the ids by their place on a branch.
   std::array<Index, 6> level{};
   std::vector<Index> depth(2388, 0);
   for (Index k = 0; k < 2388; ++k) {

@@ -146,7 +146,7 @@ TEST(LibsvmRealData, HasTheCountsOfA9a) {
   EXPECT_EQ(data.train.x.features(), 123u);
   EXPECT_TRUE(data.train.x.binary());
   EXPECT_THAT(data.train.vocabulary->outputs, ElementsAre("-1", "1"));
-  // Counted with awk: lines that begin with +1, and fields with a colon.
+  // Counted with awk: lines that begin with +1, and fields that contain a colon.
   EXPECT_EQ(std::count(data.train.gold.begin(), data.train.gold.end(), 1u), 7841);
   EXPECT_EQ(data.train.x.nonzeros(), 451592u);
   EXPECT_THAT(data.test.notes, IsEmpty());

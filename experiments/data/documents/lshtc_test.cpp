@@ -17,7 +17,7 @@ using testing::IsEmpty;
 using testing::Pair;
 using testing::UnorderedElementsAre;
 
-/// Node 1 with leaves 3 and 4, and leaf 2: nodes root, 1, 3, 4, 2.
+/// Node 1 has the leaves 3 and 4, and node 2 is a leaf. In preorder: root, 1, 3, 4, 2.
 constexpr const char* kTree = "1 3\n1 4\n2\n";
 
 DataPair read(const std::string& train, const std::string& test = "", const Settings& options = {}) {
@@ -186,8 +186,7 @@ TEST(LshtcRealData, HasTheCountsOfTheDryRun) {
   EXPECT_EQ(data.train.outputs(), 2388u);
   EXPECT_EQ(data.train.hierarchy->leaves(), 1139u);
   EXPECT_THAT(data.train.notes, IsEmpty());
-  // Counted with a script over the file: entries but the ids, and features whose scaled values sum to more
-  // than 1.
+  // Counted with a script: entries without the ids, and features whose scaled values sum to more than 1.
   EXPECT_EQ(data.train.x.nonzeros(), 273624u);
   Index above_one = 0;
   for (Index j = 0; j < data.train.x.features(); ++j) {
@@ -214,7 +213,7 @@ TEST(LshtcRealData, HasTheCountsOfTaskTwo) {
   EXPECT_EQ(data.test.instances(), 1860u);
   EXPECT_EQ(data.train.x.features(), 10794u + 1u) << "and the document id";
   EXPECT_EQ(data.train.x.nonzeros(), 57495u + 4463u - 1u) << "the smallest id is stored as nothing";
-  // What the authors' own example holds for the first document of Task 1, which is this one: 1:0.000208931.
+  // The authors' own example holds 1:0.000208931 for the first document of Task 1, which is this one.
   EXPECT_NEAR(data.train.x.row_values(0)[0], 0.000208931, 5e-10);
 }
 

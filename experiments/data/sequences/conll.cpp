@@ -21,7 +21,7 @@
 namespace proxbench {
 namespace {
 
-/// What the option `template` names, or else `attributes`.
+/// The templates of the option `template` or, without it, of `attributes`.
 Templates templates_of(const Options& options) {
   if (!options.string("template").empty()) return Templates(option_lines(options, "template"));
   const std::string& name = options.string("attributes");
@@ -56,7 +56,7 @@ std::string columns_text(std::size_t count) {
   return fmt::format("{} column{}", count, count == 1 ? "" : "s");
 }
 
-/// Reads files that all have the same columns.
+/// Reads files. All must have the same columns.
 class ConllReader {
  public:
   explicit ConllReader(const Options& options)
@@ -70,8 +70,8 @@ class ConllReader {
       lowercase_.push_back({name, "option lowercase"});
   }
 
-  /// Throws Error (kInput) with file and line: another number of columns than in the first line of all, a
-  /// column that is not there, no token.
+  /// Throws Error (kInput) with file and line if a line does not have as many columns as the first line of
+  /// all, if a column does not exist, or if there is no token.
   void read(const FilePart& part, NamedSequences& out) {
     out.read(part, "columns: word POS ... label", [&](const LineReader& in, std::string_view line) {
       if (most_ > 0 && !out.is_test() && out.data.instances() == most_) return;
@@ -83,7 +83,7 @@ class ConllReader {
     });
   }
 
-  /// Takes the number of columns from the file's first token, as read() does with the first file.
+  /// Determines the columns from the file's first token, as read() does for the first file.
   void read_columns(const std::string& path) {
     LineReader in(path);
     std::string_view line;
@@ -100,7 +100,7 @@ class ConllReader {
       fields_.push_back(field);
   }
 
-  /// The place of the column that an option numbers, and no other may number.
+  /// Returns the place of the column that an option numbers. Two options must not number the same column.
   std::size_t place(const LineReader& in, const std::string& option) {
     const std::int64_t count = std::ssize(fields_), number = options_.integer(option);
     const std::int64_t at = number < 0 ? count + number : number;
@@ -117,7 +117,7 @@ class ConllReader {
     return places_[option] = static_cast<std::size_t>(at);
   }
 
-  /// The place of a column that templates or options name.
+  /// Returns the place of a column that templates or options name.
   std::size_t place_of(const LineReader& in, const Templates::Column& named) {
     if (named.name == "word" || named.name == "pos") return place(in, named.name + "_column");
     std::int64_t number = -1;
@@ -131,7 +131,7 @@ class ConllReader {
     return static_cast<std::size_t>(number);
   }
 
-  /// The first line of all says how many columns there are.
+  /// Determines the columns from the first line of all.
   void fix_columns(const LineReader& in) {
     columns_ = sentence_.columns = fields_.size();
     first_line_ = fmt::format("{}:{}", in.path(), in.line());
@@ -167,17 +167,18 @@ class ConllReader {
   Templates templates_;
   Padding padding_;
   bool ends_, bias_;
-  std::size_t most_;  ///< sentences of the training set; 0: all
-  std::map<std::string, std::size_t> places_;  ///< of columns that options number and templates name
+  std::size_t most_;                           ///< sentences of the training set; 0: all
+  std::map<std::string, std::size_t> places_;  ///< of the columns that options number and templates use
   std::size_t label_ = 0;                      ///< the place of the label
   std::vector<Templates::Column> lowercase_;
-  std::size_t columns_ = 0;  ///< of each line; 0: no line was read yet
-  std::string first_line_;   ///< "file:line" that says so, for error messages
+  std::size_t columns_ = 0;  ///< columns of each line; 0: no line read yet
+  std::string first_line_;   ///< "file:line" of that first line, for messages
   std::vector<std::string_view> fields_;
   Sentence sentence_;
 };
 
-/// Drops the features that occur at fewer positions of the training set, so that test data do not know them.
+/// Drops the features that occur at fewer than min_count positions of the training set. They are then unknown
+/// in test data.
 void drop_rare_features(NamedSequences& train, double min_count, const Processes* processes) {
   const std::vector<std::string>& names = train.names.features.names();
   std::vector<double> count(names.size(), 0.0);

@@ -28,15 +28,15 @@ std::string error_in(const std::string& text, const Settings& options = {}) {
   return error_in_text("conll", text, options);
 }
 
-/// The names of a position's features.
+/// Returns the names of the features at a position.
 std::set<std::string> names_at(const Dataset& data, Index position) {
   std::set<std::string> out;
   for (const Index feature : data.x.row(position)) out.insert(data.vocabulary->features[feature]);
   return out;
 }
 
-/// Two sentences with all attributes written by hand, as the tutorial's script would but for the escapes of
-/// the format.
+/// Two sentences, and their attributes written by hand. They equal the output of the tutorial's script except
+/// for the escapes of the format.
 constexpr const char* kColumns = "He PRP B-NP\nate VBD B-VP\nit PRP B-NP\n\n: : O\n";
 constexpr const char* kAttributes =
     "B-NP\tw[0]=He\tw[1]=ate\tw[2]=it\tw[0]|w[1]=He|ate\tpos[0]=PRP\tpos[1]=VBD\tpos[2]=PRP\t"
@@ -265,7 +265,7 @@ TEST(Conll, PaddingIsChecked) {
             "option pad_symbols = : expected numbered, a symbol, or two: before, after");
 }
 
-/// The data set of a file of configs/common, whose data lie below `folder`.
+/// Reads the data set of a file in configs/common whose data are below `folder`.
 DataPair read_config(const std::string& file, const std::string& folder) {
   setenv("PROXBENCH_DATA", folder.c_str(), 1);
   const ExperimentConfig config =
@@ -275,13 +275,13 @@ DataPair read_config(const std::string& file, const std::string& folder) {
   return data_format_registry().find(data.format).read(data.files, data.options);
 }
 
-/// d of a chain: a weight for each label and each of its features, and each pair of labels.
+/// Returns d of a chain: a weight for each label and feature, and for each pair of labels.
 std::size_t weights(const Dataset& data) {
   const std::size_t labels = data.outputs();
   return labels * (data.x.features() + labels);
 }
 
-// Table 1 of Le Priol et al. 2018: n, d. A and what it does not say: counted with a few lines of Python.
+// n and d are from Table 1 of Le Priol et al. 2018. A few lines of Python counted A and the other numbers.
 TEST(ConllRealData, ChunkingIsThatOfTheSdcaPaper) {
   PROXBENCH_NEED_DATA(train, "conll2000/train.txt.gz");
   const DataPair data = read_config("conll2000-sdca.ini", train.substr(0, train.find("/conll2000")));
@@ -311,7 +311,7 @@ TEST(ConllRealData, EnglishXposStandsInForTheWallStreetJournal) {
   EXPECT_EQ(data.train.x.features(), 299966u + 3u);
 }
 
-// Counted with a few lines of Python.
+// The numbers were counted with a few lines of Python.
 TEST(ConllRealData, ChunkingHasTheAttributesOfTheTutorial) {
   PROXBENCH_NEED_DATA(train, "conll2000/train.txt.gz");
   PROXBENCH_NEED_DATA(test, "conll2000/test.txt.gz");

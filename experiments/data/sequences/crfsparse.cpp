@@ -14,7 +14,7 @@
 namespace proxbench {
 namespace {
 
-/// `label_file`: the template that fixed the labels, or empty.
+/// `label_file` is the template that gave the labels, or empty.
 void read_crfsparse_file(const FilePart& part, const std::string& label_file, NamedSequences& out) {
   const SparseLineRules rules;
   out.read(part, rules.line, [&](const LineReader& in, std::string_view line) {

@@ -122,7 +122,7 @@ TEST(CrfsparseRealData, ReadsTheAuthorsDocuments) {
   EXPECT_EQ(data.train.instances(), 20u);
   EXPECT_EQ(data.test.instances(), 5u);
   EXPECT_EQ(data.train.outputs(), 2388u);
-  // The fields of the first and last line, counted with awk; the labels of both are 29 and 771.
+  // The fields of the first and last line were counted with awk. Their labels are 29 and 771.
   EXPECT_EQ(data.train.x.row(0).size(), 100u);
   EXPECT_EQ(data.train.x.row(19).size(), 1283u);
   EXPECT_EQ(data.train.vocabulary->outputs[data.train.gold[0]], "29");
@@ -148,7 +148,7 @@ TEST(CrfsparseRealData, TheAuthorsLettersAreTheFirstTenWordsOfLetterData) {
     for (Index j : theirs.x.row(p)) their_numbers.push_back(std::stoi(theirs.vocabulary->features[j]));
     std::sort(their_numbers.begin(), their_numbers.end());
     for (Index j : ours.x.row(p))
-      if (j > 0) our_numbers.push_back(static_cast<int>(j));  // they have no bias
+      if (j > 0) our_numbers.push_back(static_cast<int>(j));  // their data have no bias
     EXPECT_EQ(their_numbers, our_numbers) << "letter " << p;
   }
 }

@@ -20,7 +20,7 @@ bool starts_escape(std::string_view text, std::size_t at) {
   return text[at] == '\\' && at + 1 < text.size() && (text[at + 1] == ':' || text[at + 1] == '\\');
 }
 
-/// Position of the first colon that is not escaped, or npos.
+/// Position of the first unescaped colon, or npos.
 std::size_t find_colon(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == ':') return i;
@@ -29,7 +29,7 @@ std::size_t find_colon(std::string_view text) {
   return std::string_view::npos;
 }
 
-/// The text without escapes; `holder` holds it where there are any.
+/// Removes escapes. If there are any, the result is stored in `holder`.
 std::string_view unescaped(std::string_view text, std::string& holder) {
   if (text.find('\\') == std::string_view::npos) return text;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -27,7 +27,7 @@ std::string error_in(const std::string& text) {
   return error_in_text("crfsuite", text);
 }
 
-/// A position's features by name.
+/// Returns the values of the features at a position, by name.
 std::map<std::string, double> features_at(const Dataset& data, Index position) {
   std::map<std::string, double> out;
   const auto row = data.x.row(position);

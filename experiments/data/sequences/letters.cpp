@@ -16,7 +16,7 @@ std::size_t number_of(char letter) {
   return static_cast<std::size_t>(letter - 'a');
 }
 
-/// Adds the features of one glyph in ascending order, which the builder takes as they come.
+/// Adds the features of one glyph in ascending order, so the builder need not sort them.
 void add_features(const Glyph& glyph, const LetterMap& map, DesignMatrix::Builder& builder) {
   std::array<Index, kGridPixels> on;
   std::size_t n = 0;

@@ -24,7 +24,7 @@ Words two_words() {
 }
 
 TEST(LetterFeatures, PairsAreNumberedRowByRowOfTheUpperTriangle) {
-  Index next = 129;  // after the bias and 128 pixels
+  Index next = 129;  // the bias and 128 pixels come first
   for (Index i = 1; i <= 128; ++i)
     for (Index j = i + 1; j <= 128; ++j) ASSERT_EQ(pair_feature(i, j), next++) << i << "*" << j;
   EXPECT_EQ(next, 8257u);
@@ -53,7 +53,7 @@ TEST(LetterDataset, HoldsBiasPixelsAndPairs) {
   const Dataset data = letter_dataset(words, all, LetterMap{}, vocabulary, "two words");
   EXPECT_THAT(data.begin, ElementsAre(0, 2, 3));
   EXPECT_THAT(data.gold, ElementsAre(2, 0, 1));
-  // By hand: 1*3 = 128 + 0 + 2, 1*128 = 128 + 127, 3*128 = 128 + (127 + 126) + 125.
+  // Computed by hand: 1*3 = 128 + 0 + 2, 1*128 = 128 + 127, 3*128 = 128 + (127 + 126) + 125.
   EXPECT_THAT(data.x.row(0), ElementsAre(0, 1, 3, 128, 130, 255, 506));
   EXPECT_THAT(data.x.row(1), ElementsAre(0));
   EXPECT_TRUE(data.x.binary());

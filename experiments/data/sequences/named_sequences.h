@@ -1,6 +1,6 @@
 #pragma once
-/// Instances whose features and labels are names: what all formats of text have in common but `ocr`.
-/// Documents are sequences of one position.
+/// Instances whose features and labels are names. All text formats except `ocr` use this. Documents are
+/// sequences of one position.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,52 +19,52 @@
 
 namespace proxbench {
 
-/// Numbers names in the order in which they first appear.
+/// Numbers names in order of first appearance.
 class NameIndex {
  public:
   NameIndex() = default;
   explicit NameIndex(const std::vector<std::string>& names) {
     for (const std::string& name : names) intern(name);
   }
-  /// The name's number; a new one where it is not yet known.
+  /// Returns the number of a name. A new name gets the next number.
   Index intern(std::string_view name);
   std::optional<Index> find(std::string_view name) const;
   const std::vector<std::string>& names() const { return names_; }
 
  private:
   static constexpr Index kFree = static_cast<Index>(-1);
-  /// One place of an open hash table: a lookup is bound by memory, and this way it mostly touches one place
-  /// and one name.
+  /// One place of an open hash table. Memory accesses limit the speed of a lookup, and this layout usually
+  /// needs one place and one name.
   struct Slot {
     std::uint32_t hash = 0;
     Index number = kFree;
   };
   static std::uint32_t hash_of(std::string_view name);
-  /// Where the name stands, or would.
+  /// The place where the name is or would be stored.
   std::size_t slot_of(std::string_view name, std::uint32_t hash) const;
   void grow();
 
-  std::vector<Slot> slots_;  ///< a power of two of them, half of them free; none before the first name
+  std::vector<Slot> slots_;  ///< a power of two, at least half of them free; none before the first name
   std::vector<std::string> names_;
 };
 
-/// Makes `names` those of all processes, those of the first before the others, each once: what reading all
-/// parts in order gives. Returns the numbers that this process's own have there.
+/// Merges the names of all processes into `names`, in order of process and without repetitions, as if one
+/// process had read all parts in order. Returns the merged number of each name that this process had.
 std::vector<Index> merge_names(NameIndex& names, const Processes& processes);
-/// Numbers the names in the order of `before`, a strict weak order, and those that it leaves open as they
-/// were; the first `fixed` names stay. Returns the new number of each.
+/// Sorts the names by `before`, a strict weak order. Ties keep their order, and the first `fixed` names keep
+/// their places. Returns the new number of each name.
 std::vector<Index> sort_names(NameIndex& names,
                               const std::function<bool(const std::string&, const std::string&)>& before,
                               std::size_t fixed = 0);
 
-/// The feature that is on at every position, of formats that have one.
+/// The feature that is on at every position, for formats that have one.
 inline constexpr const char* kBias = "bias";
 
-/// Notes of documents: entries of value zero, which are ignored, and documents without known features.
+/// Notes about documents: ignored entries of value zero, and documents without known features.
 inline constexpr const char *kZeroValues = "zero values", *kFeatureless = "documents without features";
 
-/// Collects one data set, position by position. A training set numbers the names it meets; a test set drops
-/// unknown features, gives unknown labels kUnknownOutput, and counts both in Dataset::notes: "unknown
+/// Collects one data set, position by position. A training set numbers the names it meets. A test set drops
+/// unknown features and gives unknown labels kUnknownOutput. It counts both in Dataset::notes: "unknown
 /// attributes" (occurrences), "distinct unknown attributes", "unknown labels" (positions). Notes of zero are
 /// left out.
 class NamedSequences {
@@ -73,34 +73,35 @@ class NamedSequences {
     NameIndex features, labels;
   };
 
-  /// A training set. `labels` fixed beforehand are kept in their order, as the first ones.
+  /// A training set. If `labels` are given, they come first, in their order.
   explicit NamedSequences(const std::vector<std::string>& labels = {}) : names{{}, NameIndex(labels)} {}
-  /// A test set for the names of `train`, which must outlive it.
+  /// A test set that uses the names of `train`, which must outlive it.
   static NamedSequences test_for(const NamedSequences& train);
   bool is_test() const { return train_ != nullptr; }
-  /// Those of the training set.
+  /// The names of the training set.
   const Names& known() const { return train_ != nullptr ? train_->names : names; }
 
-  /// Once each of several processes has read its part of the training files: share_features() and
-  /// share_labels() give names the numbers that reading all of them in order gives, and then share_rows()
-  /// each process the sequences of its share (core/data/sharing.h), and the notes their sums.
+  /// Call these when each of several processes has read its part of the training files. share_features() and
+  /// share_labels() number the names as if one process had read all parts in order. Then share_rows() gives
+  /// each process the sequences of its share (core/data/sharing.h), and sums the notes.
   void share_features(const Processes& processes);
   void share_labels(const Processes& processes);
   void share_rows(const Processes& processes);
 
-  /// Adds a feature to the current position, unless it is unknown (false); repeated features are summed.
+  /// Adds a feature to the current position. Returns false if the feature is unknown, and so not added.
+  /// Values of repeated features are added.
   bool add(std::string_view feature, double value);
-  /// Throws Error (kInput) at the line where repeated features of the position sum to no finite value.
+  /// Throws Error (kInput) for the line if values of a repeated feature have no finite sum.
   void end_position(const LineReader& in, std::string_view label);
-  /// Does nothing where no position came since the last call.
+  /// Does nothing if no position was added since the last call.
   void end_sequence();
 
-  /// Uses all lines of the part, and an empty one behind the last: it ends the sequence. Throws Error
-  /// (kInput) where a whole file gave no position: `record` was expected.
+  /// Calls use_line for all lines of the part and then for an empty line, which ends the last sequence.
+  /// Throws Error (kInput) if a whole file adds no position; the message says that `record` was expected.
   using LineUser = std::function<void(const LineReader& in, std::string_view line)>;
   void read(const FilePart& part, const char* record, const LineUser& use_line);
 
-  /// Makes all rows again: add(rows, feature, value) gives the new ones what becomes of each entry.
+  /// Makes all rows again. For each entry, add(rows, feature, value) adds the new entry to the new rows.
   template <class Add>
   void remake_rows(const Add& add) {
     DesignMatrix::Builder out;
@@ -111,38 +112,39 @@ class NamedSequences {
     rows = std::move(out);
   }
 
-  /// The finished data set without description.
+  /// Returns the finished data set, without description.
   Dataset build(std::shared_ptr<const Vocabulary> vocabulary) &&;
 
-  Names names;  ///< of a training set
+  Names names;  ///< empty for a test set
   Dataset data;
-  DesignMatrix::Builder rows;  ///< of X, one for each position
+  DesignMatrix::Builder rows;  ///< the rows of X, one for each position
 
  private:
-  const Processes* processes_ = nullptr;   ///< that share it
-  const NamedSequences* train_ = nullptr;  ///< of a test set
+  const Processes* processes_ = nullptr;   ///< the processes that share the set
+  const NamedSequences* train_ = nullptr;  ///< the training set of a test set
   std::unordered_set<std::string> unknown_features_;
 };
 
-/// How a format makes data sets of its files.
+/// How a format makes data sets from its files.
 struct SequenceFormat {
-  /// Adds a file, or a part of one.
+  /// Adds the positions of a file, or of a part of one.
   std::function<void(const FilePart&, NamedSequences&)> read;
-  /// Called once a set has been read: the training set before processes share its rows and before test files
-  /// are opened. It may give names and rows other numbers.
+  /// Called after a set has been read; for the training set, before processes share its rows and before test
+  /// files are opened. It may renumber names and rows.
   std::function<void(NamedSequences&)> complete = nullptr;
-  /// Rows of the training set have numbers of the format's own until complete() gives features their names,
-  /// the same on all processes.
+  /// True: the rows of the training set use the format's own feature numbers until complete() names the
+  /// features. complete() must give the same names on all processes.
   bool own_features = false;
   FileRecords records = FileRecords::kUpToBlankLine;
   const char* oracle = "chain";
-  /// For descriptions: what instances are called, and what follows their number.
+  /// For descriptions: the word for instances, and the text after their number.
   const char* instances = "sequences";
   std::function<std::string(const Dataset&)> describe = [](const Dataset& set) {
     return std::to_string(set.x.whole_positions()) + " positions";
   };
 };
-/// Both sets, read into `train` (which may know labels) and a test set for it, with descriptions.
+/// Reads both sets, with descriptions: the training set into `train`, which may already have labels, and a
+/// test set with its names.
 DataPair read_sequences(const DataFiles& files, const Options& options, const Processes* processes,
                         NamedSequences train, const SequenceFormat& format);
 

@@ -17,21 +17,22 @@
 namespace proxbench {
 namespace {
 
-/// The split of Zhong et al. 2014, section 6.1: 6,216 training and 661 test words of 6,877.
+/// The split of Zhong et al. 2014, section 6.1: of 6,877 words, 6,216 train and 661 test.
 constexpr const char* kPaperTrainWords = "6216";
 
 enum Field : std::size_t { kId, kLetter, kNextId, kWordId, kPosition, kFold, kFirstPixel };
 constexpr std::size_t kFields = kFirstPixel + kGridPixels;
 constexpr std::int64_t kLastLetter = -1;  ///< next_id of a word's last letter
 
-/// One line, checked by itself.
+/// One line, checked without its neighbours.
 struct LetterLine {
   std::int64_t id, next_id, word_id, position, fold;
   char letter;
   Glyph glyph;
 };
 
-/// The fields before the pixels; `line` loses them. Throws where the line does not have kFields fields.
+/// Removes the fields before the pixels from `line` and returns them. Throws if the line does not have
+/// kFields fields.
 std::array<std::string_view, kFirstPixel> leading_fields(const LineReader& in, std::string_view& line) {
   if (line.ends_with('\t')) line.remove_suffix(1);
   const auto fields = static_cast<std::size_t>(std::count(line.begin(), line.end(), '\t')) + 1;
@@ -85,7 +86,7 @@ LetterLine parse_line(const LineReader& in, std::string_view text) {
   return out;
 }
 
-/// Checks that `now` continues the word of the line before.
+/// Checks that `now` continues the word of the previous line.
 void check_continues(const LineReader& in, const LetterLine& before, const LetterLine& now) {
   const auto require = [&](std::string_view name, std::int64_t found, std::int64_t expected,
                            std::string_view why) {
@@ -97,7 +98,7 @@ void check_continues(const LineReader& in, const LetterLine& before, const Lette
   require("fold", now.fold, before.fold, "all letters of a word lie in one fold");
 }
 
-/// Whether each word trains, as the option `split` has it.
+/// Tells for each word whether it trains, by the option `split`.
 std::vector<bool> training_words(const Words& words, const Options& options) {
   const std::string& split = options.string("split");
   std::vector<bool> trains(words.size(), true);

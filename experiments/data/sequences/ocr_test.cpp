@@ -15,7 +15,7 @@ using testing::ElementsAre;
 using testing::Gt;
 using testing::HasSubstr;
 
-/// One line of letter.data as its fields, to be spoiled by the tests.
+/// One line of letter.data as fields, which tests damage.
 struct Line {
   std::vector<std::string> fields;
 
@@ -31,7 +31,7 @@ struct Line {
   }
   std::string text() const {
     std::string out;
-    for (const std::string& field : fields) out += field + "\t";  // letter.data has a tab at the end, too
+    for (const std::string& field : fields) out += field + "\t";  // letter.data also has a tab at the end
     return out + "\n";
   }
 };
@@ -48,7 +48,7 @@ std::string text_of(const std::vector<Line>& lines) {
   return out;
 }
 
-/// The error that reading the spoiled lines gives, without the file's path.
+/// Returns the error from reading the damaged lines, without the file's path.
 template <class Spoil>
 std::string error_after(Spoil&& spoil) {
   std::vector<Line> lines = good_lines();
@@ -171,7 +171,7 @@ TEST(Ocr, SplitFoldTakesOneFoldAsTest) {
 }
 
 TEST(Ocr, SplitRandomFollowsTheSeedAndKeepsFileOrder) {
-  std::vector<Line> lines;  // 200 one-letter words, each told by its pixels: the bits of its number
+  std::vector<Line> lines;  // 200 one-letter words; the pixels are the bits of the word's number
   for (int w = 0; w < 200; ++w) {
     std::vector<int> on;
     for (int bit = 0; bit < 8; ++bit)
@@ -265,7 +265,7 @@ TEST(OcrRealData, HasTheNumbersOfThePaper) {
   EXPECT_EQ(data.train.vocabulary->features.size(), 8257u);
   EXPECT_TRUE(data.train.x.binary());
   EXPECT_EQ(data.train.x.column(0).size(), data.train.positions()) << "the bias is on everywhere";
-  // Counted with awk over the file: sum of 1 + n + n(n-1)/2 over the letters, n black pixels each.
+  // Counted with awk: the sum of 1 + n + n(n-1)/2 over the letters, where n is the number of black pixels.
   EXPECT_EQ(data.train.x.nonzeros() + data.test.x.nonzeros(), 23364814u);
   EXPECT_LT(data.train.x.memory_bytes(), std::size_t{200} << 20);
 }
@@ -297,7 +297,7 @@ TEST(Ocr, EndsAreFeaturesOfTheFirstAndTheLastLetter) {
   EXPECT_EQ(degree2.names().at(8258), "last");
 }
 
-// Table 1 of Le Priol et al. 2018: n and d. Their program leaves out fold 0.
+// n and d are from Table 1 of Le Priol et al. 2018. Their program leaves out fold 0.
 TEST(OcrRealData, EndsAndAFoldGiveTheNumbersOfTheSdcaPaper) {
   PROXBENCH_NEED_DATA(path, "ocr/letter.data.gz");
   const auto read_fold = [&](const char* fold) {

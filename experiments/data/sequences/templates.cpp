@@ -13,10 +13,10 @@ namespace proxbench {
 namespace {
 
 constexpr const char* kMacro = "%x[ROW,COLUMN]";
-/// Rows further away are taken for a mistake.
+/// Rows further away are treated as mistakes.
 constexpr std::int64_t kFurthestRow = 1000;
 
-/// The line without its comment, which starts with # at its beginning or after white space.
+/// Removes a comment, which starts with # at the beginning of the line or after white space.
 std::string_view without_comment(std::string_view line) {
   for (std::size_t at = line.find('#'); at != line.npos; at = line.find('#', at + 1))
     if (at == 0 || line[at - 1] == ' ' || line[at - 1] == '\t') return trim(line.substr(0, at), kBlanks);

@@ -1,11 +1,11 @@
 #pragma once
-/// Feature templates in the syntax of CRF++ and Wapiti: what each token's attributes are made of. One line a
-/// template,
+/// Feature templates in the syntax of CRF++ and Wapiti. They make the attributes of each token. One template
+/// per line,
 ///
 ///     U00:%x[-1,0]/%x[0,0]
 ///
-/// where %x[ROW,COLUMN] stands for a cell of the data, rows counted from the current token and columns from
-/// 0. configs/TEMPLATES.md describes all of it, and what differs from these two programs.
+/// where %x[ROW,COLUMN] stands for a cell of the data. Rows count from the current token, and columns from 0.
+/// configs/TEMPLATES.md describes the whole syntax and the differences from these two programs.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace proxbench {
 
-/// The cells of one sentence, token after token, the same number of columns for each.
+/// The cells of one sentence, token after token, with the same number of columns for each token.
 struct Sentence {
   std::size_t columns = 0;
   std::vector<std::string> cells;
@@ -26,44 +26,44 @@ struct Sentence {
   std::size_t size() const { return columns == 0 ? 0 : cells.size() / columns; }
 };
 
-/// What stands for the cells of rows beyond the sentence.
+/// The symbols that replace the cells of rows beyond the sentence.
 struct Padding {
-  std::int64_t tokens = 0;    ///< on each side; a template that reaches further gives no attribute
-  bool numbered = false;      ///< symbols end in the distance to the sentence: _B-1, _B-2 and _B+1, _B+2
+  std::int64_t tokens = 0;  ///< padded rows on each side; a template that reaches further gives no attribute
+  bool numbered = false;    ///< symbols end with the distance to the sentence: _B-1, _B-2 and _B+1, _B+2
   std::string before, after;  ///< symbols at the start and at the end
 };
 
 /// A parsed file of templates.
 class Templates {
  public:
-  /// A column that templates use.
+  /// A column that some template uses.
   struct Column {
-    std::string name;       ///< its number from 0, or "word" or "pos"
+    std::string name;       ///< its number (from 0), "word" or "pos"
     std::string where;      ///< "file:line" of its first use
-    std::size_t place = 0;  ///< among the columns of a Sentence: its reader says so
+    std::size_t place = 0;  ///< its index in a Sentence; the reader sets it
   };
 
-  /// Throws Error (kInput) with file and line where a line is malformed, says what a chain with weights for
-  /// pairs of labels alone cannot express, or where no line makes attributes.
+  /// Throws Error (kInput) with file and line if a line is malformed, if it asks for something that a chain
+  /// with only one weight per pair of labels cannot express, or if no line makes attributes.
   explicit Templates(LineReader&& in);
 
   std::vector<Column>& columns() { return columns_; }
-  /// Hands the attributes of the token at `position` to `add`, in the order of the templates. The text is
-  /// valid during the call only.
+  /// Calls `add` with each attribute of the token at `position`, in the order of the templates. The text is
+  /// valid only during the call.
   void attributes(const Sentence& sentence, std::size_t position, const Padding& padding,
                   const std::function<void(std::string_view)>& add) const;
 
  private:
-  /// %x[row,column], with the text that stands before it.
+  /// %x[row,column], and the text before it.
   struct Macro {
     std::string before;
     std::int64_t row;
-    std::size_t column;  ///< index into columns_
+    std::size_t column;  ///< an index into columns_
     bool lowercase;      ///< %X
   };
   struct Template {
     std::vector<Macro> macros;
-    std::string end;  ///< what stands after the last of them
+    std::string end;  ///< the text after the last macro
   };
 
   void parse_line(const LineReader& in, std::string_view line);
@@ -73,13 +73,13 @@ class Templates {
 
   std::vector<Template> templates_;
   std::vector<Column> columns_;
-  bool transitions_ = false;  ///< a line said so
+  bool transitions_ = false;  ///< whether a line asks for them
 };
 
-/// A to Z in lower case; all other bytes stay as they are, in UTF-8 also letters beyond ASCII.
+/// Changes A to Z to lower case. All other bytes stay, including letters beyond ASCII in UTF-8.
 void to_lowercase(std::string& text);
 
-/// The text of a file of configs/templates that is part of the program: "chunking" or "words".
+/// Returns the text of a file of configs/templates that is compiled into the program: "chunking" or "words".
 std::string_view shipped_template(std::string_view name);
 
 }  // namespace proxbench

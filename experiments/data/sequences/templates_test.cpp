@@ -24,7 +24,7 @@ std::string error_in(const std::string& text) {
 constexpr std::int64_t kAsFarAsTemplatesReach = std::numeric_limits<std::int64_t>::max();
 const Padding kNumbered{kAsFarAsTemplatesReach, true, "_B", "_B"};
 
-/// The attributes of a token of "He PRP / ate VBD / it PRP".
+/// Returns the attributes of a token in "He PRP / ate VBD / it PRP".
 std::vector<std::string> attributes(const std::string& text, std::size_t position,
                                     const Padding& padding = kNumbered) {
   Templates templates = parse(text);

@@ -1,5 +1,5 @@
 #pragma once
-/// For tests: a chain data set as text that the format crfsuite reads back to the last bit.
+/// For tests: writes a chain data set as text that the format crfsuite reads back exactly.
 
 #include <string>
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Draws from a discrete distribution, for generated data.
+/// Draws from a discrete distribution. For generated data.
 
 #include <algorithm>
 #include <iterator>

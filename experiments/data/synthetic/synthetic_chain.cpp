@@ -15,7 +15,7 @@
 namespace proxbench {
 namespace {
 
-/// Share of the features that a label shows.
+/// A label shows this share of the features on average.
 constexpr double kShown = 0.25;
 
 /// Draws i of 0..n-1 with P(i) about 1/(i + 1).
@@ -68,7 +68,7 @@ class ChainModel {
  private:
   const SyntheticChain& shape_;
   Draw label_, successor_;
-  std::vector<std::vector<bool>> shows_;  ///< by label and feature but the bias
+  std::vector<std::vector<bool>> shows_;  ///< by label and feature, without the bias
   std::vector<std::vector<Index>> next_;
 };
 
@@ -91,7 +91,8 @@ DataPair make_synthetic_chain(const SyntheticChain& shape, Index sequences, Inde
   const auto vocabulary = std::make_shared<const Vocabulary>(std::move(names));
   DataPair out;
   out.oracle = "chain";
-  // Streams of their own, so that the test set does not depend on how many sequences are trained on.
+  // Training and test set have separate random streams, so the test set does not depend on the number of
+  // training sequences.
   out.train = model.draw(sequences, 2 * shape.seed + 1, vocabulary);
   out.test = model.draw(test_sequences, 2 * shape.seed + 2, vocabulary);
   return out;

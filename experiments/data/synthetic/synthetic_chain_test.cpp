@@ -1,4 +1,4 @@
-/// Synthetic chains: their counts, and the laws that they are drawn from.
+/// Synthetic chains: their sizes, and the distributions that they are drawn from.
 
 #include "experiments/data/synthetic/synthetic_chain.h"
 

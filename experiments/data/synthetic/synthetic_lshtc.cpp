@@ -22,28 +22,28 @@ namespace {
 
 /// Levels below the root.
 constexpr std::size_t kLevels = 5;
-/// Inner nodes and leaves a level in cat_hier.txt of the LSHTC1 dry-run, below the root.
+/// Inner nodes and leaves of each level below the root, in cat_hier.txt of the LSHTC1 dry-run.
 using PerLevel = std::array<Index, kLevels>;
 constexpr PerLevel kRealInner{10, 158, 480, 600, 0};
 constexpr PerLevel kRealLeaves{0, 0, 42, 246, 851};
 
-/// What follows was fitted by eye to the Task 1 validation file (1,860 documents) and, for leaves, to the
-/// counts of the 4,463 documents of Task 2, which are those of Task 1.
-constexpr double kLeafExponent = 0.8;  ///< of the documents of a leaf beyond its first one
+/// The constants below were fitted by eye to the Task 1 validation file (1,860 documents). The exponent for
+/// leaves was fitted to the counts of the 4,463 documents of Task 2, which are those of Task 1.
+constexpr double kLeafExponent = 0.8;  ///< for the documents of a leaf after its first
 /// Frequency of the word of rank r: (1 + r/kHeadRank)^-kHeadExponent * (1 + r/(J*kTailRank))^-kTailExponent.
 constexpr double kHeadRank = 2, kHeadExponent = 0.6, kTailRank = 0.09, kTailExponent = 1.45;
 constexpr double kLengthSpread = 0.75;  ///< standard deviation of the log of a document's number of words
 constexpr double kValueExponent = 2.2;  ///< a term frequency v has probability ~ v^-2.2
 constexpr std::size_t kLargestValue = 1500;
-/// In a short document no word is frequent: its values stay below this part of its number of words, or 2.
+/// In a short document no word is frequent: values stay below this share of its number of words, or below 2.
 constexpr double kLargestShare = 0.15;
-/// Shares of the words that come from the topics of a path's nodes, top down; the rest are background. What
-/// the levels below a leaf would give goes to the leaf.
+/// Shares of the words that come from the topics of a path's nodes, from the top down. The rest are
+/// background. A leaf also gets the shares of the levels below it.
 constexpr std::array<double, kLevels> kTopicShare{0.08, 0.05, 0.05, 0.06, 0.06};
-/// Words of a topic, and how unevenly they come.
+/// The number of words in a topic by level, and the exponent of the power law by which they are drawn.
 constexpr PerLevel kTopicWords{400, 150, 80, 60, 60};
 constexpr double kTopicExponent = 0.7;
-/// A topic's words are no commoner than this rank.
+/// A topic has no words that are more common than this rank.
 constexpr Index kFirstTopicRank = 50;
 
 Draw power_law(std::size_t count, double exponent) {
@@ -57,7 +57,7 @@ void shuffle(std::vector<T>& items, Random& random) {
   random.shuffle(std::span<T>(items));
 }
 
-/// Shares `total` out in proportion to the weights, by largest remainders.
+/// Splits `total` in proportion to the weights, by largest remainders.
 PerLevel apportion(Index total, const PerLevel& weights) {
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
   PerLevel out{};
@@ -77,7 +77,7 @@ PerLevel apportion(Index total, const PerLevel& weights) {
   return out;
 }
 
-/// How many nodes of each kind there are on each level below the root.
+/// The numbers of inner nodes and leaves on each level below the root.
 struct Levels {
   PerLevel inner{}, leaves{};
 
@@ -91,11 +91,11 @@ struct Levels {
 
 Levels make_levels(Index inner, Index leaves) {
   Levels out;
-  const std::size_t deep = std::min<std::size_t>(kLevels - 1, inner);  // levels that hold inner nodes
+  const std::size_t deep = std::min<std::size_t>(kLevels - 1, inner);  // levels with inner nodes
   PerLevel weights{};
   for (std::size_t l = 0; l < deep; ++l) weights[l] = kRealInner[l] - 1;
   if (deep > 0) out.inner = apportion(inner - static_cast<Index>(deep), weights);
-  Index excess = 0;  // no level holds more inner nodes than there are leaves; they move up
+  Index excess = 0;  // inner nodes that move up: no level may have more of them than there are leaves
   for (std::size_t l = deep; l-- > 0;) {
     out.inner[l] += 1 + excess;
     excess = out.inner[l] - std::min(out.inner[l], leaves);
@@ -109,8 +109,8 @@ Levels make_levels(Index inner, Index leaves) {
   return out;
 }
 
-/// Gives each inner node of a level a child, and the children left over to nodes with probability ~ their
-/// number of children, which yields few large families and many single children, as real ones are.
+/// Gives each inner node of a level one child. The other children go to nodes with probability ~ their number
+/// of children. This yields a few large families and many single children, as in the real tree.
 void attach(std::vector<std::vector<std::size_t>>& children, const std::vector<std::size_t>& above,
             std::vector<std::size_t> below, Random& random) {
   shuffle(below, random);
@@ -128,7 +128,7 @@ Hierarchy make_tree(Index node_count, Index leaf_count, Random& random) {
         "option nodes = {}: violated constraint leaves < nodes <= {} * leaves + 1, with leaves = {}",
         node_count, kLevels, leaf_count));
   const Levels levels = make_levels(node_count - 1 - leaf_count, leaf_count);
-  std::vector<std::vector<std::size_t>> children(1);  // of each node, the root being the first
+  std::vector<std::vector<std::size_t>> children(1);  // of each node; the root is the first
   std::vector<std::size_t> above{0};
   for (std::size_t l = 0; l < kLevels; ++l) {
     std::vector<std::size_t> inner(levels.inner[l]), all(levels.inner[l] + levels.leaves[l]);
@@ -140,7 +140,7 @@ Hierarchy make_tree(Index node_count, Index leaf_count, Random& random) {
   }
   std::vector<Index> parent;
   std::vector<std::pair<std::size_t, Index>> todo{
-      {0, Hierarchy::kNone}};  // node here, its parent in preorder
+      {0, Hierarchy::kNone}};  // a node here, and its parent's number in preorder
   while (!todo.empty()) {
     const auto [node, parent_there] = todo.back();
     todo.pop_back();
@@ -151,20 +151,20 @@ Hierarchy make_tree(Index node_count, Index leaf_count, Random& random) {
   return Hierarchy(std::move(parent));
 }
 
-/// A word, by its rank, 0 being the commonest, and its term frequency.
+/// A word, given by its rank (0 is the most common one), and its term frequency.
 struct Entry {
   Index word;
   double frequency;
 };
 
-/// Documents one after the other, no word twice in one.
+/// Documents one after the other. No word occurs twice in one document.
 struct Documents {
   std::vector<Entry> entries;
-  std::vector<std::size_t> end;  ///< of each document's entries
+  std::vector<std::size_t> end;  ///< the end of each document's entries
   std::vector<Index> gold;
 };
 
-/// What the words of documents are drawn from.
+/// The distributions from which the words of documents are drawn.
 class Language {
  public:
   Language(const Hierarchy& tree, Index features, Random& random)
@@ -180,12 +180,12 @@ class Language {
     }
   }
 
-  /// A document of a leaf: about `length` distinct words with their term frequencies.
+  /// Draws a document of a leaf: about `length` distinct words with their term frequencies.
   void sample(Index leaf, std::size_t length, Random& random, std::vector<Entry>& out) {
     std::vector<Index> path;  // top down, without the root
     for (Index k = leaf; k != 0; k = tree_.parent(k)) path.insert(path.begin(), k);
     seen_.assign(features_, false);
-    constexpr std::size_t kTriesAWord = 50;  // a small vocabulary can run out of probable words
+    constexpr std::size_t kTriesAWord = 50;  // a small vocabulary may run out of probable words
     std::size_t found = 0;
     for (std::size_t tries = length * kTriesAWord; found < length && tries > 0; --tries) {
       const Index word = draw_word(path, random);
@@ -236,8 +236,8 @@ class Language {
   std::vector<bool> seen_;
 };
 
-/// Leaves of `count` documents in ascending order, as in the real files: each once where there are enough
-/// documents, the rest by weight.
+/// The leaves of `count` documents in ascending order, as in the real files. If there are enough documents,
+/// each leaf occurs once and the rest are drawn by weight.
 std::vector<Index> draw_leaves(const std::vector<Index>& leaves, const Draw& leaf, Index count,
                                Random& random) {
   std::vector<Index> out;
@@ -247,7 +247,7 @@ std::vector<Index> draw_leaves(const std::vector<Index>& leaves, const Draw& lea
   return out;
 }
 
-/// `nonzeros`: distinct words of a document, on average, of all `features`.
+/// `nonzeros` is the average number of distinct words per document; there are `features` words in all.
 Documents sample_documents(const std::vector<Index>& gold, Index features, double nonzeros,
                            Language& language, Random& random) {
   const double median = nonzeros * std::exp(-kLengthSpread * kLengthSpread / 2);
@@ -262,7 +262,7 @@ Documents sample_documents(const std::vector<Index>& gold, Index features, doubl
   return out;
 }
 
-/// Lets each word that no document holds take the place of one that several hold.
+/// Puts each word that no document holds in the place of a word that occurs several times.
 void use_every_word(Index features, Random& random, Documents& documents) {
   if (documents.entries.size() < features)
     throw Error::usage(fmt::format(
@@ -284,7 +284,7 @@ void use_every_word(Index features, Random& random, Documents& documents) {
   }
 }
 
-/// number: the feature of each word; largest: what divides its frequencies.
+/// `number` is the feature of each word, `largest` the divisor of its frequencies.
 Dataset make_dataset(const Documents& documents, const std::vector<Index>& number,
                      const std::vector<double>& largest, std::shared_ptr<const Hierarchy> tree,
                      std::shared_ptr<const Vocabulary> vocabulary) {
@@ -312,7 +312,7 @@ DataPair read_synthetic_lshtc(const DataFiles&, const Options& options) {
   std::vector<Index> leaves, number(features);
   for (Index k = 0; k < tree->nodes(); ++k)
     if (tree->leaf(k)) leaves.push_back(k);
-  shuffle(leaves, random);  // from the one with most documents on
+  shuffle(leaves, random);  // the first gets the most documents
   std::iota(number.begin(), number.end(), Index{0});
   shuffle(number, random);
   const Draw leaf = power_law(leaves.size(), kLeafExponent);

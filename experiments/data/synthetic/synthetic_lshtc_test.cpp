@@ -17,7 +17,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// 30 leaves; `other` in place of or beside these options.
+/// Makes data with 30 leaves. `other` adds to these options or overrides them.
 DataPair make_small(const Settings& other = {}) {
   Settings options{{"documents", "400"}, {"test_documents", "200"}, {"features", "3000"},
                    {"nodes", "60"},      {"leaves", "30"},          {"nonzeros", "60"}};
@@ -85,7 +85,7 @@ TEST(SyntheticLshtc, LevelsHaveTheSizesOfTheRealHierarchy) {
     ++nodes.at(depth[k]);
     leaves.at(depth[k]) += tree.leaf(k);
   }
-  // Those of cat_hier.txt, see hierarchy_file_test.cpp.
+  // The numbers of cat_hier.txt, see hierarchy_file_test.cpp.
   EXPECT_THAT(nodes, ElementsAre(1, 10, 158, 522, 846, 851));
   EXPECT_THAT(leaves, ElementsAre(0, 0, 0, 42, 246, 851));
 }
@@ -153,7 +153,8 @@ TEST(SyntheticLshtc, LooksLikeTheRealTask) {
         << "rank " << rank;
 }
 
-/// The leaf whose training documents are nearest: cosine of sums of words weighted by their rarity.
+/// The accuracy of choosing the leaf whose training documents are nearest, by the cosine of sums of words
+/// weighted by rarity.
 double nearest_leaf_accuracy(const DataPair& data) {
   const DesignMatrix &x = data.train.x, &test = data.test.x;
   const std::size_t nodes = data.train.outputs();

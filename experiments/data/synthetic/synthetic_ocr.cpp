@@ -18,12 +18,12 @@ namespace {
 
 constexpr std::size_t kAlphabet = 26;
 
-/// Words of 3, 4, ..., 14 letters among the 6,877 of letter.data; their mean is 7.58.
+/// How many of the 6,877 words of letter.data have 3, 4, ..., 14 letters. The mean length is 7.58.
 constexpr std::size_t kShortestWord = 3;
 constexpr std::array<double, 12> kLengthCounts{1283, 0, 568, 768, 695, 750, 1047, 584, 304, 298, 313, 267};
 
 constexpr double kNoise = 0.15;               ///< probability that a pixel of a letter is lost
-constexpr std::size_t kPrototypePixels = 28;  ///< black pixels of a letter without wobble and noise, at least
+constexpr std::size_t kPrototypePixels = 28;  ///< minimum black pixels of a letter without wobble and noise
 constexpr double kWobble = 0.8;               ///< standard deviation of a point's move, in pixels
 constexpr double kTransitionSpread = 1.5;     ///< standard deviation of the log of transition weights
 
@@ -69,7 +69,7 @@ Polyline random_letter(Random& random) {
   return line;
 }
 
-/// What the words are drawn from.
+/// The random letters and the Markov chain from which words are drawn.
 struct MadeUpWords {
   std::array<Polyline, kAlphabet> letter;
   std::array<double, kAlphabet> first;

@@ -43,7 +43,7 @@ TEST(SyntheticOcr, FollowsItsSeedAndFewerWordsAreAPrefix) {
 }
 
 TEST(SyntheticOcr, IsLearnableButNotTrivially) {
-  // A classifier of its own: naive Bayes on single pixels, without transitions.
+  // Uses an independent classifier: naive Bayes on single pixels, without transitions.
   const Words words = make_synthetic_words(2000, 0.15, 1);
   const std::size_t half = words.letter.size() / 2;
   std::array<std::array<double, kGridPixels + 1>, 26> on{};
@@ -77,7 +77,7 @@ TEST(SyntheticOcr, IsLearnableButNotTrivially) {
 }
 
 TEST(SyntheticOcr, TransitionsAreUneven) {
-  // Mutual information of neighbouring letters in nats: near 0 where transitions do not matter.
+  // Mutual information of neighbouring letters in nats. It is near 0 if transitions do not matter.
   const Words words = make_synthetic_words(5000, 0.15, 1);
   std::array<std::array<double, 26>, 26> pair{};
   std::array<double, 26> left{}, right{};
