@@ -70,6 +70,8 @@ struct Dataset {
   std::uint64_t digest = 0;  ///< xxh3 of the content, so that results can be tied to data
   std::map<std::string, std::uint64_t>
       notes;  ///< what was counted and dropped, e.g. "unknown attributes" -> 12
+  /// Of training data: what makes it likely that they were read wrongly, a sentence each.
+  std::vector<std::string> doubts;
 
   std::size_t instances() const { return begin.size() - 1; }
   std::size_t positions() const { return gold.size(); }

@@ -92,6 +92,9 @@ class NamedSequences {
   bool add(std::string_view feature, double value);
   /// Throws Error (kInput) at the line where repeated features of the position sum to no finite value.
   void end_position(const LineReader& in, std::string_view label);
+  /// The same of `rows` alone. Throws Error (kInput) at the line where a value is above `largest_value`, or
+  /// repeated features sum to no finite number.
+  void end_row(const LineReader& in);
   /// Does nothing where no position came since the last call.
   void end_sequence();
 
@@ -117,6 +120,8 @@ class NamedSequences {
   Names names;  ///< of a training set
   Dataset data;
   DesignMatrix::Builder rows;  ///< of X, one for each position
+  /// Squares of values up to here have finite sums over positions.
+  double largest_value = 1e150;
 
  private:
   const Processes* processes_ = nullptr;   ///< that share it
