@@ -167,10 +167,10 @@ TEST_F(CommandLine, TrainSaysWhereKktProvesLittle) {
 }
 
 TEST_F(CommandLine, TrainProvesNothingOfARunThatDiverged) {
-  folder.write("cell.txt", rows_with_cell("1e149"));
+  folder.write("cell.txt", rows_with_cell("1"));
   const Result result =
-      run("train --format libsvm --train cell.txt --lambda 0 --mu 1 --solver sgd --option eta0=100 "
-          "--max-iterations 3 --threads 1 --json s.json --trace t.csv --model m.tsv");
+      run("train --format libsvm --train cell.txt --lambda 0 --mu 1 --solver sgd --option eta0=1e9 "
+          "--max-iterations 30 --threads 1 --json s.json --trace t.csv --model m.tsv");
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(result.out, HasSubstr("sgd: diverged after "));
   EXPECT_THAT(result.out, HasSubstr("nothing is proven: the run diverged\n"));

@@ -61,7 +61,7 @@ TEST_F(FirstHours, StepsWork) {
     EXPECT_EQ(result.status, 0) << result.err;
     EXPECT_THAT(result.out + result.err, HasSubstr(says));
   }
-  EXPECT_THAT(read_text(folder / "mine.tsv"), HasSubstr("\t1:true\t"));
+  EXPECT_THAT(read_text(folder / "mine.tsv"), HasSubstr("\t1:false\t"));
 }
 
 struct Mistake {
@@ -74,7 +74,7 @@ TEST_F(FirstHours, MistakesEndInASentenceThatSaysWhatToDo) {
   folder.write("times.txt", "O\tw=12:30\tbias\nB\tw=york\tbias\nO\tw=is\tbias\nB\tw=york\tbias\n");
   folder.write("pairs.txt", "U0:%x[0,0]\nB0:%x[0,0]\n");
   folder.write("huge.txt", "O\tx:1\nB\tx:1e200\n");
-  folder.write("raw.txt", "Anna Smith lives in York\nShe has always lived there\n");
+  folder.write("raw.txt", "Anna Smith lives in York\nShe has always lived there with him\n");
   for (const auto& [command, status, says] : std::vector<Mistake>{
            {"train --format crfsuite --train columns.txt --lambda 1", 1,
             "columns.txt: line 1 has no TAB; is this `--format conll`?"},
@@ -97,7 +97,7 @@ TEST_F(FirstHours, MistakesEndInASentenceThatSaysWhatToDo) {
            {"train --format crfsuite --train train.txt", 2,
             "--lambda and --mu are missing, expected --lambda REAL"},
            {"train --format crfsuit --train train.txt --lambda 1", 2, "did you mean 'crfsuite'"},
-           {"train --format crfsuite --train trian.txt --lambda 1", 1, "no such file"},
+           {"train --format crfsuite --train trian.txt --lambda 1", 1, "no file 'trian.txt'; looked at"},
            {"select --format crfsuite --train train.txt --lambda 'path(max, 0.5*max, 3)' --measure loss "
             "--folds 3",
             0, "smaller ones may be better: "},

@@ -47,7 +47,8 @@ std::string doubt_text(const RunOutcome& outcome) {
   const double gap = outcome.certificate.relative_gap();
   if (outcome.status == Status::kInterrupted || !(gap > std::max(kLooseGap, outcome.parameters.gap_target)))
     return "";
-  if (const double change = std::abs(late_change(outcome.trace)); change <= kStillShare * gap)
+  if (const double change = std::abs(late_change(outcome.trace));
+      change <= std::min(kStillShare * gap, kLooseGap))
     return fmt::format(
         "; the bound is loose: F has changed by a relative {:.1g} in the last tenth of the time; "
         "`--gap 1e-6` or `proxbench certify --tighten 60` tells more",

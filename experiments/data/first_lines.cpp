@@ -109,7 +109,8 @@ bool is_lshtc(const FirstLines& lines) {
 }
 
 bool can_be_lshtc(const FirstLines& lines) {
-  return lines.half(is_numbered);
+  return lines.half(is_numbered) &&
+         lines.any([](const FirstLine& line) { return line.words.size() > 1 && is_numbered(line); });
 }
 
 bool is_crfsparse(const FirstLines& lines) {
@@ -118,7 +119,7 @@ bool is_crfsparse(const FirstLines& lines) {
 
 bool can_be_crfsparse(const FirstLines& lines) {
   constexpr std::size_t kOneSequence = 20;  // many more lines without a gap are no sequence
-  return lines.half(is_numbered) && (lines.gap || lines.all.size() < kOneSequence);
+  return can_be_lshtc(lines) && (lines.gap || (lines.all.size() < kOneSequence && !is_lshtc(lines)));
 }
 
 bool is_libsvm(const FirstLines& lines) {
@@ -126,7 +127,7 @@ bool is_libsvm(const FirstLines& lines) {
 }
 
 bool can_be_libsvm(const FirstLines& lines) {
-  return lines.half(is_numbered) && !lines.gap && !is_lshtc(lines);
+  return can_be_lshtc(lines) && !lines.gap && !is_lshtc(lines);
 }
 
 bool has_quality(const FirstLine& line) {
