@@ -209,6 +209,15 @@ std::string provenance_html(const std::vector<Run>& runs) {
          (differing.head.size() > 1 ? table_html(differing) : "") + "</div>\n";
 }
 
+/// Runs of one step, as a table of sizes has them, have a start and an end, and no curve between.
+bool has_curves(const std::vector<Run>& runs) {
+  return std::ranges::any_of(runs, [](const Run& run) {
+    std::set<double> moments;
+    for (const Sample& sample : run.trace) moments.insert(sample.seconds);
+    return moments.size() > 2;
+  });
+}
+
 std::string chart_html(const Section& section, const nlohmann::json& charts) {
   return fmt::format(
       "<figure class=\"chart\" id=\"chart-{0}\" aria-label=\"Curves of {1}\">\n"
@@ -301,7 +310,7 @@ Section make_section(const fs::path& results, const fs::path& folder,
       paper, section, all,
       tables.size() == 1 ? order_lines(runs, presentation.targets) : std::vector<std::string>{});
   for (std::size_t i = 0; i + 1 < tables.size(); ++i) body += tables_html(tables[i].tables);
-  if (!runs.empty()) body += chart_html(section, page_charts(runs, presentation.plot));
+  if (has_curves(runs)) body += chart_html(section, page_charts(runs, presentation.plot));
   if (!paths.empty()) body += paths_html(paths, runs, results / "figures");
   if (const nlohmann::json theory = read_theory(results); !theory.is_null())
     body += theory_html(theory, results / "figures");

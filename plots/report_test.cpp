@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <regex>
+#include <sstream>
 
 #include "core/base/error.h"
 #include "experiments/base/test_folder.h"
@@ -171,6 +172,22 @@ TEST(Report, HoldsTheChartingLibraryItsLicenceAndTheData) {
   ASSERT_EQ(charts.size(), 1u);
   EXPECT_EQ(charts[0]["groups"][0]["runs"][1]["seconds"], nlohmann::json({0.0, 2.9, 3.0}));
   EXPECT_NEAR(charts[0]["groups"][0]["panels"]["objective"]["bound"].get<double>(), 2e-9, 1e-14);
+}
+
+TEST(Report, ATableOfSizesHasNoChartOfTwoPoints) {
+  const TestFolder folder;
+  const fs::path shown = results(folder, "sizes", "OCR");
+  for (const char* label : {"slow", "quick"}) {
+    const std::string file = std::string("sizes/runs/ocr-lambda10-") + label + "-rep1/trace.csv";
+    std::vector<std::string> lines;
+    std::istringstream trace(read_text(folder / file));
+    for (std::string line; std::getline(trace, line);) lines.push_back(line + "\n");
+    folder.write(file,
+                 lines[0] + lines[1] + lines[3] + lines[3]);  // the end as a light sample and a full one
+  }
+  const std::string html = page_of(folder, {shown});
+  EXPECT_TRUE(chart_data_in(html).empty());
+  EXPECT_THAT(html, HasSubstr("Times and ends of all runs"));
 }
 
 TEST(Report, SaysWhatToInstallWhereTheChartingLibraryIsMissing) {

@@ -415,6 +415,13 @@ class Page(unittest.TestCase):
         self.assertEqual(cells(), sorted(cells(), reverse=True))
         self.assertEqual(table.find_elements("css selector", "th")[column].get_attribute("aria-sort"), "descending")
 
+    def test_column_heads_do_not_stack(self):
+        lines = self.js("""
+            return [...document.querySelectorAll('details[open] th')].map((head) =>
+              [head.textContent, (head.firstElementChild ?? head).offsetHeight / parseFloat(getComputedStyle(head).lineHeight)])""")
+        self.assertGreater(len(lines), 10)
+        self.assertEqual([head for head, count in lines if count > 1.9], [])
+
     def test_links_lead_to_the_raw_files(self):
         links = self.js("return [...document.querySelectorAll('a[href]')].map((link) => link.href)")
         files = [link for link in links if "manifest.json" in link or "trace.csv" in link or "model.tsv" in link]

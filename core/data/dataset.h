@@ -70,6 +70,8 @@ struct Dataset {
   std::uint64_t digest = 0;  ///< xxh3 of the content, which ties results to data
   std::map<std::string, std::uint64_t>
       notes;  ///< numbers of things counted or dropped by the reader: "unknown attributes" -> 12
+  /// Signs that training data were read wrongly, one sentence each.
+  std::vector<std::string> doubts;
 
   std::size_t instances() const { return begin.size() - 1; }
   std::size_t positions() const { return gold.size(); }

@@ -270,7 +270,7 @@ void JsonFlag::add_to(CLI::App& command) {
 
 void OutputFlags::add_to(CLI::App& command) {
   json.add_to(command);
-  command.add_flag("--quiet", quiet, "print warnings and errors only");
+  command.add_flag("--quiet", quiet, "print results, warnings and errors only");
 }
 
 void JsonFlag::write(const Json& result) const {

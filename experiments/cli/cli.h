@@ -158,8 +158,8 @@ struct OutputFlags {
   JsonFlag json;
   bool quiet = false;
   void add_to(CLI::App& command);
-  /// Whether anything goes to standard output beside JSON.
-  bool prints() const { return !quiet && !json.to_stdout(); }
+  /// Whether results go to standard output, not as JSON.
+  bool prints() const { return !json.to_stdout(); }
 };
 
 /// The config that a command takes, and --set.

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <csignal>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
 #include <thread>
 
@@ -166,10 +167,10 @@ TEST_F(CommandLine, TrainSaysWhereKktProvesLittle) {
 }
 
 TEST_F(CommandLine, TrainProvesNothingOfARunThatDiverged) {
-  folder.write("cell.txt", rows_with_cell("1e308"));
+  folder.write("cell.txt", rows_with_cell("1"));
   const Result result =
-      run("train --format libsvm --train cell.txt --lambda 0 --mu 1 --solver sgd --option eta0=100 "
-          "--max-iterations 3 --threads 1 --json s.json --trace t.csv --model m.tsv");
+      run("train --format libsvm --train cell.txt --lambda 0 --mu 1 --solver sgd --option eta0=1e9 "
+          "--max-iterations 30 --threads 1 --json s.json --trace t.csv --model m.tsv");
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(result.out, HasSubstr("sgd: diverged after "));
   EXPECT_THAT(result.out, HasSubstr("nothing is proven: the run diverged\n"));
@@ -180,6 +181,62 @@ TEST_F(CommandLine, TrainProvesNothingOfARunThatDiverged) {
   const json summary = read_json("s.json");
   EXPECT_EQ(summary["status"], "diverged");
   for (const char* key : {"kkt", "dual", "gap", "relative_gap"}) EXPECT_TRUE(summary[key].is_null()) << key;
+}
+
+/// Of all runs: what the log or the terminal says of a solver without losses.
+constexpr const char* kNoLoss = "hands no loss to Monitor::step()";
+
+TEST_F(CommandLine, ATracedRunSaysOnceThatItsSolverHandsOverNoLoss) {
+  const std::string few = "--lambda 0.5 --max-iterations 3 ";
+  const std::string traced = train(few + "--solver sgd --trace t.csv").err;
+  EXPECT_THAT(traced, HasSubstr(std::string("solver sgd ") + kNoLoss));
+  EXPECT_EQ(traced.find(kNoLoss), traced.rfind(kNoLoss));
+  EXPECT_THAT(train(few + "--solver sgd").err, Not(HasSubstr(kNoLoss)));
+  EXPECT_THAT(train(few + "--solver prox-newton --trace t.csv").err, Not(HasSubstr(kNoLoss)));
+  folder.write("sgd.ini", std::string(kConfig) + "[solver.sgd]\nmax_iterations = 3\n");
+  ASSERT_EQ(run("run sgd.ini --out out --set experiment.lambda=1").status, 0);
+  EXPECT_THAT(read_text(folder / "out/runs/words-lambda1-sgd-rep1/log.txt"), HasSubstr(kNoLoss));
+  EXPECT_FALSE(fs::exists(folder / "out/runs/words-lambda1-gd-rep1/log.txt"));
+}
+
+TEST_F(CommandLine, QuietKeepsTheResult) {
+  const Result quiet = train("--lambda 0.5 --quiet");
+  EXPECT_THAT(quiet.out, HasSubstr("prox-newton: converged after "));
+  EXPECT_THAT(quiet.out, HasSubstr("test accuracy 0.8000"));
+  EXPECT_THAT(quiet.err, Not(HasSubstr("info")));
+  EXPECT_THAT(train("--lambda 0.5 --quiet --json -").out, testing::StartsWith("{"));
+}
+
+TEST_F(CommandLine, AnEmptyModelSaysWhichLambdaGivesNonzeros) {
+  const Result empty = train("--lambda 50 --quiet");
+  EXPECT_EQ(empty.status, 0);
+  std::smatch found;
+  ASSERT_TRUE(std::regex_search(
+      empty.err, found,
+      std::regex("all weights are 0: w = 0 is optimal from lambda = ([0-9.]+) on, and lambda "
+                 "is 50; `--lambda ([0-9.]+)` gives nonzeros")))
+      << empty.err;
+  EXPECT_EQ(train("--lambda " + found[1].str() + "1 --json s.json").status, 0);
+  EXPECT_EQ(read_json("s.json")["nnz"], 0);
+  EXPECT_THAT(train("--lambda " + found[2].str() + " --json s.json").err,
+              Not(HasSubstr("all weights are 0")));
+  EXPECT_GT(read_json("s.json")["nnz"], 0);
+  folder.write("one.txt", "O\tx\nO\ty\n");
+  const Result one = run("train --format crfsuite --train one.txt --lambda 1");
+  EXPECT_THAT(one.err, HasSubstr("all 2 positions have the label 'O': another column"));
+  EXPECT_THAT(one.err, HasSubstr("these labels leave nothing to learn"));
+}
+
+TEST_F(CommandLine, TrainSaysWhereTheBoundIsLooseAndNotF) {
+  const Result loose =
+      run("train --format synthetic-ocr --data-option features=pixels --data-option words=60 --lambda 0.1 "
+          "--tol 1e-5 --solver owl-qn --threads 1 --json s.json");
+  ASSERT_EQ(loose.status, 0) << loose.err;
+  ASSERT_GT(read_json("s.json")["relative_gap"], 1e-3);
+  EXPECT_THAT(loose.out,
+              testing::ContainsRegex("owl-qn: converged after [^\n]*; the bound is loose: F has changed by a "
+                                     "relative [^\n]* in the last tenth of the time; `--gap 1e-6` or "
+                                     "`proxbench certify --tighten 60` tells more\n"));
 }
 
 TEST_F(CommandLine, PredictNeedsNoTrainingData) {

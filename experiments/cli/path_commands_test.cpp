@@ -1,4 +1,5 @@
 /// Paths on the command line: sweeps, tables, figures, `select`.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +12,7 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr const char* kPathConfig = R"([experiment]
 name = tiny
@@ -278,6 +280,99 @@ TEST_F(PathCommands, SelectByFolds) {
   EXPECT_NEAR(read_json("c.json")["objective"].get<double>(), selection["refit"]["objective"].get<double>(),
               1e-8);
   EXPECT_EQ(read_json("c.json")["lambda"], selection["chosen_lambda"]);
+}
+
+TEST_F(PathCommands, SelectGoesOnBeyondTheEndOfThePath) {
+  const std::string flags =
+      "select --format crfsuite --train train.txt --folds 3 --threads 1 --measure loss ";
+  const Result edge = run(flags + "--lambda 'path(max, 0.5*max, 4)' --json s.json");
+  ASSERT_EQ(edge.status, 0) << edge.err;
+  const json points = read_json("s.json")["points"];
+  ASSERT_EQ(read_json("s.json")["best_lambda"], points.back()["lambda"]);
+  const std::size_t begin = edge.err.find("select --format"), end = edge.err.find("` goes on there");
+  EXPECT_THAT(edge.err, HasSubstr("is the last of the path, and smaller ones may be better: "));
+  ASSERT_NE(end, std::string::npos) << edge.err;
+  const std::string command = edge.err.substr(begin, end - begin);
+  EXPECT_THAT(command, HasSubstr("--lambda 'path("));
+  const Result on = run(command);
+  ASSERT_EQ(on.status, 0) << on.err << command;
+  const json further = read_json("s.json")["points"];
+  EXPECT_EQ(further.size(), 11u);
+  EXPECT_EQ(further.front()["lambda"], points.back()["lambda"]);
+  EXPECT_NEAR(further[1]["lambda"].get<double>() / further[0]["lambda"].get<double>(),
+              points[3]["lambda"].get<double>() / points[2]["lambda"].get<double>(), 1e-4);
+
+  const Result extended =
+      run(flags + "--lambda 'path(max, 0.5*max, 4)' --extend --json e.json --model m.tsv");
+  ASSERT_EQ(extended.status, 0) << extended.err;
+  const json all = read_json("e.json");
+  EXPECT_GT(all["points"].size(), 4u);
+  EXPECT_LE(all["points"].size(), 14u);
+  for (std::size_t k = 0; k < all["points"].size(); ++k) {
+    // The same as the path that goes on, which starts anew, to the tolerance.
+    const json& same = k < 4 ? points[k] : further[k - 3];
+    EXPECT_NEAR(all["points"][k]["lambda"].get<double>(), same["lambda"].get<double>(), 1e-3);
+    EXPECT_NEAR(all["points"][k]["mean"].get<double>(), same["mean"].get<double>(), 1e-4) << k;
+  }
+  const bool inside = all["best_lambda"] != all["points"].back()["lambda"];
+  EXPECT_EQ(inside, all["points"].size() < 14u) << "it stops once the best is not the last";
+  EXPECT_EQ(extended.err.find("goes on there") == std::string::npos, inside);
+  EXPECT_EQ(run("certify --train train.txt --model m.tsv --json c.json").status, 0);
+  EXPECT_LE(read_json("c.json")["relative_kkt"], 1e-5);
+}
+
+TEST_F(PathCommands, SelectShowsFiguresOfATestSetThatDoesNotChoose) {
+  const std::string flags =
+      "select --format crfsuite --train train.txt --test test.txt --threads 1 "
+      "--lambda 'path(2, 0.05, 5)' --json s.json ";
+  const Result result = run(flags + "--folds 3");
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("| test accuracy |"));
+  EXPECT_THAT(result.out, HasSubstr("test accuracy 0.8000 of 5 positions\n"));
+  const json selection = read_json("s.json");
+  for (const json& point : selection["points"])
+    EXPECT_EQ(point.contains("test_metrics"), point["lambda"] >= selection["chosen_lambda"]);
+  EXPECT_EQ(selection["refit"]["test_accuracy"], 0.8);
+  EXPECT_THAT(run(flags).out, Not(HasSubstr("| test accuracy |"))) << "it chooses";
+}
+
+TEST_F(PathCommands, AnInterruptedSelectIsGoneOnWithByTheSameCommand) {
+  const std::string command =
+      "select --format synthetic-ocr --data-option features=pixels --data-option words=300 --folds 4 "
+      "--threads 1 --measure loss --lambda 'path(max, 0.05*max, 12)' ";
+  const auto kept = [&] {
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(folder.path()))
+      if (entry.path().filename().string().starts_with("select-")) files.push_back(entry.path());
+    return files;
+  };
+  ASSERT_EQ(run(command + "--json whole.json").status, 0);
+  EXPECT_TRUE(kept().empty());
+  Result stopped{1, "", ""};
+  for (double seconds = 0.1; stopped.status != 0 && kept().empty(); seconds *= 1.4)
+    stopped = run(command + "--json part.json", fmt::format("timeout --preserve-status -s INT {}", seconds));
+  ASSERT_EQ(kept().size(), 1u) << stopped.err;
+  EXPECT_EQ(stopped.status, 1);
+  const std::string name = kept().front().filename().string();
+  EXPECT_THAT(stopped.err, HasSubstr("nothing is chosen yet: what is known is kept in " + name +
+                                     ", and the same command goes on from there"));
+  EXPECT_THAT(stopped.out, HasSubstr("| folds |"));
+  EXPECT_FALSE(fs::exists(folder / "part.json"));
+  const Result on = run(command + "--json part.json");
+  ASSERT_EQ(on.status, 0) << on.err;
+  EXPECT_THAT(on.err, HasSubstr("going on from " + name));
+  EXPECT_TRUE(kept().empty());
+  const json whole = read_json("whole.json"), part = read_json("part.json");
+  EXPECT_EQ(part["chosen_lambda"], whole["chosen_lambda"]);
+  EXPECT_EQ(part["held_out_instances"], whole["held_out_instances"]);
+  ASSERT_EQ(part["points"].size(), whole["points"].size());
+  for (std::size_t k = 0; k < whole["points"].size(); ++k)
+    EXPECT_NEAR(part["points"][k]["mean"].get<double>(), whole["points"][k]["mean"].get<double>(), 1e-4);
+
+  folder.write(name, "[{}]");
+  const Result damaged = run(command);
+  EXPECT_EQ(damaged.status, 1);
+  EXPECT_THAT(damaged.err, HasSubstr("without the file it begins anew"));
 }
 
 TEST_F(PathCommands, SelectByTheLossThatTrainingMinimises) {

@@ -12,11 +12,15 @@
 #include "experiments/metrics/metrics.h"
 #include "experiments/run/launch.h"
 #include "experiments/run/selection.h"
+#include "experiments/run/trainer.h"
+#include "experiments/sweep/provenance.h"
 
 namespace proxbench {
 namespace {
 
 constexpr const char* kLoss = "loss";
+/// Points beyond the end of a path, for --extend and for the command that goes on.
+constexpr int kMorePoints = 10;
 
 /// Where penalties are looked for: a path, and the part of the penalty that it leaves as it is.
 struct Search {
@@ -32,6 +36,7 @@ struct Search {
 struct SelectCommand : TrainingFlags {
   std::string measure = "accuracy", rule = "best";
   std::int64_t folds = 0;
+  bool extend = false;
   std::optional<double> held_out;
 
   void add_to(CLI::App& command) {
@@ -59,6 +64,9 @@ struct SelectCommand : TrainingFlags {
             "the chosen one: best, or one-se, the largest within one standard error of the best [best]")
         ->check(CLI::IsMember({"best", "one-se"}))
         ->type_name("NAME");
+    command.add_flag(
+        "--extend", extend,
+        fmt::format("go on where the best is the last of the path, by at most {} points", kMorePoints));
     TrainingFlags::add_to(command);
   }
   void execute() const;
@@ -75,37 +83,84 @@ struct SelectCommand : TrainingFlags {
                                          run.text("lambda"))
                            : "--lambda is missing, expected --lambda PATH, or --mu PATH for l2 alone");
   }
+  /// Whether the test set is there for figures alone, and does not choose.
+  bool only_tests() const { return folds > 0 || held_out; }
   std::string held_out_text() const {
     if (folds > 0) return fmt::format("{}-fold cross-validation", folds);
     return held_out ? fmt::format("{:g} of the training instances", *held_out) : "test set";
   }
 };
 
-void print_selection(const SelectCommand& command, const Search& search, const ModelSelection& selection) {
+/// The measure on the test set of the model of a point, trained on all training instances; accuracy in the
+/// place of the loss.
+double test_figure(const PathPoint& point, const std::string& measure) {
+  const auto other = point.test_metrics.find(measure);
+  return other == point.test_metrics.end() ? point.test_accuracy : other->second;
+}
+
+/// All points; those that the last training went through with figures of the test set.
+TextTable selection_table(const SelectCommand& command, const Search& search,
+                          const ModelSelection& selection) {
+  const std::vector<PathPoint>& refit = selection.refit.points;
+  const bool tested = command.only_tests() && !refit.empty() && !std::isnan(refit.back().test_accuracy);
   TextTable table;
   table.caption = fmt::format("{} on {}", command.measure == kLoss ? "loss by position" : command.measure,
                               command.held_out_text());
   if (search.fixed > 0.0) table.notes.push_back(search.at(0.0).text());
   table.head = {"", search.name(), command.measure, "standard error", "nnz"};
+  if (selection.interrupted) table.head.emplace_back("folds");
+  if (tested)
+    table.head.push_back("test " + (command.measure == kLoss ? trace_metric().name : command.measure));
   for (const auto& [name, value] : selection.points.front().others) table.head.push_back(name);
   table.text_columns = 1;
   for (std::size_t k = 0; k < selection.points.size(); ++k) {
     const SelectionPoint& point = selection.points[k];
     std::vector<std::string> marks;
-    if (k == selection.best) marks.emplace_back("best");
-    if (k == selection.one_standard_error) marks.emplace_back("one-se");
+    if (!selection.interrupted && k == selection.best) marks.emplace_back("best");
+    if (!selection.interrupted && k == selection.one_standard_error) marks.emplace_back("one-se");
     table.rows.push_back({fmt::format("{}", fmt::join(marks, ", ")),
                           fmt::format("{:.6g}", search.of_mu() ? point.mu : point.lambda),
                           fmt::format("{:.5f}", point.mean), fmt::format("{:.5f}", point.standard_error),
                           count_cell(std::round(point.nnz))});
+    if (selection.interrupted) table.rows.back().push_back(std::to_string(point.splits));
+    if (tested)
+      table.rows.back().push_back(
+          k < refit.size() ? fmt::format("{:.5f}", test_figure(refit[k], command.measure)) : "-");
     for (const auto& [name, value] : point.others) table.rows.back().push_back(fmt::format("{:.5f}", value));
   }
-  fmt::print("{}\n", markdown_document("", {table}));
+  return table;
+}
+
+void print_selection(const SelectCommand& command, const Search& search, const ModelSelection& selection,
+                     const LoadedData& data) {
+  fmt::print("{}\n", markdown_document("", {selection_table(command, search, selection)}));
+  if (selection.interrupted) return;
   const PathPoint& last = selection.refit.points.back();
   fmt::print("chosen: {} = {:.10g}; on all training instances {} nonzeros, objective {:.10g}", search.name(),
              search.of_mu() ? last.mu : last.lambda, last.certificate.nnz, last.certificate.objective);
   if (!std::isnan(last.certificate.kkt)) fmt::print(", kkt {:.3g}", last.certificate.kkt);
   fmt::print("\n");
+  if (command.only_tests()) print_test_metrics(selection.refit, data);
+}
+
+/// Where the best is at an end of the path: the command that looks beyond it. Empty: it is not, or all
+/// weights are 0 there.
+std::string edge_text(const Search& search, const std::string& path, const ModelSelection& selection) {
+  const auto value = [&](std::size_t k) {
+    return search.of_mu() ? selection.points[k].mu : selection.points[k].lambda;
+  };
+  const std::size_t count = selection.points.size(), best = selection.best;
+  const bool last = best + 1 == count,
+             first = best == 0 && (search.of_mu() || value(0) < selection.refit.lambda_max);
+  if (!last && !first) return "";
+  const double edge = value(best), factor = std::pow(value(count - 1) / value(count - 2), kMorePoints);
+  const std::string beyond = last ? fmt::format("path({}, {:.4g}, {})", edge, edge * factor, kMorePoints + 1)
+                                  : fmt::format("path({:.4g}, {}, {})", edge / factor, edge, kMorePoints + 1);
+  std::string command = provenance().command;
+  command.replace(command.find(path), path.size(), beyond);
+  return fmt::format(
+      "the best {} = {:.6g} is the {} of the path, and {} ones may be better: `{}` goes on there",
+      search.name(), edge, last ? "last" : "first", last ? "smaller" : "larger", command);
 }
 
 Json selection_json(const SelectCommand& command, const Search& search, const ModelSelection& selection) {
@@ -117,6 +172,12 @@ Json selection_json(const SelectCommand& command, const Search& search, const Mo
                       {"standard_error", number_json(point.standard_error)},
                       {"nnz", point.nnz},
                       {"metrics", point.others}});
+  for (std::size_t k = 0; k < selection.refit.points.size(); ++k) {
+    const PathPoint& trained = selection.refit.points[k];
+    if (std::isnan(trained.test_accuracy)) continue;
+    points[k]["test_metrics"] = trained.test_metrics;
+    points[k]["test_metrics"][trace_metric().name] = trained.test_accuracy;
+  }
   const SelectionPoint& best = selection.points[selection.best];
   const SelectionPoint& one_se = selection.points[selection.one_standard_error];
   const SelectionPoint& chosen = selection.points[selection.chosen];
@@ -147,6 +208,7 @@ void SelectCommand::execute() const {
       .held_out = held_out,
       .measure = measure == kLoss ? nullptr : &metric_registry().find(measure),
       .one_standard_error = rule == "one-se",
+      .more_points = extend ? kMorePoints : 0,
       .processes = launched_processes()};
   const ExperimentConfig asked = config_of(run);
   const Search searched = search(asked);
@@ -157,7 +219,13 @@ void SelectCommand::execute() const {
       *loaded, settings, searched.path.penalties(searched.fixed, lambda_max(*loaded, settings.loss)),
       selection_settings, progress.hooks());
   if (selection.interrupted) {
-    progress.warning("interrupted; nothing is chosen");
+    const bool known = !selection.points.empty();
+    if (prints() && known) print_selection(*this, searched, selection, *loaded);
+    progress.warning(known
+                         ? fmt::format("interrupted; nothing is chosen yet: what is known is kept in {}, and "
+                                       "the same command goes on from there",
+                                       selection.kept_in.string())
+                         : "interrupted; nothing is chosen, and nothing is known yet");
     throw ExitStatus{1};
   }
   if (selection.skipped > 0)
@@ -169,7 +237,11 @@ void SelectCommand::execute() const {
   settings.mu = selection.points[selection.chosen].mu;
   write_model(config, *loaded, settings, selection.refit.w);
   json.write(selection_json(*this, searched, selection));
-  if (prints()) print_selection(*this, searched, selection);
+  if (prints()) print_selection(*this, searched, selection, *loaded);
+  if (selection.refit.certificate.nnz == 0)
+    progress.warning("all weights are 0: no model of the path is better on what is held out than w = 0");
+  if (const std::string edge = edge_text(searched, run.text(searched.name()), selection); !edge.empty())
+    progress.warning(edge);
 }
 
 }  // namespace

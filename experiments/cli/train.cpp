@@ -1,6 +1,7 @@
 /// `train`: one solver on one data set.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/error.h"
@@ -9,7 +10,9 @@
 #include "experiments/results/field_csv.h"
 #include "experiments/run/job.h"
 #include "experiments/run/launch.h"
+#include "experiments/run/path.h"
 #include "experiments/run/trainer.h"
+#include "experiments/sweep/provenance.h"
 #include "oracles/oracles.h"
 #include "solvers/best_solver.h"
 #include "solvers/solvers.h"
@@ -17,8 +20,10 @@
 namespace proxbench {
 namespace {
 
-/// A run that converged and proved no smaller relative gap than this is told what would prove more.
+/// A run that proved no smaller relative gap than this is told what would prove more.
 constexpr double kLooseGap = 1e-3;
+/// Where F has lately changed by no more than this share of its gap, the bound is behind, not F.
+constexpr double kStillShare = 0.01;
 
 /// "loss 12.5 + 2 * 3.1 (l1) + 0.8 (l2)": what F is made of; terms without weight are left out.
 std::string objective_text(const Certificate& c, const Penalty& penalty) {
@@ -28,12 +33,45 @@ std::string objective_text(const Certificate& c, const Penalty& penalty) {
   return out;
 }
 
+/// The relative change of F in the last tenth of the time; NaN where no sample is older.
+double late_change(const std::vector<Sample>& trace) {
+  const Sample& last = trace.back();
+  const auto before = std::find_if(trace.rbegin(), trace.rend(), [&](const Sample& sample) {
+    return sample.seconds <= 0.9 * last.seconds;
+  });
+  return before == trace.rend() ? kNaN : relative_difference(before->objective, last.objective);
+}
+
 /// Behind the status.
 std::string doubt_text(const RunOutcome& outcome) {
   const double gap = outcome.certificate.relative_gap();
-  if (outcome.status != Status::kConverged || gap <= kLooseGap) return "";
+  if (outcome.status == Status::kInterrupted || !(gap > std::max(kLooseGap, outcome.parameters.gap_target)))
+    return "";
+  if (const double change = std::abs(late_change(outcome.trace));
+      change <= std::min(kStillShare * gap, kLooseGap))
+    return fmt::format(
+        "; the bound is loose: F has changed by a relative {:.1g} in the last tenth of the time; "
+        "`--gap 1e-6` or `proxbench certify --tighten 60` tells more",
+        change);
+  if (outcome.status != Status::kConverged) return "";
   return fmt::format(
       "; F is proven to a relative gap of {:.3g} only: --gap 1e-6 in place of --tol proves more", gap);
+}
+
+/// Why all weights are 0, and what to do about it; empty: some are not, or the run diverged.
+std::string empty_model_text(const RunOutcome& outcome, const LoadedData& data) {
+  const RunParameters& settings = outcome.parameters;
+  if (outcome.certificate.nnz > 0 || outcome.status == Status::kDiverged) return "";
+  const double max = settings.loss.hinge() ? kInfinity : lambda_max(data, settings.loss);
+  if (max == 0.0)
+    return "all weights are 0: the gradient at w = 0 is 0, so these labels leave nothing to learn";
+  if (settings.lambda >= max)
+    return fmt::format(
+        "all weights are 0: w = 0 is optimal from lambda = {:.4g} on, and lambda is {:g}; `--lambda {:.2g}` "
+        "gives nonzeros",
+        max, settings.lambda, max / 10);
+  return fmt::format("all weights are 0: the run ended ({}) before any of them moved",
+                     status_name(*outcome.status));
 }
 
 void print_summary(const RunOutcome& outcome, const LoadedData& data) {
@@ -81,10 +119,11 @@ struct TrainCommand : TrainingFlags {
     hooks.on_sample = [&](const Sample& sample) { progress.sample(settings.solver, sample); };
     const RunOutcome outcome = train(*loaded, settings, hooks);
     write(config, *loaded, settings, outcome);
-    if (prints()) {
-      progress.message("done");
-      print_summary(outcome, *loaded);
-    }
+    progress.message("done");
+    if (prints()) print_summary(outcome, *loaded);
+    if (const std::string why = empty_model_text(outcome, *loaded); !why.empty()) progress.warning(why);
+    if (const std::string note = missing_loss_text(outcome); !note.empty() && !trace.empty())
+      progress.message(note);
     if (outcome.status == Status::kDiverged) throw Error(settings.solver + " diverged, so there is no model");
     if (outcome.status == Status::kInterrupted) throw ExitStatus{1};
   }
@@ -177,7 +216,10 @@ RunParameters TrainingFlags::settings_for(const ExperimentConfig& asked, const P
 std::unique_ptr<LoadedData> TrainingFlags::load(const DataConfig& config, const Processes* processes,
                                                 const Parallel& parallel, RunParameters& settings,
                                                 ProgressPrinter& progress) const {
-  auto loaded = std::make_unique<LoadedData>(read_data(config, processes), parallel);
+  DataPair pair = read_data(config, processes);
+  for (const std::string& doubt : pair.train.doubts) progress.warning(doubt);
+  if (const std::string busy = busy_text(parallel.threads()); !busy.empty()) progress.warning(busy);
+  auto loaded = std::make_unique<LoadedData>(std::move(pair), parallel);
   progress.message(loaded->train().description);
   for (const auto& [part, name] : {std::pair(&loaded->train(), "training"), {&loaded->test(), "test"}})
     for (const auto& [what, count] : part->notes)

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "experiments/base/text.h"
 
 namespace proxbench {
 namespace {
@@ -110,6 +111,16 @@ void check_data(const DataPair& data, const std::string& format) {
   if (data.test.positions() == 0 && data.test.instances() == 0) return;
   test.check(true);
   test.check_beside(data.train);
+}
+
+std::string label_doubt(const Dataset& train) {
+  const std::size_t labels = train.outputs(), positions = train.x.whole_positions();
+  if (train.hierarchy != nullptr || !train.quality.empty() || !train.on.empty()) return "";
+  if (labels > 1 && 2 * labels <= positions) return "";
+  const std::string found = labels == 1 ? fmt::format("all {} positions have the label {}", positions,
+                                                      in_quotes(train.vocabulary->outputs.front()))
+                                        : fmt::format("the {} positions have {} labels", positions, labels);
+  return found + ": another column or field, or a number to regress on, may have been read as the label";
 }
 
 }  // namespace proxbench

@@ -12,4 +12,8 @@ namespace proxbench {
 /// set without positions is none.
 void check_data(const DataPair& data, const std::string& format);
 
+/// Why the labels of a checked training set may not be those that were meant: they are over half as many as
+/// the positions, or one alone. Empty where nothing speaks against them.
+std::string label_doubt(const Dataset& train);
+
 }  // namespace proxbench

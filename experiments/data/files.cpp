@@ -1,8 +1,11 @@
 #include "experiments/data/files.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "core/base/error.h"
+#include "experiments/data/first_lines.h"
 
 namespace proxbench {
 
@@ -22,13 +25,35 @@ void check_files(const DataFormatInfo& info, const DataFiles& files, HierarchyUs
   fail_if(hierarchy == HierarchyUse::kNone && tree, "takes no hierarchy, found '" + files.hierarchy + "'");
 }
 
+/// Reads the files. What one of them looks like, if not like the format, is told where reading fails, and is
+/// a doubt where it does not.
+DataPair judged(const DataFormatInfo& info, const DataFiles& files, const std::function<DataPair()>& read) {
+  std::vector<std::string> all = files.train;
+  all.insert(all.end(), files.test.begin(), files.test.end());
+  const std::string format = files.hierarchy.empty() ? info.name : "lshtc";  // documents, a line each
+  for (const std::string& file : all) require_marks(format, file);
+  try {
+    DataPair pair = read();
+    for (const std::string& file : all)
+      if (const std::string other = other_format(format, file); !other.empty())
+        pair.train.doubts.push_back(fmt::format("{} looks like `--format {}`", file, other));
+    return pair;
+  } catch (const Error& error) {
+    for (const std::string& file : all)
+      if (error.kind() == ErrorKind::kInput && std::string_view(error.what()).starts_with(file + ":"))
+        if (const std::string other = other_format(format, file); !other.empty())
+          throw Error(fmt::format("{}; is this `--format {}`?", error.what(), other), ErrorKind::kInput);
+    throw;
+  }
+}
+
 }  // namespace
 
 void set_reader(DataFormatInfo& info, DataPair (*read)(const DataFiles& files, const Options& options),
                 HierarchyUse hierarchy) {
   info.read = [info, read, hierarchy](const DataFiles& files, const Options& options) {
     check_files(info, files, hierarchy);
-    return read(files, options);
+    return judged(info, files, [&] { return read(files, options); });
   };
 }
 
@@ -38,7 +63,7 @@ void set_reader(DataFormatInfo& info,
   const auto checked = [info, read, hierarchy](const DataFiles& files, const Options& options,
                                                const Processes* processes) {
     check_files(info, files, hierarchy);
-    return read(files, options, processes);
+    return judged(info, files, [&] { return read(files, options, processes); });
   };
   info.read = [checked](const DataFiles& files, const Options& options) {
     return checked(files, options, nullptr);

@@ -61,7 +61,7 @@ constexpr double kAuditTolerance = 1e-8;
 class Path {
  public:
   Path(const LoadedData& data, const RunParameters& settings, std::span<const Penalty> penalties,
-       const PathHooks& hooks)
+       const PathHooks& hooks, const PathStart& start)
       : data_(data),
         settings_(settings),
         penalties_(penalties),
@@ -74,12 +74,16 @@ class Path {
         reduced_(data.reduced(penalties.back().lambda)),
         test_(data.test_set(reduced_)) {
     begin_counting(outcome_);
+    if (auto within =
+            reduce_features(start.w, reduced_.kept, data.train().x.features(), data.train().outputs()))
+      w_ = std::move(*within);
     outcome_.status = Status::kConverged;
     outcome_.violations = 0;
     outcome_.rounds = 0;
     outcome_.parameters = settings;
     outcome_.parameters.solver_options = option_texts(options_);
     outcome_.lambda_max = lambda_max(data, settings.loss);
+    lambda_before_ = w_.nnz() > 0 ? start.lambda : outcome_.lambda_max;
     Objective first = objective(penalties.front());
     state_ = {first.make_scores(), first.make_residual()};
     outcome_.setup_seconds = wall_seconds() - began_;
@@ -113,14 +117,14 @@ class Path {
     return over_mu_ ? 0.0 : 2.0 * lambda - before;
   }
 
-  /// The candidates of the first point, from the gradient at w = 0.
+  /// The candidates of the first point, from the gradient at the start.
   void begin() {
     const double lambda = penalties_.front().lambda;
-    const double threshold = strong_threshold(lambda, outcome_.lambda_max);
-    if (zero_is_optimal(lambda)) return;
+    const double threshold = strong_threshold(lambda, lambda_before_);
+    if (w_.nnz() == 0 && zero_is_optimal(lambda)) return;
     const OnClock on_clock(outcome_, data_.parallel().processes());
-    Objective at_zero = objective(penalties_.front());
-    evaluate(at_zero, lambda, threshold);
+    Objective at_start = objective(penalties_.front());
+    evaluate(at_start, lambda, threshold);
     set_candidates(threshold);
   }
 
@@ -335,7 +339,8 @@ class Path {
   bool state_at_w_ = false, left_by_solver_ = false;
   Objective::Selection selection_;
   double selected_above_ = 0.0;
-  double lower_bound_ = 0.0;  ///< the best on min F at the point at hand that its solves gave
+  double lambda_before_ = 0.0;  ///< of the penalty that the start is optimal for
+  double lower_bound_ = 0.0;    ///< the best on min F at the point at hand that its solves gave
   std::optional<std::vector<Coord>> candidates_;  ///< none: all
   PathOutcome outcome_;
 };
@@ -361,10 +366,10 @@ double lambda_max(const LoadedData& data, const Loss& loss) {
 }
 
 PathOutcome train_path(const LoadedData& data, const RunParameters& settings,
-                       std::span<const Penalty> penalties, const PathHooks& hooks) {
+                       std::span<const Penalty> penalties, const PathHooks& hooks, const PathStart& start) {
   const SolverInfo& solver = solver_registry().find(settings.solver);
   for (const Penalty& penalty : penalties) require_needs(data, solver, penalty, settings.loss);
-  return Path(data, settings, penalties, hooks).run();
+  return Path(data, settings, penalties, hooks, start).run();
 }
 
 }  // namespace proxbench

@@ -39,6 +39,12 @@ struct PathOutcome : RunOutcome {
   std::vector<PathPoint> points;  ///< those that were done
 };
 
+/// Where a path goes on: what an earlier one found at its last penalty, above the first of this one.
+struct PathStart {
+  SparseVector w;  ///< in the coordinates of all features; 0 is no start
+  double lambda = 0.0;
+};
+
 /// Solves for all penalties: at least one, each with a smaller lambda or a smaller mu than the one before,
 /// and the other of the two the same along the path. Of `settings`, lambda, mu and objective_target mean
 /// nothing here, and time_limit bounds the whole path; a point that it cuts short is not among the points. At
@@ -56,6 +62,7 @@ struct PathOutcome : RunOutcome {
 /// included), the audits of what solvers leave (KnownStart), and lambda_max. Solvers that are not
 /// `exact` are shown all coordinates. Throws what train() throws.
 PathOutcome train_path(const LoadedData& data, const RunParameters& settings,
-                       std::span<const Penalty> penalties, const PathHooks& hooks = {});
+                       std::span<const Penalty> penalties, const PathHooks& hooks = {},
+                       const PathStart& start = {});
 
 }  // namespace proxbench

@@ -8,8 +8,10 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "experiments/base/files.h"
 #include "experiments/data/files.h"
 #include "experiments/metrics/metrics.h"
+#include "experiments/run/selection_state.h"
 #include "oracles/oracles.h"
 
 namespace proxbench {
@@ -41,36 +43,70 @@ struct Split {
   std::vector<Index> held_out;  ///< of the training set, ascending; empty: the test set is
 };
 
-/// What a path gave on one split, by point.
-struct Measured {
-  std::vector<HeldOut::Value> values;
-  std::vector<double> nnz;
-};
-
 class Selector {
  public:
   Selector(const LoadedData& data, const RunParameters& settings, std::span<const Penalty> penalties,
            const SelectionSettings& selection, const Hooks& hooks)
-      : data_(data), settings_(settings), penalties_(penalties), selection_(selection), hooks_(hooks) {}
+      : data_(data),
+        settings_(settings),
+        penalties_(penalties.begin(), penalties.end()),
+        selection_(selection),
+        hooks_(hooks),
+        file_(selection_file(data, settings, penalties, selection)) {}
 
   ModelSelection run() {
-    std::vector<Measured> measured;
-    for (const Split& split : splits()) {
-      measured.push_back(measure(split));
-      if (interrupted_) return stopped();
+    const std::vector<Split> all = splits();
+    const std::size_t most = penalties_.size() + static_cast<std::size_t>(selection_.more_points);
+    go_on(all.size());
+    for (;;) {
+      out_.held_out_instances = out_.skipped = 0;
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        measure(all[i], measured_[i]);
+        if (interrupted_) return stopped();
+      }
+      summarize();
+      if (out_.best + 1 < penalties_.size() || penalties_.size() >= most) break;
+      penalties_.push_back(next_penalty());
+      hooks_.tell(fmt::format("the best is the last so far; on to {}", penalties_.back().text()));
     }
-    summarize(measured);
     hooks_.tell(fmt::format("all training instances, down to {}", penalties_[out_.chosen].text()));
-    out_.refit = path({}, penalties_.subspan(0, out_.chosen + 1), "all training instances", {});
+    out_.refit = path({}, std::span(penalties_).first(out_.chosen + 1), "all training instances", {}, {});
     if (interrupted_) return stopped();
+    std::error_code ignored;  // mostly there is none
+    if (writes_files()) std::filesystem::remove(file_, ignored);
     return std::move(out_);
   }
 
  private:
-  static ModelSelection stopped() {
-    ModelSelection out;
-    out.interrupted = true;
-    return out;
+  /// Takes what an interrupted search has left, whose path may have become longer than this one.
+  void go_on(std::size_t splits) {
+    measured_ = read_selection(file_, selection_.processes);
+    measured_.resize(splits);
+    std::size_t known = 0, longest = penalties_.size();
+    for (const Measured& one : measured_) {
+      known += one.values.size();
+      longest = std::max(longest, one.values.size());
+    }
+    while (penalties_.size() < longest) penalties_.push_back(next_penalty());
+    if (known > 0)
+      hooks_.tell(fmt::format("going on from {}: {} models are measured", file_.string(), known));
+  }
+
+  /// A factor below the last one, as far as that is below the one before.
+  Penalty next_penalty() const {
+    const Penalty &last = penalties_.back(), &before = penalties_[penalties_.size() - 2];
+    const auto next = [](double a, double b) { return a == b ? b : b * b / a; };
+    return {next(before.lambda, last.lambda), next(before.mu, last.mu)};
+  }
+
+  /// Keeps what is known.
+  ModelSelection stopped() {
+    out_.interrupted = true;
+    summarize();
+    if (out_.points.empty()) return std::move(out_);
+    write_selection(file_, measured_);
+    out_.kept_in = file_;
+    return std::move(out_);
   }
 
   std::vector<Split> splits() const {
@@ -85,7 +121,8 @@ class Selector {
     return out;
   }
 
-  Measured measure(const Split& split) {
+  /// Adds the points that are not measured yet.
+  void measure(const Split& split, Measured& out) {
     const bool by_test = split.held_out.empty();
     Dataset held_out = by_test ? select_instances(data_.test(), all_of(data_.test().instances()))
                                : select_instances(data_.train(), split.held_out);
@@ -93,23 +130,27 @@ class Selector {
     const HeldOut judge(std::move(held_out), data_.oracle_name(), data_.parallel(), selection_.measure,
                         settings_.loss);
     out_.skipped += judge.skipped();
+    const std::span<const Penalty> left = std::span(penalties_).subspan(out.values.size());
+    if (left.empty()) return;
     hooks_.tell(split.name);
-    Measured out;
+    const PathStart start = out.last;
     PathHooks hooks;
     hooks.on_point = [&](const PathPoint& point, const SparseVector& w) {
       out.values.push_back(judge.measure(w));
       out.nnz.push_back(static_cast<double>(point.certificate.nnz));
+      out.last = {w, point.lambda};
     };
-    path(split.held_out, penalties_, split.name, hooks);
-    return out;
+    path(split.held_out, left, split.name, hooks, start);
   }
 
   /// On all training instances but these.
   PathOutcome path(const std::vector<Index>& without, std::span<const Penalty> penalties,
-                   const std::string& name, PathHooks hooks) {
+                   const std::string& name, PathHooks hooks, const PathStart& start) {
     hooks.interrupt = hooks_.interrupt;
     if (hooks_.on_sample) hooks.on_sample = [&](const Sample& sample) { hooks_.on_sample(name, sample); };
-    const auto on = [&](const LoadedData& data) { return train_path(data, settings_, penalties, hooks); };
+    const auto on = [&](const LoadedData& data) {
+      return train_path(data, settings_, penalties, hooks, start);
+    };
     std::vector<Index> rest;
     std::ranges::set_difference(all_of(data_.train().instances()), without, std::back_inserter(rest));
     const bool whole = without.empty() && selection_.processes == nullptr;
@@ -126,21 +167,28 @@ class Selector {
                       Parallel(data_.parallel().threads(), data_.parallel().backend(), selection_.processes));
   }
 
-  void summarize(const std::vector<Measured>& measured) {
-    const auto folds = static_cast<double>(measured.size());
+  /// The points that any split has, each over the splits that have it.
+  void summarize() {
+    out_.points.clear();
     for (std::size_t k = 0; k < penalties_.size(); ++k) {
-      SelectionPoint point{.lambda = penalties_[k].lambda, .mu = penalties_[k].mu};
-      for (const Measured& one : measured) {
-        point.mean += one.values[k].value / folds;
-        point.nnz += one.nnz[k] / folds;
-        for (const auto& [name, value] : one.values[k].others) point.others[name] += value / folds;
+      std::vector<const Measured*> known;
+      for (const Measured& one : measured_)
+        if (k < one.values.size()) known.push_back(&one);
+      if (known.empty()) break;
+      const auto folds = static_cast<double>(known.size());
+      SelectionPoint point{.lambda = penalties_[k].lambda, .mu = penalties_[k].mu, .splits = known.size()};
+      for (const Measured* one : known) {
+        point.mean += one->values[k].value / folds;
+        point.nnz += one->nnz[k] / folds;
+        for (const auto& [name, value] : one->values[k].others) point.others[name] += value / folds;
       }
       double squares = 0.0;
-      for (const Measured& one : measured) squares += std::pow(one.values[k].value - point.mean, 2);
-      point.standard_error = measured.size() == 1 ? measured.front().values[k].standard_error
-                                                  : std::sqrt(squares / (folds - 1.0) / folds);
+      for (const Measured* one : known) squares += std::pow(one->values[k].value - point.mean, 2);
+      point.standard_error = known.size() == 1 ? known.front()->values[k].standard_error
+                                               : std::sqrt(squares / (folds - 1.0) / folds);
       out_.points.push_back(point);
     }
+    if (out_.interrupted) return;
     out_.best = best_point(out_.points, selection_.measure);
     out_.one_standard_error = one_standard_error_point(out_.points, selection_.measure);
     out_.chosen = selection_.one_standard_error ? out_.one_standard_error : out_.best;
@@ -148,9 +196,11 @@ class Selector {
 
   const LoadedData& data_;
   const RunParameters& settings_;
-  std::span<const Penalty> penalties_;
+  std::vector<Penalty> penalties_;
   const SelectionSettings& selection_;
   const Hooks& hooks_;
+  std::filesystem::path file_;      ///< of what is known when the user interrupts
+  std::vector<Measured> measured_;  ///< by split
   bool interrupted_ = false;
   ModelSelection out_;
 };

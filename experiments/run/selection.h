@@ -3,6 +3,7 @@
 /// on, and the model of the one that is chosen, trained on all of them.
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -71,6 +72,8 @@ struct SelectionSettings {
   SelectionMeasure measure = &trace_metric();
   /// Choose the largest penalty that is within one standard error of the best, in the place of the best.
   bool one_standard_error = false;
+  /// Goes on with the factor of the path while the best is the last, by at most so many points.
+  int more_points = 0;
   /// Those that share the instances of each training; the data given are whole on all of them.
   const Processes* processes = nullptr;
 };
@@ -81,6 +84,7 @@ struct SelectionPoint {
   /// Of the mean: over folds their standard deviation / sqrt(K); of one set, that of HeldOut::measure().
   double standard_error = 0.0;
   double nnz = 0.0;                           ///< mean over folds
+  std::size_t splits = 1;                     ///< folds that are measured; all of them unless interrupted
   std::map<std::string, double> others = {};  ///< means over folds of HeldOut::Value::others
 };
 
@@ -94,12 +98,17 @@ struct ModelSelection {
   std::size_t best = 0, one_standard_error = 0, chosen = 0;  ///< indices into points
   std::size_t held_out_instances = 0;                        ///< over all folds
   std::size_t skipped = 0;                                   ///< of these, without a likelihood
-  bool interrupted = false;                                  ///< then nothing else is set
+  /// Then the points are those that are known, and nothing is chosen.
+  bool interrupted = false;
+  std::filesystem::path
+      kept_in;        ///< where they are kept for the same call to go on from; empty: none is known
   PathOutcome refit;  ///< on all training instances, down to the chosen penalty
 };
 
-/// Penalties as for train_path(), of whose settings `seed` also draws the instances. Throws Error (kUsage)
-/// where the settings do not fit the data, and Error where a path ends before its last point.
+/// Penalties as for train_path(), of whose settings `seed` also draws the instances; two or more for
+/// `more_points`. Throws Error (kUsage) where the settings do not fit the data, and Error where a path ends
+/// before its last point. An interrupted one keeps what it knows in a file of the working folder
+/// (selection_state.h), where the same call goes on from it; the file goes once a model is chosen.
 ModelSelection select_model(const LoadedData& data, const RunParameters& settings,
                             std::span<const Penalty> penalties, const SelectionSettings& selection,
                             const Hooks& hooks = {});

@@ -230,6 +230,15 @@ RunOutcome train_from(const LoadedData& data, const RunParameters& settings, Spa
   return outcome;
 }
 
+std::string missing_loss_text(const RunOutcome& outcome) {
+  if (!outcome.audits || outcome.audits->count > 0 || outcome.iterations.value_or(0) == 0) return "";
+  return fmt::format(
+      "solver {} hands no loss to Monitor::step(): each sample of its trace costs an inference off the "
+      "clock, "
+      "so samples are few",
+      outcome.parameters.solver);
+}
+
 void set_facts(const LoadedData& data, RunOutcome& outcome) {
   const Dataset& train = data.train();
   outcome.d = static_cast<Coord>(train.x.features()) * train.outputs() + data.oracle().extra_weights();

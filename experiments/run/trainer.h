@@ -124,6 +124,9 @@ RunOutcome train(const LoadedData& data, const RunParameters& settings, const Ru
 RunOutcome train_from(const LoadedData& data, const RunParameters& settings, SparseVector start,
                       const RunHooks& hooks = {});
 
+/// That the solver of a run handed no loss to its samples (Monitor::step()), and what follows; empty: it did.
+std::string missing_loss_text(const RunOutcome& outcome);
+
 /// What train(), train_path() and `certify` say alike: the facts of the data, its threads and back end, and
 /// the most memory that this process has held so far.
 void set_facts(const LoadedData& data, RunOutcome& outcome);

@@ -112,6 +112,8 @@ RunOutcome run_solver(const LoadedData& data, const RunParameters& job, const Op
   RunOutcome outcome =
       job.solver == kExternal ? train_externally(data, job, folder, hooks) : train(data, job, hooks);
   trace.close();
+  if (const std::string note = missing_loss_text(outcome); !note.empty())
+    std::fprintf(stderr, "%s\n", note.c_str());
   const bool diverged = outcome.status == Status::kDiverged;
   if (job.tighten > 0 && !diverged && outcome.status != Status::kInterrupted)
     tighten_within_limit(data, job, interrupt, outcome);
@@ -139,6 +141,7 @@ void do_job(Run run, const fs::path& folder, const std::atomic<bool>& interrupt)
       outcome.notes["training data: " + what] = static_cast<double>(count);
     for (const auto& [what, count] : data.test().notes)
       outcome.notes["test data: " + what] = static_cast<double>(count);
+    outcome.warnings = data.train().doubts;
   } else {
     outcome = run_solver(data, job, data_options, folder, interrupt);
   }

@@ -149,6 +149,8 @@ class LocalSweep {
     if (!facts_.reason.empty()) return;
     hooks_.tell(facts_.description);
     for (const auto& [what, count] : facts_.notes) hooks_.tell(fmt::format("{}: {}", what, count));
+    for (const std::string& doubt : facts_.warnings)
+      hooks_.warn(fmt::format("data set {}: {}", dataset, doubt));
   }
 
   /// Sets reference_, from what is stored or by a run of its own; it stays empty where that fails.

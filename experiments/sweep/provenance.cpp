@@ -180,6 +180,14 @@ std::string shell_word(const std::string& text) {
   return out + "'";
 }
 
+std::string busy_text(int threads) {
+  const auto load = load_averages();
+  const auto cpus = static_cast<double>(usable_cpus().size());
+  if (!load || (*load)[0] <= 0.3 || (*load)[0] + threads <= 1.05 * cpus) return "";
+  return fmt::format("the load of this machine is {:.2f} already: other programs take time on its {} CPUs",
+                     (*load)[0], cpus);
+}
+
 std::vector<std::string> timing_hazards(int threads, int jobs) {
   std::vector<std::string> out;
   const int cpus = static_cast<int>(usable_cpus().size()), wanted = threads * jobs;
@@ -201,10 +209,7 @@ std::vector<std::string> timing_hazards(int threads, int jobs) {
     out.push_back(
         "the system does not tell which CPUs share a core (found no topology below /sys/devices/system/cpu): "
         "threads may share one");
-  if (const auto load = load_averages(); load && (*load)[0] > 0.3 && (*load)[0] + wanted > 1.05 * cpus)
-    out.push_back(
-        fmt::format("the load of this machine is {:.2f} already: other programs take time on its {} CPUs",
-                    (*load)[0], cpus));
+  if (const std::string busy = busy_text(wanted); !busy.empty()) out.push_back(busy);
   const std::string governor = governors();
   if (governor != kUnavailable && governor != "performance")
     out.push_back(

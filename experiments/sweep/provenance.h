@@ -26,6 +26,9 @@ std::string environment_text(const char* name);
 /// The text as one word of a shell's command line, quoted where it must be.
 std::string shell_word(const std::string& text);
 
+/// That other programs leave too little of the CPUs for so many threads; empty: they do not.
+std::string busy_text(int threads);
+
 /// One line each for what could spoil timings with so many threads a run and so many runs at a time: load,
 /// clock frequencies that change, too few cores, too little memory left.
 std::vector<std::string> timing_hazards(int threads, int jobs);

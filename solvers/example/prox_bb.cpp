@@ -19,10 +19,12 @@ class ProxBb final : public Solver {
     SparseVector w = problem.start, next;
     Objective::Selection active;  // all other weights and steps are 0
     std::int64_t iterations = 0;
+    double loss = 0.0;  // l where value() has looked last
     const auto end = [&](Status s) { return SolveResult{s, w, iterations, active.index.size()}; };
     const auto value = [&](const SparseVector& at, Scores& s, Residual& r) {  // F
       f.scores(at, s);
-      return f.infer({s}, &r) + f.l1(at.value) + f.l2(at.value);
+      loss = f.infer({s}, &r);
+      return loss + f.l1(at.value) + f.l2(at.value);
     };
     problem.monitor.start(w);
     double now = value(w, scores, residual), then = now, squared = 0.0;
@@ -46,7 +48,7 @@ class ProxBb final : public Solver {
       a = std::clamp(f.inner(next_residual, residual, next_scores, {scores}) / squared + f.mu(), 1e-8, 1e8);
       std::swap(w, next), std::swap(scores, next_scores), std::swap(residual, next_residual);
       now = then, squared = 0.0;
-      if (!problem.monitor.step(++iterations, w, active.index.size())) return end(problem.monitor.stop_status());
+      if (!problem.monitor.step(++iterations, w, active.index.size(), loss)) return end(problem.monitor.stop_status());
     }
   }
 

@@ -186,7 +186,7 @@ class ArffReader {
       read_sparse(in, line, out);
     else
       read_dense(in, line, out);
-    out.rows.end_position();
+    out.end_row(in);
     std::sort(on_.begin(), on_.end());
     if (on_.empty()) ++out.data.notes["instances without labels"];
     out.data.on.add(on_);

@@ -52,6 +52,7 @@ class DocumentReader {
 
   void read(const FilePart& part, NamedSequences& out) {
     const std::uint64_t before = known_entries_;
+    if (format_.divide_by_max) out.largest_value = std::numeric_limits<double>::max();
     out.read(part, format_.rules.line, [&](const LineReader& in, std::string_view line) {
       if (const std::string_view label = take_word(line); !label.empty()) add_document(in, label, line, out);
     });

@@ -39,6 +39,19 @@ std::string_view unescaped(std::string_view text, std::string& holder) {
   return holder;
 }
 
+/// `w=12:30` is hardly meant as the attribute `w=12` with the value 30. Said once.
+void doubt_value(std::string_view field, std::size_t colon, NamedSequences& out) {
+  constexpr const char* kEscape = "a colon inside a name is written \\:";
+  std::int64_t number = 0;
+  if (colon == field.npos || field.substr(0, colon).find('=') == field.npos || out.is_test() ||
+      !parse_integer(field.substr(colon + 1), number) || number == 1)
+    return;
+  std::vector<std::string>& doubts = out.data.doubts;
+  if (std::ranges::none_of(doubts, [](const std::string& one) { return one.ends_with(kEscape); }))
+    doubts.push_back(fmt::format("{} is read as {} with the value {}: {}", in_quotes(field),
+                                 in_quotes(field.substr(0, colon)), number, kEscape));
+}
+
 void add_attribute(const LineReader& in, std::string_view field, NamedSequences& out) {
   const std::size_t colon = find_colon(field);
   const std::string_view name = field.substr(0, colon);
@@ -48,6 +61,7 @@ void add_attribute(const LineReader& in, std::string_view field, NamedSequences&
   if (colon != std::string_view::npos && !parse_real(field.substr(colon + 1), value))
     in.fail("value " + in_quotes(field.substr(colon + 1)) + " of attribute " + in_quotes(name),
             "a finite real number (a colon inside a name is written \\:)");
+  doubt_value(field, colon, out);
   std::string holder;
   out.add(unescaped(name, holder), value);
 }

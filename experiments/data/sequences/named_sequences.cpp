@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 #include <span>
@@ -78,12 +79,21 @@ bool NamedSequences::add(std::string_view feature, double value) {
   return known_feature.has_value();
 }
 
-void NamedSequences::end_position(const LineReader& in, std::string_view label) {
+void NamedSequences::end_row(const LineReader& in) {
   try {
     rows.end_position();
   } catch (const Error&) {
     in.fail("a repeated attribute whose values sum to no finite number", "values with finite sums");
   }
+  const std::size_t row = data.positions();
+  for (std::size_t e = 0; e < rows.row(row).size(); ++e)
+    if (const double value = rows.value(row, e); std::abs(value) > largest_value)
+      in.fail(fmt::format("a feature value of {:g}", value),
+              fmt::format("at most {:g} in absolute value: products of larger ones overflow", largest_value));
+}
+
+void NamedSequences::end_position(const LineReader& in, std::string_view label) {
+  end_row(in);
   if (!is_test()) {
     data.gold.push_back(names.labels.intern(label));
     return;

@@ -93,6 +93,9 @@ class NamedSequences {
   bool add(std::string_view feature, double value);
   /// Throws Error (kInput) for the line if values of a repeated feature have no finite sum.
   void end_position(const LineReader& in, std::string_view label);
+  /// Ends the row of `rows` only. Throws Error (kInput) for the line if a value is above `largest_value`, or
+  /// values of a repeated feature have no finite sum.
+  void end_row(const LineReader& in);
   /// Does nothing if no position was added since the last call.
   void end_sequence();
 
@@ -118,6 +121,8 @@ class NamedSequences {
   Names names;  ///< empty for a test set
   Dataset data;
   DesignMatrix::Builder rows;  ///< the rows of X, one for each position
+  /// Squares of values up to here have finite sums over positions.
+  double largest_value = 1e150;
 
  private:
   const Processes* processes_ = nullptr;   ///< the processes that share the set

@@ -12,7 +12,7 @@
 namespace proxbench {
 namespace {
 
-constexpr const char* kMacro = "%x[ROW,COLUMN]";
+constexpr const char *kMacro = "%x[ROW,COLUMN]", *kRegexMacros = "%t[ROW,COLUMN,\"REGEX\"] or %m[...]";
 /// Rows further away are treated as mistakes.
 constexpr std::int64_t kFurthestRow = 1000;
 
@@ -21,6 +21,24 @@ std::string_view without_comment(std::string_view line) {
   for (std::size_t at = line.find('#'); at != line.npos; at = line.find('#', at + 1))
     if (at == 0 || line[at - 1] == ' ' || line[at - 1] == '\t') return trim(line.substr(0, at), kBlanks);
   return trim(line, kBlanks);
+}
+
+TokenRegex compiled(const LineReader& in, std::string_view regex) {
+  try {
+    return TokenRegex(regex);
+  } catch (const Error& error) {
+    in.fail("regular expression " + in_quotes(regex), fmt::format("one that PCRE2 takes: {}", error.what()));
+  }
+}
+
+/// The length of %t[ROW,COLUMN,"REGEX"] at the front of the text, and its REGEX, in which \" is no end.
+std::size_t take_regex(const LineReader& in, std::string_view text, std::string_view& regex) {
+  const std::size_t begin = std::min(text.find(",\""), text.size() - 2) + 2;
+  std::size_t end = begin;
+  while (end < text.size() && text[end] != '"') end += text[end] == '\\' ? 2 : 1;
+  if (!text.substr(std::min(end, text.size())).starts_with("\"]")) in.fail(in_quotes(text), kRegexMacros);
+  regex = text.substr(begin, end - begin);
+  return end + 2;
 }
 
 bool append_symbol(const std::string& symbol, char side, std::int64_t distance, const Padding& padding,
@@ -76,17 +94,25 @@ Templates::Template Templates::parse_template(const LineReader& in, std::string_
 }
 
 Templates::Macro Templates::parse_macro(const LineReader& in, std::string_view& text) {
-  const std::size_t end = text.find(']');
-  const std::string_view macro = text.substr(0, end == text.npos ? end : end + 1);
-  if (macro.size() > 1 && std::string_view("tTmM").find(macro[1]) != std::string_view::npos)
-    in.fail(fmt::format("{}: regular expressions are not supported", in_quotes(macro.substr(0, 2))),
-            fmt::format("{}, or a column of the data that holds the result", kMacro));
+  const std::string_view letter = text.substr(1, 1);
+  const bool tests = letter == "t" || letter == "T", takes = letter == "m" || letter == "M";
+  std::string_view regex;
+  const std::size_t end = tests || takes ? take_regex(in, text, regex) : text.find(']') + 1;  // 0: none
+  const std::string_view macro = text.substr(0, end == 0 ? text.npos : end);
   const std::size_t comma = macro.find(',');
-  if (!(macro.starts_with("%x[") || macro.starts_with("%X[")) || end == text.npos || comma == macro.npos)
-    in.fail(in_quotes(macro), kMacro);
+  const bool plain = letter == "x" || letter == "X";
+  if (!(plain || tests || takes) || macro.substr(2, 1) != "[" || end == 0 || comma == macro.npos)
+    in.fail(in_quotes(macro), tests || takes ? kRegexMacros : kMacro);
   const std::string_view row = trim(macro.substr(3, comma - 3), kBlanks);
-  const std::string_view column = trim(macro.substr(comma + 1, end - comma - 1), kBlanks);
-  Macro out{.before = {}, .row = 0, .column = 0, .lowercase = macro[1] == 'X'};
+  const std::size_t column_end = plain ? end - 1 : macro.find(",\"");
+  const std::string_view column = trim(macro.substr(comma + 1, column_end - comma - 1), kBlanks);
+  Macro out{.before = {},
+            .row = 0,
+            .column = 0,
+            .lowercase = macro[1] <= 'Z',
+            .regex = std::nullopt,
+            .tests = tests};
+  if (!plain) out.regex = compiled(in, regex);
   if (!parse_integer(row, out.row) || out.row < -kFurthestRow || out.row > kFurthestRow)
     in.fail(fmt::format("row {} in {}", in_quotes(row), in_quotes(macro)),
             fmt::format("an integer from {} to {}, counted from the token", -kFurthestRow, kFurthestRow));
@@ -96,7 +122,7 @@ Templates::Macro Templates::parse_macro(const LineReader& in, std::string_view& 
     in.fail(fmt::format("column {} in {}", in_quotes(column), in_quotes(macro)),
             "an integer from 0, word or pos");
   out.column = column_index(in, numbered ? std::to_string(number) : std::string(column));
-  text.remove_prefix(end + 1);
+  text.remove_prefix(end);
   return out;
 }
 
@@ -114,20 +140,27 @@ void Templates::attributes(const Sentence& sentence, std::size_t position, const
   const auto here = static_cast<std::int64_t>(position), size = static_cast<std::int64_t>(sentence.size());
   std::string name, cell;
   const auto append = [&](const Macro& macro) {
-    name += macro.before;
     const std::int64_t row = here + macro.row;
-    if (row < 0) return append_symbol(padding.before, '-', -row, padding, name);
-    if (row >= size) return append_symbol(padding.after, '+', row - size + 1, padding, name);
-    cell = sentence.cells[static_cast<std::size_t>(row) * sentence.columns + columns_[macro.column].place];
-    if (macro.lowercase) to_lowercase(cell);
-    name += cell;
+    const bool inside = row >= 0 && row < size;
+    cell.clear();
+    if (inside)
+      cell = sentence.cells[static_cast<std::size_t>(row) * sentence.columns + columns_[macro.column].place];
+    else if (!(row < 0 ? append_symbol(padding.before, '-', -row, padding, cell)
+                       : append_symbol(padding.after, '+', row - size + 1, padding, cell)))
+      return false;
+    if (macro.regex) {
+      const auto match = macro.regex->find(cell);
+      cell = macro.tests ? (match ? "true" : "false") : std::string(match.value_or(""));
+    }
+    if (macro.lowercase && inside) to_lowercase(cell);
+    (name += macro.before) += cell;
     return true;
   };
   for (const Template& one : templates_) {
     name.clear();
     if (!std::all_of(one.macros.begin(), one.macros.end(), append)) continue;
     name += one.end;
-    add(name);
+    if (!name.empty()) add(name);  // of %m alone, where nothing matches
   }
 }
 

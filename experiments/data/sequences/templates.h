@@ -5,16 +5,19 @@
 ///     U00:%x[-1,0]/%x[0,0]
 ///
 /// where %x[ROW,COLUMN] stands for a cell of the data. Rows count from the current token, and columns from 0.
-/// configs/TEMPLATES.md describes the whole syntax and the differences from these two programs.
+/// %t and %m apply a regular expression to the cell. configs/TEMPLATES.md describes the whole syntax and the
+/// differences from these two programs.
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "experiments/base/line_reader.h"
+#include "experiments/data/sequences/token_regex.h"
 
 namespace proxbench {
 
@@ -54,12 +57,14 @@ class Templates {
                   const std::function<void(std::string_view)>& add) const;
 
  private:
-  /// %x[row,column], and the text before it.
+  /// %x[row,column], or %t or %m with a regular expression, and the text before it.
   struct Macro {
     std::string before;
     std::int64_t row;
-    std::size_t column;  ///< an index into columns_
-    bool lowercase;      ///< %X
+    std::size_t column;               ///< an index into columns_
+    bool lowercase;                   ///< %X, %T, %M
+    std::optional<TokenRegex> regex;  ///< of %t and %m
+    bool tests;                       ///< true for %t, which tells whether the regex matches
   };
   struct Template {
     std::vector<Macro> macros;

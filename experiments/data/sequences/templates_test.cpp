@@ -84,12 +84,29 @@ TEST(Templates, WhatAChainCannotExpressIsAnError) {
       error_in("U\nB\n\nB02\n"),
       "t:4: found 'B02': a second line for pairs of labels, expected one: a chain has one weight for each "
       "pair of labels");
-  for (const char* macro : {"%t", "%m", "%T", "%M"})
-    EXPECT_EQ(
-        error_in(std::string("U:") + macro + "[0,0,\"\\d\"]\n"),
-        std::string("t:1: found '") + macro +
-            "': regular expressions are not supported, expected %x[ROW,COLUMN], or a column of the data "
-            "that holds the result");
+  EXPECT_THAT(error_in("B%t[0,0,\"\\u\"]\n"), HasSubstr("weights of pairs of labels for each attribute"));
+}
+
+TEST(Templates, RegularExpressionsAreThoseOfPcre2WithTheClassesOfWapiti) {
+  if (error_in("U%t[0,0,\"a\"]").find("built without PCRE2") != std::string::npos) GTEST_SKIP() << "no PCRE2";
+  // "He PRP / ate VBD / it PRP", as the manual of Wapiti has it.
+  EXPECT_THAT(attributes("Ua:%t[0,0,\"^\\u\"]\nUb:%t[0,0,\"^\\u\\u*$\"]/%t[0,1,\"^\\u\\u*$\"]\n", 0),
+              ElementsAre("a:true", "b:false/true"));
+  EXPECT_THAT(attributes("U:%m[0,1,\"^.?.?\"]-%M[-1,0,\"^.\"]-%m[0,0,\"[t\\U]+$\"]\n", 1),
+              ElementsAre(":VB-h-ate"));
+  EXPECT_THAT(attributes("U:%m[0,0,\"\\d\"]|\nU%m[0,0,\"\\d\"]\n", 0), ElementsAre(":|"))
+      << "what matches nothing is empty, and an empty attribute is none";
+  EXPECT_THAT(attributes("U:%m[-1,0,\"\\p\"]%m[1,0,\"[]%,]|[^a]$\"]\n", 2), ElementsAre(":1"))
+      << "symbols of the padding as well: _B+1; and macros may hold brackets, commas and %";
+  EXPECT_THAT(attributes("U:%T[0,1,\"prp\"]%t[0,1,\"(?i)prp|\\\"\"]\n", 0), ElementsAre(":falsetrue"));
+  EXPECT_EQ(pcre2_pattern("\\a\\D[^]\\l[:digit:]\\W]\\.\\w"),
+            "[[:alpha:]][[:^digit:]][^][:lower:][:digit:][:^alnum:]]\\.[[:alnum:]]");
+  EXPECT_THAT(error_in("U\nU:%t[0,0,\"(\"]\n"),
+              HasSubstr("t:2: found regular expression '(', expected one that PCRE2 takes: missing closing"));
+  for (const char* macro : {"%t", "%m", "%T[0,0]", "%M[0,0,]", "%t[0,0,\"x]", "%m[0,0,\"x\""})
+    EXPECT_EQ(error_in(std::string("U:") + macro + "\n"),
+              std::string("t:1: found '") + macro + "', expected %t[ROW,COLUMN,\"REGEX\"] or %m[...]");
+  EXPECT_THAT(error_in("U:%t[0,x,\"x\"]\n"), HasSubstr("found column 'x'"));
 }
 
 TEST(Templates, MalformedLinesAreNamed) {

@@ -1,0 +1,229 @@
+#include "experiments/data/first_lines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/options.h"
+#include "experiments/base/line_reader.h"
+#include "experiments/base/text.h"
+
+namespace proxbench {
+namespace {
+
+/// A line that is not blank.
+struct FirstLine {
+  std::uint64_t number;
+  std::vector<std::string> words;  ///< separated by blanks, at least one
+  std::size_t tabs;
+
+  const std::string& label() const { return words.front(); }
+};
+
+struct FirstLines {
+  std::vector<FirstLine> all;
+  bool gap = false;  ///< a blank line stands between others
+
+  template <class Holds>
+  bool each(const Holds& holds) const {
+    return std::ranges::all_of(all, holds);
+  }
+  template <class Holds>
+  bool half(const Holds& holds) const {
+    return 2 * std::ranges::count_if(all, holds) >= std::ssize(all);
+  }
+  template <class Holds>
+  bool any(const Holds& holds) const {
+    return std::ranges::any_of(all, holds);
+  }
+};
+
+FirstLines first_lines(const std::string& file) {
+  constexpr std::uint64_t kMost = 100;
+  FirstLines out;
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(file, ignored)) return out;
+  LineReader in(file);
+  bool blank = false;
+  for (std::string_view line; in.line() < kMost && in.next(line);) {
+    FirstLine one{in.line(), {}, static_cast<std::size_t>(std::ranges::count(line, '\t'))};
+    for (std::string_view word = take_word(line); !word.empty(); word = take_word(line))
+      one.words.emplace_back(word);
+    const bool was_blank = std::exchange(blank, one.words.empty());
+    if (blank) continue;
+    out.gap = out.gap || (was_blank && !out.all.empty());
+    out.all.push_back(std::move(one));
+  }
+  return out;
+}
+
+bool has_tab(const FirstLines& lines) {
+  return lines.any([](const FirstLine& line) { return line.tabs > 0; });
+}
+
+bool is_arff(const FirstLines& lines) {
+  return lines.any(
+      [](const FirstLine& line) { return line.label() == "@relation" || line.label() == "@RELATION"; });
+}
+
+bool has_pixels(const FirstLine& line) {
+  constexpr std::size_t kPixelsAndMore = 133;
+  return line.tabs >= kPixelsAndMore;
+}
+
+bool is_ocr(const FirstLines& lines) {
+  return lines.half(has_pixels);
+}
+
+bool is_entry(std::string_view word) {
+  std::int64_t feature = 0;
+  double value = 0.0;
+  const std::size_t colon = std::min(word.find(':'), word.size() - 1);
+  return parse_integer(word.substr(0, colon), feature) && parse_real(word.substr(colon + 1), value);
+}
+
+/// `label feature:value ...`
+bool is_numbered(const FirstLine& line) {
+  return !is_entry(line.label()) && std::all_of(line.words.begin() + 1, line.words.end(), is_entry);
+}
+
+bool are_numbered(const FirstLines& lines) {
+  return lines.each(is_numbered) && lines.any([](const FirstLine& line) { return line.words.size() > 1; });
+}
+
+/// Feature 0 is a document's id.
+bool is_lshtc(const FirstLines& lines) {
+  std::set<std::string> ids;
+  std::int64_t id = 0;
+  return lines.all.size() > 1 && are_numbered(lines) && lines.each([&](const FirstLine& line) {
+    return line.words.size() > 1 && line.words[1].starts_with("0:") &&
+           parse_integer(line.words[1].substr(2), id) && ids.insert(line.words[1]).second;
+  });
+}
+
+bool can_be_lshtc(const FirstLines& lines) {
+  return lines.half(is_numbered) &&
+         lines.any([](const FirstLine& line) { return line.words.size() > 1 && is_numbered(line); });
+}
+
+bool is_crfsparse(const FirstLines& lines) {
+  return are_numbered(lines) && lines.gap;
+}
+
+bool can_be_crfsparse(const FirstLines& lines) {
+  constexpr std::size_t kOneSequence = 20;  // many more lines without a gap are no sequence
+  return can_be_lshtc(lines) && (lines.gap || (lines.all.size() < kOneSequence && !is_lshtc(lines)));
+}
+
+bool is_libsvm(const FirstLines& lines) {
+  return are_numbered(lines) && !lines.gap && !is_lshtc(lines);
+}
+
+bool can_be_libsvm(const FirstLines& lines) {
+  return can_be_lshtc(lines) && !lines.gap && !is_lshtc(lines);
+}
+
+bool has_quality(const FirstLine& line) {
+  double quality = 0.0;
+  return parse_real(line.label(), quality) || std::ranges::count(line.label(), '/') == 2;
+}
+
+/// Qualities that no labels are.
+bool is_rerank(const FirstLines& lines) {
+  return has_tab(lines) && lines.each(has_quality) && lines.any([](const FirstLine& line) {
+    return line.label().find_first_of("./") != std::string::npos;
+  });
+}
+
+bool can_be_rerank(const FirstLines& lines) {
+  return has_tab(lines) && lines.half(has_quality);
+}
+
+bool has_named_attributes(const FirstLines& lines) {
+  std::size_t fields = 0, named = 0;
+  for (const FirstLine& line : lines.all) {
+    fields += line.words.size() - 1;
+    named += static_cast<std::size_t>(std::count_if(
+        line.words.begin() + 1, line.words.end(),
+        [](const std::string& word) { return word.find_first_of("=:", 1) != std::string::npos; }));
+  }
+  return has_tab(lines) && named > 0 && 2 * named >= fields;
+}
+
+/// Attributes with names, or as many attributes as each line happens to have.
+bool is_crfsuite(const FirstLines& lines) {
+  std::set<std::size_t> counts;
+  for (const FirstLine& line : lines.all) counts.insert(line.tabs);
+  return has_named_attributes(lines) || (has_tab(lines) && counts.size() > 2);
+}
+
+bool can_be_crfsuite(const FirstLines& lines) {
+  return has_tab(lines) || lines.each([](const FirstLine& line) { return line.words.size() == 1; });
+}
+
+/// Lines of as many columns as the first.
+std::size_t regular(const FirstLines& lines) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      lines.all, [&](const FirstLine& line) { return line.words.size() == lines.all[0].words.size(); }));
+}
+
+bool is_conll(const FirstLines& lines) {
+  return regular(lines) == lines.all.size() && lines.all.size() > 1 && lines.all[0].words.size() > 1;
+}
+
+bool can_be_conll(const FirstLines& lines) {
+  return 2 * regular(lines) >= lines.all.size() && !are_numbered(lines) && !is_ocr(lines) &&
+         !has_named_attributes(lines);
+}
+
+struct TextFormat {
+  const char* name;
+  bool (*looks_like)(const FirstLines&);  ///< of few files of another format
+  bool (*can_be)(const FirstLines&);      ///< of all files of this one, also where a line is wrong
+};
+
+/// Those before others are the more telling ones.
+constexpr TextFormat kTextFormats[] = {
+    {"arff", is_arff, is_arff},
+    {"ocr", is_ocr, is_ocr},
+    {"lshtc", is_lshtc, can_be_lshtc},
+    {"crfsparse", is_crfsparse, can_be_crfsparse},
+    {"libsvm", is_libsvm, can_be_libsvm},
+    {"rerank", is_rerank, can_be_rerank},
+    {"crfsuite", is_crfsuite, can_be_crfsuite},
+    {"conll", is_conll, can_be_conll},
+};
+
+std::string other_format(const std::string& format, const FirstLines& lines) {
+  const auto* const own = std::ranges::find(kTextFormats, format, &TextFormat::name);
+  if (own == std::end(kTextFormats) || lines.all.empty() || own->can_be(lines)) return "";
+  const auto* const other =
+      std::ranges::find_if(kTextFormats, [&](const TextFormat& one) { return one.looks_like(lines); });
+  return other == std::end(kTextFormats) ? "" : other->name;
+}
+
+}  // namespace
+
+std::string other_format(const std::string& format, const std::string& file) {
+  return other_format(format, first_lines(file));
+}
+
+void require_marks(const std::string& format, const std::string& file) {
+  if (format != "crfsuite") return;
+  const FirstLines lines = first_lines(file);
+  if (can_be_crfsuite(lines)) return;
+  const std::string other = other_format(format, lines);
+  throw Error(fmt::format("{}: line {} has no TAB{}", file, lines.all.front().number,
+                          other.empty() ? ", expected label TAB attribute[:value] TAB ..."
+                                        : fmt::format("; is this `--format {}`?", other)),
+              ErrorKind::kInput);
+}
+
+}  // namespace proxbench
