@@ -2,7 +2,7 @@
 /// What a data format is: its name, its options and how it reads.
 
 #include <functional>
-#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,11 +12,35 @@
 
 namespace proxbench {
 
+/// Instances to be labelled, as they were read: the data set without its X, whose entries are the rows.
+struct DataBatch {
+  Dataset data;
+  DesignMatrix::Builder rows;
+  std::string oracle;
+};
+
+/// Test files that are handed to `use` as they come, some whole instances at a time: no data set is returned.
+struct DataStream {
+  std::shared_ptr<const Vocabulary> names;  ///< that features and outputs have
+  std::function<void(DataBatch&&)> use;
+};
+
+/// Whether lines of test files have labels. Gold outputs of lines without one are kUnknownOutput, and
+/// Dataset::notes counts them as kUnlabelled. Either all lines have one, or none has.
+enum class TestLabels {
+  kRequired,
+  kIfAny,  ///< none where a line shows that it has none
+  kNone
+};
+inline constexpr const char* kUnlabelled = "positions without a label";
+
 /// The files a reader is given, by role. Empty test: no test set, unless the format splits `train` (ocr).
 struct DataFiles {
   std::vector<std::string> train;
   std::vector<std::string> test;
   std::string hierarchy;
+  TestLabels labels = TestLabels::kRequired;
+  const DataStream* stream = nullptr;  ///< in place of a training set, where the format streams
 };
 
 /// A registered data format.
@@ -35,9 +59,7 @@ struct DataFormatInfo {
   /// Whether values depend on the training set (scaling), so that no file can be read without it; null:
   /// never.
   std::function<bool(const Options&)> fitted = nullptr;
-  /// Values of options that keep every feature, for options that drop features by what the training set
-  /// holds: for data that are read by the names of a model, which says what features there are.
-  std::map<std::string, std::string> every_feature = {};
+  bool streams = false;  ///< whether it knows DataFiles::stream and DataFiles::labels
 };
 
 }  // namespace proxbench

@@ -5,6 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 namespace proxbench {
 
@@ -12,7 +13,32 @@ namespace proxbench {
 void write_no_files();
 bool writes_files();
 
-/// Writes text to `file` by way of a temporary name and rename; throws Error naming the file when it cannot.
+/// What stands for standard input or output in the place of a file's name.
+inline constexpr const char* kStandardStream = "-";
+
+/// A file that is written piece by piece under a temporary name, and takes its own at the end. What goes to a
+/// device, a pipe or standard output is there at once. All methods throw Error naming the file.
+class FileWriter {
+ public:
+  explicit FileWriter(const std::filesystem::path& file);
+  /// Without finish() nothing is left behind.
+  ~FileWriter();
+  FileWriter(const FileWriter&) = delete;
+  FileWriter& operator=(const FileWriter&) = delete;
+
+  void write(std::string_view text);
+  void finish();
+  /// Whether somebody may be reading what is written: the file is none of a disk.
+  bool special() const { return temporary_.empty(); }
+
+ private:
+  [[noreturn]] void fail(const char* what) const;
+
+  std::filesystem::path file_, target_, temporary_;
+  int descriptor_ = -1;  ///< -1: nothing is written
+};
+
+/// The whole text by way of a FileWriter.
 void write_file_atomically(const std::filesystem::path& file, const std::string& text);
 /// Makes the folder and those above it where they are missing; throws Error naming it when it cannot.
 void make_folder(const std::filesystem::path& folder);
@@ -20,7 +46,8 @@ void make_folder(const std::filesystem::path& folder);
 /// The text as part of a file name: what may be special in one becomes "_".
 std::string file_name_part(const std::string& text);
 
-/// All bytes of it. Throws Error (kInput), which says that `expected` was expected, where it cannot be read.
+/// All bytes of it, or of standard input. Throws Error (kInput), which says that `expected` was expected,
+/// where it cannot be read.
 std::string read_file(const std::filesystem::path& file, const std::string& expected);
 
 /// Throws Error (kInput), with the line, where it cannot be read or is no JSON.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,9 +11,9 @@
 
 #include "experiments/base/text.h"
 
-struct gzFile_s;
-
 namespace proxbench {
+
+class ByteSource;
 
 /// What a record of a file is.
 enum class FileRecords { kUpToBlankLine, kLine };
@@ -28,8 +29,9 @@ struct FilePart {
   bool whole() const { return begin == 0 && end == std::numeric_limits<std::uint64_t>::max(); }
 };
 
-/// Reads a file once from start to end. Whether it is gzipped is told from its content, not its name. Line
-/// ends are LF or CRLF; the last line may lack one; a UTF-8 byte order mark is skipped.
+/// Reads a file once from start to end; "-" is standard input. Whether it is gzipped is told from its
+/// content, not its name. Line ends are LF or CRLF; the last line may lack one; a UTF-8 byte order mark is
+/// skipped. Lines of a pipe are handed out as they come.
 class LineReader {
  public:
   /// Throws Error (kInput) where the file is missing, unreadable or a directory.
@@ -45,6 +47,9 @@ class LineReader {
   /// call. Throws Error (kInput) on a read error, on a gzip stream that is cut short (before its incomplete
   /// last line is handed out) and on one whose checksum is wrong.
   bool next(std::string_view& line);
+
+  /// Whether the rest of a record is there already, so that next() need not wait for whoever writes the file.
+  bool has_record() const;
 
   /// Number of the line that next() gave last, from 1 where the part begins; 0 before the first.
   std::uint64_t line() const { return line_; }
@@ -64,7 +69,7 @@ class LineReader {
   std::uint64_t lines_before() const;
 
   std::string path_;
-  gzFile_s* file_ = nullptr;
+  std::unique_ptr<ByteSource> source_;  ///< null: of a text
   std::vector<char> buffer_;
   std::size_t begin_ = 0, end_ = 0;  ///< the unread text is buffer_[begin_, end_)
   std::uint64_t line_ = 0;

@@ -33,6 +33,10 @@ struct SparseLineRules {
 /// rules.first_feature, or the value not a finite number or one that the rules exclude.
 SparseEntry parse_entry(const LineReader& in, std::string_view word, const SparseLineRules& rules = {});
 
+class NamedSequences;
+/// The label that a line begins with; empty where it has none, as test sets may (TestLabels).
+std::string_view take_label(std::string_view& line, const NamedSequences& out);
+
 /// How a format reads a document, which is a line, and what becomes of its features.
 struct DocumentFormat {
   SparseLineRules rules = {};

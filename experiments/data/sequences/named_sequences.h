@@ -76,7 +76,7 @@ class NamedSequences {
   /// A training set. `labels` fixed beforehand are kept in their order, as the first ones.
   explicit NamedSequences(const std::vector<std::string>& labels = {}) : names{{}, NameIndex(labels)} {}
   /// A test set for the names of `train`, which must outlive it.
-  static NamedSequences test_for(const NamedSequences& train);
+  static NamedSequences test_for(const NamedSequences& train, TestLabels labels = TestLabels::kRequired);
   bool is_test() const { return train_ != nullptr; }
   /// Those of the training set.
   const Names& known() const { return train_ != nullptr ? train_->names : names; }
@@ -90,8 +90,10 @@ class NamedSequences {
 
   /// Adds a feature to the current position, unless it is unknown (false); repeated features are summed.
   bool add(std::string_view feature, double value);
-  /// Throws Error (kInput) at the line where repeated features of the position sum to no finite value.
-  void end_position(const LineReader& in, std::string_view label);
+  /// Without a label: of a test set that may lack them. Throws Error (kInput) at the line where repeated
+  /// features of the position sum to no finite value, or where some lines have labels and others do not.
+  void end_position(const LineReader& in, std::optional<std::string_view> label);
+  TestLabels labels() const { return labels_; }
   /// Does nothing where no position came since the last call.
   void end_sequence();
 
@@ -99,6 +101,11 @@ class NamedSequences {
   /// (kInput) where a whole file gave no position: `record` was expected.
   using LineUser = std::function<void(const LineReader& in, std::string_view line)>;
   void read(const FilePart& part, const char* record, const LineUser& use_line);
+
+  /// From now on read() calls `use` with whole records alone, before it waits for the file and at its end;
+  /// `use` takes data and rows.
+  void hand_over_to(std::function<void()> use) { use_ = std::move(use); }
+  bool streams() const { return use_ != nullptr; }
 
   /// Makes all rows again: add(rows, feature, value) gives the new ones what becomes of each entry.
   template <class Add>
@@ -111,6 +118,8 @@ class NamedSequences {
     rows = std::move(out);
   }
 
+  /// Counts what the vocabulary lacks in data.notes.
+  void set_notes();
   /// The finished data set without description.
   Dataset build(std::shared_ptr<const Vocabulary> vocabulary) &&;
 
@@ -121,7 +130,12 @@ class NamedSequences {
  private:
   const Processes* processes_ = nullptr;   ///< that share it
   const NamedSequences* train_ = nullptr;  ///< of a test set
-  std::unordered_set<std::string> unknown_features_;
+  TestLabels labels_ = TestLabels::kRequired;
+  std::optional<bool> labelled_;  ///< whether lines so far have labels
+  std::function<void()> use_;
+  std::size_t handed_over_ = 0;  ///< positions
+  std::uint64_t unknown_attributes_ = 0, unknown_labels_ = 0;
+  std::unordered_set<std::string> unknown_features_;  ///< not where it streams
 };
 
 /// How a format makes data sets of its files.
