@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -53,6 +54,11 @@ FileWriter::~FileWriter() {
 void FileWriter::fail(const char* what) const {
   throw Error(file_.string() + ": cannot be written: " + what + ": " +
               std::generic_category().message(errno));
+}
+
+bool FileWriter::awaited() const {
+  struct stat status {};
+  return descriptor_ >= 0 && ::fstat(descriptor_, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
 void FileWriter::write(std::string_view text) {

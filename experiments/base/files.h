@@ -28,8 +28,8 @@ class FileWriter {
 
   void write(std::string_view text);
   void finish();
-  /// Whether somebody may be reading what is written: the file is none of a disk.
-  bool special() const { return temporary_.empty(); }
+  /// Whether somebody may be waiting for what is written: it goes to a pipe, a terminal or another device.
+  bool awaited() const;
 
  private:
   [[noreturn]] void fail(const char* what) const;

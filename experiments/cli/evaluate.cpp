@@ -113,9 +113,13 @@ struct EvaluateCommand : ModelFlags {
           "evaluate: expected either FILE with gold and predicted labels, or --model M.tsv --test FILE");
     if (model.empty()) return read_columns(columns);
     const Model stored = read_model(model);
-    Tagger tagger(stored, data.read(stored.header), make_parallel(config_of(run)));
+    DataConfig config = data.read(stored.header);
+    config.files.labels = TestLabels::kIfAny;
+    Tagger tagger(stored, std::move(config), make_parallel(config_of(run)));
     Predictions out;
     tagger.run([&](const DataBatch& batch, const Tagged& tagged) { out.add(batch, tagged); });
+    if (tagger.fit().unlabelled > 0)
+      throw Error::usage("evaluate: the text has no labels to compare with, expected labelled text");
     if (const std::string misfit = tagger.fit().warning(stored); !misfit.empty())
       ProgressPrinter(quiet).warning(misfit);
     return out;

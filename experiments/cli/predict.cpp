@@ -282,8 +282,8 @@ struct PredictCommand : ModelFlags {
     Tagger tagger(stored, std::move(config), parallel);
     std::optional<FileWriter> file;
     if (!output.empty()) file.emplace(output);
-    if (file && !file->special()) stop_cleanly_on_interrupt();
-    LabelWriter writer(with_gold, marginals, file && file->special(), parallel);
+    if (file && !file->awaited()) stop_cleanly_on_interrupt();
+    LabelWriter writer(with_gold, marginals, file && file->awaited(), parallel);
     Predictions labelled;
     std::size_t instances = 0;
     tagger.run([&](const DataBatch& batch, const Tagged& tagged) {
