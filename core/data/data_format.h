@@ -2,7 +2,7 @@
 /// A data format: its name, its options and its reader.
 
 #include <functional>
-#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,12 +12,36 @@
 
 namespace proxbench {
 
+/// A batch of instances to be labelled: a data set without its X, and the rows of X.
+struct DataBatch {
+  Dataset data;
+  DesignMatrix::Builder rows;
+  std::string oracle;
+};
+
+/// A consumer of test files. It gets whole instances as they arrive, some at a time; no data set is returned.
+struct DataStream {
+  std::shared_ptr<const Vocabulary> names;  ///< the names of features and outputs
+  std::function<void(DataBatch&&)> use;
+};
+
+/// Whether the lines of test files have labels. The gold output of a line without a label is kUnknownOutput,
+/// and Dataset::notes counts it as kUnlabelled. Either all lines have a label, or none has one.
+enum class TestLabels {
+  kRequired,
+  kIfAny,  ///< the first line that shows it decides
+  kNone
+};
+inline constexpr const char* kUnlabelled = "positions without a label";
+
 /// The files that a reader gets, by role. If `test` is empty, there is no test set, unless the format splits
 /// `train` (ocr).
 struct DataFiles {
   std::vector<std::string> train;
   std::vector<std::string> test;
   std::string hierarchy;
+  TestLabels labels = TestLabels::kRequired;
+  const DataStream* stream = nullptr;  ///< in place of a training set, where the format streams
 };
 
 /// A registered data format.
@@ -37,9 +61,7 @@ struct DataFormatInfo {
   /// Whether values depend on the training set (scaling), so that no file can be read without it. Null:
   /// never.
   std::function<bool(const Options&)> fitted = nullptr;
-  /// Option values that keep every feature, for options that drop features by their counts in the training
-  /// set. They apply when data are read with the names of a model, which lists the features.
-  std::map<std::string, std::string> every_feature = {};
+  bool streams = false;  ///< whether the format supports DataFiles::stream and DataFiles::labels
 };
 
 }  // namespace proxbench

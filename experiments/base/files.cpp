@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,41 +30,57 @@ bool writes_files() {
   return writes;
 }
 
-void write_file_atomically(const fs::path& file, const std::string& text) {
+FileWriter::FileWriter(const fs::path& file) : file_(file) {
   if (!writes) return;
-  const auto fail = [&](const std::string& what, int code) {
-    throw Error(file.string() + ": cannot be written: " + what + ": " +
-                std::generic_category().message(code));
-  };
+  const bool standard = file == kStandardStream;
   std::error_code ignored;  // a file that does not exist is neither a device nor a link
   // A device or pipe (/dev/stdout) cannot be replaced by a rename. A link must keep its target.
-  const bool special = fs::exists(file, ignored) && !fs::is_regular_file(file, ignored);
-  fs::path target = fs::is_symlink(file, ignored) ? fs::weakly_canonical(file, ignored) : file;
-  fs::path temporary = target;
-  if (!special) temporary.replace_filename(fmt::format(".{}.tmp-{}", target.filename().string(), getpid()));
+  const bool special = standard || (fs::exists(file, ignored) && !fs::is_regular_file(file, ignored));
+  target_ = fs::is_symlink(file, ignored) ? fs::weakly_canonical(file, ignored) : file;
+  if (!special)
+    temporary_ =
+        fs::path(target_).replace_filename(fmt::format(".{}.tmp-{}", target_.filename().string(), getpid()));
+  descriptor_ = standard ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+                         : ::open((special ? file_ : temporary_).c_str(),
+                                  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) fail("open");
+}
 
-  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor < 0) fail("open", errno);
-  const auto give_up = [&](const std::string& what) {
-    const int code = errno;
-    ::close(descriptor);
-    if (!special) ::unlink(temporary.c_str());
-    fail(what, code);
-  };
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t written = ::write(descriptor, text.data() + done, text.size() - done);
-    if (written < 0 && errno != EINTR) give_up("write");
-    if (written > 0) done += static_cast<std::size_t>(written);
+FileWriter::~FileWriter() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void FileWriter::fail(const char* what) const {
+  throw Error(file_.string() + ": cannot be written: " + what + ": " +
+              std::generic_category().message(errno));
+}
+
+bool FileWriter::awaited() const {
+  struct stat status {};
+  return descriptor_ >= 0 && ::fstat(descriptor_, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+void FileWriter::write(std::string_view text) {
+  while (descriptor_ >= 0 && !text.empty()) {
+    const ssize_t written = ::write(descriptor_, text.data(), text.size());
+    if (written < 0 && errno != EINTR) fail("write");
+    if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
   }
+}
+
+void FileWriter::finish() {
+  if (temporary_.empty()) return;
   // Without fsync() a full disk may be noticed only after the rename.
-  if (!special && ::fsync(descriptor) != 0) give_up("fsync");
-  ::close(descriptor);
-  if (special) return;
-  if (::rename(temporary.c_str(), target.c_str()) != 0) {
-    const int code = errno;
-    ::unlink(temporary.c_str());
-    fail("rename", code);
-  }
+  if (::fsync(descriptor_) != 0) fail("fsync");
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail("rename");
+  temporary_.clear();
+}
+
+void write_file_atomically(const fs::path& file, const std::string& text) {
+  FileWriter out(file);
+  out.write(text);
+  out.finish();
 }
 
 void make_folder(const fs::path& folder) {
@@ -90,6 +107,7 @@ std::string file_name_part(const std::string& text) {
 }
 
 std::string read_file(const fs::path& file, const std::string& expected) {
+  if (file == kStandardStream) return read_file("/dev/stdin", expected);
   std::error_code ignored;  // a file that cannot be examined cannot be opened either
   if (fs::is_directory(file, ignored) || !std::ifstream(file))
     throw Error::in_file(file.string(), 0, "no readable file", expected);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 namespace proxbench {
 
@@ -12,8 +13,32 @@ namespace proxbench {
 void write_no_files();
 bool writes_files();
 
-/// Writes the text to a temporary file and renames it to `file`. Throws Error with the name of the file if
-/// this fails.
+/// The file name that stands for standard input or output.
+inline constexpr const char* kStandardStream = "-";
+
+/// Writes a file piece by piece under a temporary name, and renames it at the end. A device, a pipe or
+/// standard output gets each piece at once. All methods throw Error with the name of the file.
+class FileWriter {
+ public:
+  explicit FileWriter(const std::filesystem::path& file);
+  /// Without finish() nothing is left behind.
+  ~FileWriter();
+  FileWriter(const FileWriter&) = delete;
+  FileWriter& operator=(const FileWriter&) = delete;
+
+  void write(std::string_view text);
+  void finish();
+  /// Whether a reader may be waiting: the text goes to a pipe, a terminal or another device.
+  bool awaited() const;
+
+ private:
+  [[noreturn]] void fail(const char* what) const;
+
+  std::filesystem::path file_, target_, temporary_;
+  int descriptor_ = -1;  ///< -1: nothing is written
+};
+
+/// Writes the whole text with a FileWriter.
 void write_file_atomically(const std::filesystem::path& file, const std::string& text);
 /// Makes the folder and its parents if they are missing. Throws Error with the name of the folder if this
 /// fails.
@@ -22,8 +47,8 @@ void make_folder(const std::filesystem::path& folder);
 /// Makes the text fit for a file name: characters that may be special there become "_".
 std::string file_name_part(const std::string& text);
 
-/// Returns all bytes of the file. Throws Error (kInput) if it cannot be read; the message says that
-/// `expected` was expected.
+/// Returns all bytes of the file, or of standard input. Throws Error (kInput) if it cannot be read; the message
+/// says that `expected` was expected.
 std::string read_file(const std::filesystem::path& file, const std::string& expected);
 
 /// Throws Error (kInput) with the line if the file cannot be read or is not JSON.

@@ -1,5 +1,7 @@
 #include "experiments/base/line_reader.h"
 
+#include <fcntl.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -11,6 +13,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "experiments/base/files.h"
 
 namespace proxbench {
 namespace {
@@ -23,23 +26,117 @@ bool is_blank(std::string_view line) {
 
 }  // namespace
 
+/// The bytes of a file as they come, unpacked where they are gzipped. Throws Error (kInput).
+class ByteSource {
+ public:
+  ByteSource(const std::string& path, const std::string& name) : name_(name) {
+    errno = 0;
+    descriptor_ = path == kStandardStream ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const int why = errno;
+    if (descriptor_ < 0)
+      fail(why == ENOENT ? "no such file"
+                         : "an unreadable file (" + std::generic_category().message(why) + ")",
+           "a readable file");
+  }
+  ~ByteSource() {
+    inflateEnd(&stream_);
+    ::close(descriptor_);
+  }
+  ByteSource(const ByteSource&) = delete;
+  ByteSource& operator=(const ByteSource&) = delete;
+
+  /// Goes there in a plain file of which nothing was read; false where that cannot be done.
+  bool seek(std::uint64_t at) {
+    kind_ = Kind::kPlain;
+    return ::lseek(descriptor_, static_cast<off_t>(at), SEEK_SET) >= 0;
+  }
+
+  /// Writes up to `size` bytes to `to`, and waits for the first of them only. Returns their number, 0 at the
+  /// end. `line` is the one to name in errors.
+  std::size_t read(char* to, std::size_t size, std::uint64_t line) {
+    line_ = line;
+    if (kind_ == Kind::kUnknown) {
+      kind_ = begins_member() ? Kind::kGzipped : Kind::kPlain;
+      if (kind_ == Kind::kGzipped && inflateInit2(&stream_, 16 + MAX_WBITS) != Z_OK) throw std::bad_alloc();
+    }
+    if (kind_ == Kind::kGzipped) return unpack(to, size);
+    if (stream_.avail_in == 0) return read_raw(to, size);
+    const std::size_t taken = std::min<std::size_t>(size, stream_.avail_in);
+    std::memcpy(to, stream_.next_in, taken);
+    stream_.next_in += taken;
+    stream_.avail_in -= static_cast<uInt>(taken);
+    return taken;
+  }
+
+ private:
+  enum class Kind { kUnknown, kPlain, kGzipped };
+
+  [[noreturn]] void fail(const std::string& found, const std::string& expected) const {
+    throw Error::in_file(name_, line_, found, expected);
+  }
+
+  std::size_t read_raw(char* to, std::size_t size) const {
+    for (;;) {
+      const ssize_t got = ::read(descriptor_, to, size);
+      if (got >= 0) return static_cast<std::size_t>(got);
+      if (errno != EINTR)
+        fail("a read error (" + std::generic_category().message(errno) + ")", "a readable file");
+    }
+  }
+
+  /// Reads more behind what is there of the input; false at the end.
+  bool refill() {
+    if (input_.empty()) input_.resize(kBlock);
+    if (stream_.avail_in > 0) std::memmove(input_.data(), stream_.next_in, stream_.avail_in);
+    const std::size_t got = read_raw(input_.data() + stream_.avail_in, input_.size() - stream_.avail_in);
+    stream_.next_in = reinterpret_cast<Bytef*>(input_.data());
+    stream_.avail_in += static_cast<uInt>(got);
+    return got > 0;
+  }
+
+  bool begins_member() {
+    while (stream_.avail_in < 2 && refill()) {
+    }
+    return stream_.avail_in >= 2 && stream_.next_in[0] == 0x1f && stream_.next_in[1] == 0x8b;
+  }
+
+  std::size_t unpack(char* to, std::size_t size) {
+    stream_.next_out = reinterpret_cast<Bytef*>(to);
+    stream_.avail_out = static_cast<uInt>(size);
+    while (stream_.avail_out == size && !ended_) {
+      if (stream_.avail_in == 0 && !refill()) fail("a gzip stream cut short", "a complete gzip file");
+      const int status = inflate(&stream_, Z_NO_FLUSH);
+      if (status == Z_STREAM_END) {
+        // Another member may follow. Anything else behind a member is ignored, as gzip does.
+        ended_ = !begins_member();
+        inflateReset(&stream_);
+      } else if (status != Z_OK && status != Z_BUF_ERROR) {
+        fail(std::string("a damaged gzip stream (") +
+                 (stream_.msg != nullptr ? stream_.msg : zError(status)) + ")",
+             "an intact gzip file");
+      }
+    }
+    return size - stream_.avail_out;
+  }
+
+  std::string name_;
+  std::uint64_t line_ = 0;
+  int descriptor_;
+  Kind kind_ = Kind::kUnknown;
+  bool ended_ = false;  ///< behind the last member
+  z_stream stream_{};   ///< its input holds also what was read to see that a file is plain
+  std::vector<char> input_;
+};
+
 LineReader::LineReader(FilePart part)
-    : path_(std::move(part.path)), end_of_part_(part.end), records_(part.records) {
+    : path_(part.path == kStandardStream ? "standard input" : part.path),
+      end_of_part_(part.end),
+      records_(part.records) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path_, ignored)) throw Error::in_file(path_, 0, "a directory", "a file");
-  errno = 0;
-  file_ = gzopen(path_.c_str(), "rb");
-  if (file_ == nullptr) {
-    const int why = errno;
-    throw Error::in_file(
-        path_, 0,
-        why == ENOENT ? "no such file" : "an unreadable file (" + std::generic_category().message(why) + ")",
-        "a readable file");
-  }
-  gzbuffer(file_, kBlock);
+  source_ = std::make_unique<ByteSource>(part.path, path_);
   if (part.begin == 0) return;
-  if (gzseek(file_, static_cast<z_off_t>(part.begin - 1), SEEK_SET) < 0)
-    fail("an unreadable part", "a plain file");
+  if (!source_->seek(part.begin - 1)) fail("an unreadable part", "a plain file");
   offset_ = part.begin - 1;
   find_first();
 }
@@ -68,8 +165,13 @@ std::uint64_t LineReader::lines_before() const {
 LineReader::LineReader(std::string_view text, std::string name)
     : path_(std::move(name)), buffer_(text.begin(), text.end()), end_(text.size()), ended_(true) {}
 
-LineReader::~LineReader() {
-  if (file_ != nullptr) gzclose_r(file_);
+LineReader::~LineReader() = default;
+
+bool LineReader::has_record() const {
+  const std::string_view rest(buffer_.data() + begin_, end_ - begin_);
+  if (records_ == FileRecords::kLine) return rest.find('\n') != rest.npos;
+  return rest.starts_with('\n') || rest.starts_with("\r\n") || rest.find("\n\n") != rest.npos ||
+         rest.find("\n\r\n") != rest.npos;
 }
 
 bool LineReader::next(std::string_view& line) {
@@ -107,23 +209,10 @@ bool LineReader::fill() {
   end_ -= begin_;
   begin_ = 0;
   if (buffer_.size() < end_ + kBlock) buffer_.resize(2 * end_ + kBlock);
-  const int got = gzread(file_, buffer_.data() + end_, static_cast<unsigned>(kBlock));
-  if (got > 0) {
-    end_ += static_cast<std::size_t>(got);
-    return true;
-  }
-  ended_ = true;
-  int status = Z_OK;
-  std::string why = gzerror(file_, &status);
-  if (why.starts_with(path_ + ": ")) why.erase(0, path_.size() + 2);
-  const std::uint64_t next_line = line_ + 1;
-  if (status == Z_BUF_ERROR)
-    throw Error::in_file(path_, next_line, "a gzip stream cut short", "a complete gzip file");
-  if (status == Z_DATA_ERROR)
-    throw Error::in_file(path_, next_line, "a damaged gzip stream (" + why + ")", "an intact gzip file");
-  if (status != Z_OK && status != Z_STREAM_END)
-    throw Error::in_file(path_, next_line, "a read error (" + why + ")", "a readable file");
-  return false;
+  const std::size_t got = source_->read(buffer_.data() + end_, kBlock, line_ + 1);
+  end_ += got;
+  ended_ = got == 0;
+  return !ended_;
 }
 
 void LineReader::fail(const std::string& found, const std::string& expected) const {

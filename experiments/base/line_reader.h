@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,9 +11,9 @@
 
 #include "experiments/base/text.h"
 
-struct gzFile_s;
-
 namespace proxbench {
+
+class ByteSource;
 
 /// How records of a file are separated: a record ends at a blank line, or each line is a record.
 enum class FileRecords { kUpToBlankLine, kLine };
@@ -29,8 +30,9 @@ struct FilePart {
   bool whole() const { return begin == 0 && end == std::numeric_limits<std::uint64_t>::max(); }
 };
 
-/// Reads a file once from start to end. Detects gzip by content, not by name. Lines end with LF or CRLF, and
-/// the last line may lack its end. A UTF-8 byte order mark is skipped.
+/// Reads a file once from start to end; "-" is standard input. Detects gzip by content, not by name. Lines end
+/// with LF or CRLF, and the last line may lack its end. A UTF-8 byte order mark is skipped. Lines of a pipe are
+/// returned as they arrive.
 class LineReader {
  public:
   /// Throws Error (kInput) if the file is missing, unreadable or a directory.
@@ -46,6 +48,9 @@ class LineReader {
   /// next call. Throws Error (kInput) on a read error, on a truncated gzip stream (before the incomplete last
   /// line is returned), and on a wrong checksum.
   bool next(std::string_view& line);
+
+  /// Whether the rest of a record has arrived, so that next() need not wait for the writer of the file.
+  bool has_record() const;
 
   /// Number of the line that next() last returned. Counts from 1 at the start of the part; 0 before the first
   /// line.
@@ -66,7 +71,7 @@ class LineReader {
   std::uint64_t lines_before() const;
 
   std::string path_;
-  gzFile_s* file_ = nullptr;
+  std::unique_ptr<ByteSource> source_;  ///< null: of a text
   std::vector<char> buffer_;
   std::size_t begin_ = 0, end_ = 0;  ///< the unread text is buffer_[begin_, end_)
   std::uint64_t line_ = 0;

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "experiments/base/test_file.h"
 
@@ -86,6 +87,44 @@ TEST(LineReader, RefusesAGzipStreamCutShortAtAnyPoint) {
                            ": found a gzip stream cut short, expected a complete gzip file")
         << "cut to " << size << " bytes";
   }
+}
+
+/// A pipe under the name that the kernel gives it.
+struct Pipe {
+  Pipe() { EXPECT_EQ(::pipe(ends), 0); }
+  ~Pipe() { ::close(ends[0]); }
+  void write(const std::string& text) const {
+    EXPECT_EQ(::write(ends[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  }
+  void close() const { ::close(ends[1]); }
+  std::string path() const { return "/proc/self/fd/" + std::to_string(ends[0]); }
+  int ends[2];
+};
+
+TEST(LineReader, HandsOutTheLinesOfAPipeAsTheyCome) {
+  const Pipe pipe;
+  pipe.write("a\nb\n\nc\n");
+  LineReader in(pipe.path());
+  std::string_view line;
+  // Reading on would wait for ever.
+  for (const auto& [expected, record] : {std::pair("a", true), {"b", true}, {"", false}, {"c", false}}) {
+    ASSERT_TRUE(in.next(line));
+    EXPECT_EQ(line, expected);
+    EXPECT_EQ(in.has_record(), record) << expected;
+  }
+  pipe.write("d\r\n\r\n");
+  ASSERT_TRUE(in.next(line));
+  EXPECT_EQ(line, "d");
+  pipe.close();
+  ASSERT_TRUE(in.next(line));
+  EXPECT_FALSE(in.next(line));
+}
+
+TEST(LineReader, UnpacksWhatComesThroughAPipe) {
+  const Pipe pipe;
+  pipe.write(gzipped("a\n") + gzipped("b\n") + "what follows is ignored");
+  pipe.close();
+  EXPECT_THAT(lines_of(pipe.path()), ElementsAre("a", "b"));
 }
 
 TEST(LineReader, RefusesAWrongChecksum) {

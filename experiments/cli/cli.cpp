@@ -102,10 +102,10 @@ int run_command_line(int argc, char** argv) {
          "load solvers, oracles, data formats and metrics from a shared library, repeatable")
       ->allow_extra_args(false)
       ->type_name("FILE");
-  for (const auto add :
-       {add_run_commands, add_train_command, add_select_command, add_model_commands, add_convert_command,
-        add_list_command, add_check_solver_command, add_table_command, add_plot_command, add_export_commands,
-        add_scale_command, add_job_commands, add_completion_command, add_man_command})
+  for (const auto add : {add_run_commands, add_train_command, add_select_command, add_predict_command,
+                         add_evaluate_command, add_certify_command, add_convert_command, add_list_command,
+                         add_check_solver_command, add_table_command, add_plot_command, add_export_commands,
+                         add_scale_command, add_job_commands, add_completion_command, add_man_command})
     add(app);
   try {
     if (launched_processes() != nullptr) refuse_commands_for_one_process(app);
@@ -241,11 +241,21 @@ void set_options(Options& options, const std::vector<std::string>& assignments, 
 
 namespace {
 
+/// The flag whose result goes to standard output.
+std::string flag_to_stdout;
+
 /// Throws Error where a file of this name could not be written. Leaves nothing behind.
-void check_writable(const std::string& file) {
+void check_writable(const std::string& flag, const std::string& file) {
   namespace fs = std::filesystem;
   std::error_code ignored;  // a file that does not exist yet is what we hope for
-  if (file.empty() || file == "-" || !writes_files()) return;
+  if (file == kStandardStream) {
+    if (!flag_to_stdout.empty())
+      throw Error::usage(fmt::format("{} and {}: both go to standard output, expected a file for one of them",
+                                     flag_to_stdout, flag));
+    flag_to_stdout = flag;
+    return;
+  }
+  if (file.empty() || !writes_files()) return;
   if (fs::is_directory(file, ignored)) throw Error(file + ": cannot be written: it is a folder");
   if (fs::exists(file, ignored) && !fs::is_regular_file(file, ignored)) return;  // a device or pipe
   const fs::path probe = fs::path(file).replace_filename("." + fs::path(file).filename().string() + ".probe");
@@ -261,7 +271,9 @@ void check_writable(const std::string& file) {
 
 CLI::Option* add_output(CLI::App& command, const std::string& flag, std::string& file,
                         const std::string& help, const std::string& type) {
-  return command.add_option(flag, file, help)->type_name(type)->each(check_writable);
+  return command.add_option(flag, file, help)->type_name(type)->each([flag](const std::string& given) {
+    check_writable(flag, given);
+  });
 }
 
 void JsonFlag::add_to(CLI::App& command) {
@@ -273,11 +285,12 @@ void OutputFlags::add_to(CLI::App& command) {
   command.add_flag("--quiet", quiet, "print results, warnings and errors only");
 }
 
+bool OutputFlags::prints() const {
+  return flag_to_stdout.empty();
+}
+
 void JsonFlag::write(const Json& result) const {
-  if (to_stdout())
-    fmt::print("{}", json_text(result));
-  else if (!file.empty())
-    write_json(file, result);
+  if (!file.empty()) write_json(file, result);
 }
 
 void ConfigFlags::add_to(CLI::App& command) {

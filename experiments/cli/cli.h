@@ -15,6 +15,7 @@
 #include "core/base/parallel.h"
 #include "core/data/dataset.h"
 #include "core/monitor.h"
+#include "experiments/base/files.h"
 #include "experiments/config/config_keys.h"
 #include "experiments/config/data_format.h"
 #include "experiments/results/results.h"
@@ -42,7 +43,9 @@ CLI::App* add_command(CLI::App& app, const std::string& name, const std::string&
 void add_run_commands(CLI::App& app);  // run, check
 void add_train_command(CLI::App& app);
 void add_select_command(CLI::App& app);
-void add_model_commands(CLI::App& app);  // predict, certify
+void add_predict_command(CLI::App& app);
+void add_evaluate_command(CLI::App& app);
+void add_certify_command(CLI::App& app);
 void add_convert_command(CLI::App& app);
 void add_list_command(CLI::App& app);
 void add_check_solver_command(CLI::App& app);
@@ -149,7 +152,7 @@ void set_options(Options& options, const std::vector<std::string>& assignments, 
 struct JsonFlag {
   std::string file;
   void add_to(CLI::App& command);
-  bool to_stdout() const { return file == "-"; }
+  bool to_stdout() const { return file == kStandardStream; }
   void write(const Json& result) const;
 };
 
@@ -158,8 +161,8 @@ struct OutputFlags {
   JsonFlag json;
   bool quiet = false;
   void add_to(CLI::App& command);
-  /// Whether results go to standard output, not as JSON.
-  bool prints() const { return !json.to_stdout(); }
+  /// Whether anything is printed: not where some result goes to standard output.
+  bool prints() const;
 };
 
 /// The config that a command takes, and --set.
@@ -178,8 +181,8 @@ void add_results(CLI::App& command, std::string& folder);
 void add_results(CLI::App& command, std::vector<std::string>& folders);
 /// Throws Error where the folder holds no results.
 void require_results(const std::string& folder);
-/// A file that the command writes; "-" and "" are none. Where it cannot be written, that is told before any
-/// work.
+/// A file that the command writes; "-" is standard output. Where it cannot be written, that is told before
+/// any work.
 CLI::Option* add_output(CLI::App& command, const std::string& flag, std::string& file,
                         const std::string& help, const std::string& type);
 /// Help of --option.
@@ -203,6 +206,15 @@ class ProgressPrinter {
   void clear_line();
   bool quiet_, terminal_, open_line_ = false;
   double last_ = 0.0;  ///< wall seconds
+};
+
+/// What commands that use a model take.
+struct ModelFlags : OutputFlags {
+  DataFlags data;
+  RunFlags run;
+  std::string model;
+
+  CLI::Option* add_to(CLI::App& command);  ///< returns --model
 };
 
 /// What `train` and `select` take: data, solver, the settings of its runs, and where model and result go.

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "core/base/error.h"
+#include "experiments/base/files.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;
@@ -38,6 +39,7 @@ std::vector<fs::path> data_folders(const fs::path& base) {
 }  // namespace
 
 fs::path find_data_file(const std::string& given, const fs::path& base) {
+  if (given == kStandardStream) return given;
   std::string tried;
   for (const fs::path& folder :
        fs::path(given).is_absolute() ? std::vector<fs::path>{""} : data_folders(base)) {

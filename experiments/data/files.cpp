@@ -19,7 +19,7 @@ void check_files(const DataFormatInfo& info, const DataFiles& files, HierarchyUs
   if (!info.needs_files)
     return fail_if(!files.train.empty() || !files.test.empty() || tree,
                    "takes no files, its data are generated");
-  fail_if(files.train.empty(), "no training file given");
+  fail_if(files.train.empty() && files.stream == nullptr, "no training file given");
   fail_if(hierarchy == HierarchyUse::kRequired && !tree,
           "no hierarchy given, expected a file such as cat_hier.txt");
   fail_if(hierarchy == HierarchyUse::kNone && tree, "takes no hierarchy, found '" + files.hierarchy + "'");
@@ -68,6 +68,7 @@ void set_reader(DataFormatInfo& info,
   info.read = [checked](const DataFiles& files, const Options& options) {
     return checked(files, options, nullptr);
   };
+  info.streams = true;
   info.read_share = [checked](const DataFiles& files, const Options& options, const Processes& processes) {
     return checked(files, options, &processes);
   };

@@ -21,7 +21,8 @@ enum class HierarchyUse { kNone, kOptional, kRequired };
 /// there are files.
 void set_reader(DataFormatInfo& info, DataPair (*read)(const DataFiles& files, const Options& options),
                 HierarchyUse hierarchy = HierarchyUse::kNone);
-/// The same with no processes, and info.read_share to the same function.
+/// The same with no processes, and info.read_share to the same function, which reads by read_sequences():
+/// info.streams is true.
 void set_reader(DataFormatInfo& info,
                 DataPair (*read)(const DataFiles& files, const Options& options, const Processes* processes),
                 HierarchyUse hierarchy = HierarchyUse::kNone);

@@ -1,6 +1,7 @@
 #include "experiments/data/model.h"
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <cmath>
@@ -25,6 +26,44 @@ constexpr std::string_view kEscaped = "\t\n\r\\", kCodes = "tnr\\";
 std::string shown(std::string_view text) {
   constexpr std::size_t kShown = 60;
   return fmt::format("'{}{}'", escaped_name(text.substr(0, kShown)), text.size() > kShown ? "..." : "");
+}
+
+/// Takes the first line off the text, without its end.
+std::string_view take_line(std::string_view& text) {
+  std::string_view line = text.substr(0, text.find('\n'));
+  text.remove_prefix(std::min(line.size() + 1, text.size()));
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+constexpr std::string_view kLines = "# lines=", kChecksum = "# checksum=";
+
+/// The two lines that say how many lines a file has with `body` behind its first three, and what is in it.
+std::pair<std::string, std::string> seal_of(std::string_view body) {
+  std::uint64_t lines = 3, checksum = 0;
+  for (; !body.empty(); ++lines) {
+    const std::string_view line = take_line(body);
+    checksum = XXH3_64bits_withSeed(line.data(), line.size(), checksum);
+  }
+  return {fmt::format("{}{}", kLines, lines), fmt::format("{}{}", kChecksum, digest_text(checksum))};
+}
+
+/// Throws Error (kInput) where the text is not as it was written, as far as its first lines tell.
+void check_seal(std::string_view text, const std::string& source) {
+  take_line(text);
+  const std::string_view lines = take_line(text), checksum = take_line(text);
+  if (!lines.starts_with(kLines) || !checksum.starts_with(kChecksum)) return;
+  const auto [own_lines, own_checksum] = seal_of(text);
+  if (own_lines != lines)
+    throw Error::in_file(source, 0, own_lines.substr(kLines.size()) + " lines",
+                         fmt::format("{} as its header says: the file was cut or something was added; copy "
+                                     "it again, or train the model again",
+                                     lines.substr(kLines.size())));
+  if (own_checksum != checksum)
+    throw Error::in_file(source, 0, "other content than was written",
+                         fmt::format("what its line '{}' was made of: copy the file again, train the model "
+                                     "again, or remove that line where the change is wanted",
+                                     checksum));
 }
 
 std::vector<std::string_view> split_tabs(std::string_view line) {
@@ -146,6 +185,7 @@ class ModelParser {
     const std::size_t equals = text.find('=');
     if (equals == text.npos || equals == 0) in_.fail(shown(line), "'# key=value'");
     const std::string key(text.substr(0, equals));
+    if (key == "lines" || key == "checksum") return;
     const std::string_view value = text.substr(equals + 1);
     if (key == "labels" ? !model_.labels.empty() : !model_.header.emplace(key, unescaped(value)).second)
       in_.fail("key '" + key + "' again", "each key once");
@@ -215,6 +255,10 @@ LabelSets renumbered_sets(const Dataset& data, const std::vector<Index>& number,
 
 }  // namespace
 
+std::string digest_text(std::uint64_t digest) {
+  return fmt::format("{:016x}", digest);
+}
+
 std::string escaped_name(std::string_view name) {
   std::string out;
   for (const char c : name) {
@@ -243,10 +287,11 @@ std::string model_text(const std::map<std::string, std::string>& header, const D
   if (!w.index.empty() && w.index.back() >= unary + extra_weights)
     throw Error(
         fmt::format("weight {} is beyond the model's dimension {}", w.index.back(), unary + extra_weights));
-  std::string out = fmt::format("{}\n", kFirstLine);
+  std::string out;
   for (const auto& [key, value] : header) out += fmt::format("# {}={}\n", key, escaped_name(value));
   std::string labels;
-  for (const std::string& name : vocabulary.outputs) labels += (labels.empty() ? "" : "\t") + escaped_name(name);
+  for (const std::string& name : vocabulary.outputs)
+    labels += (labels.empty() ? "" : "\t") + escaped_name(name);
   out += fmt::format("# labels={}\n", labels);
   for (std::size_t i = 0; i < w.nnz(); ++i) {
     const Coord c = w.index[i];
@@ -262,10 +307,12 @@ std::string model_text(const std::map<std::string, std::string>& header, const D
       out.append(names.word).append("\t").append(extra.add(c - unary));
     out.append(shortest_text(w.value[i])).append("\n");
   }
-  return out;
+  const auto [lines, checksum] = seal_of(out);
+  return out.insert(0, fmt::format("{}\n{}\n{}\n", kFirstLine, lines, checksum));
 }
 
 Model parse_model(std::string_view text, const std::string& source) {
+  check_seal(text, source);
   return ModelParser(text, source).parse();
 }
 

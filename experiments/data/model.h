@@ -2,6 +2,8 @@
 /// Models as files: nonzero weights under the names of the data, in full precision.
 ///
 ///     # proxbench model 1
+///     # lines=N                            of the whole file; models of before have neither this
+///     # checksum=HEX                       of all lines below, nor this
 ///     # key=value                            format, data options, lambda, ...: what made the model
 ///     # labels=NAME<TAB>NAME...              all outputs in their order, also those without a weight
 ///     unary<TAB>feature<TAB>output<TAB>weight
@@ -48,6 +50,9 @@ struct Model {
   const std::string& at(const std::string& key) const;
 };
 
+/// A digest of data as headers and manifests have it: "0123456789abcdef".
+std::string digest_text(std::uint64_t digest);
+
 /// A name as model files have it, with escapes.
 std::string escaped_name(std::string_view name);
 
@@ -57,9 +62,9 @@ std::string escaped_name(std::string_view name);
 std::string model_text(const std::map<std::string, std::string>& header, const Dataset& data,
                        const SparseVector& w, std::size_t extra_weights, const ExtraWeightNames& names);
 
-/// Parses a model. Throws Error (kInput) with file, line, found and expected: missing first line, malformed
-/// lines, weights that are no finite number, an entry given twice, an output of a
-/// unary weight that is not among `# labels=`.
+/// Parses a model. Throws Error (kInput) with file, line, found and expected: missing first line, other lines
+/// than were written, malformed lines, weights that are no finite number, an entry given twice, an output of
+/// a unary weight that is not among `# labels=`.
 Model parse_model(std::string_view text, const std::string& source);
 /// Reads the file first; throws Error (kInput) also where that fails.
 Model read_model(const std::filesystem::path& file);

@@ -10,8 +10,10 @@
 namespace proxbench {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 Dataset data_of(const Vocabulary& vocabulary) {
   Dataset data;
@@ -59,11 +61,42 @@ std::string error_of(const std::string& text) {
 }
 
 TEST(Model, IsWrittenUnderNamesInShortestText) {
-  EXPECT_EQ(model_text({{"format", "ocr"}, {"note", "two\nlines"}}, kData, some_weights(), kPairs, kNames),
-            "# proxbench model 1\n# format=ocr\n# note=two\\nlines\n# labels=O\tB-X\tI-X\n"
+  std::string text =
+      model_text({{"format", "ocr"}, {"note", "two\nlines"}}, kData, some_weights(), kPairs, kNames);
+  const std::string seal = "# proxbench model 1\n# lines=10\n# checksum=";
+  ASSERT_THAT(text, StartsWith(seal));
+  text.erase(0, seal.size() + 16);
+  EXPECT_EQ(text,
+            "\n# format=ocr\n# note=two\\nlines\n# labels=O\tB-X\tI-X\n"
             "unary\tbias\tB-X\t0.1\nunary\ttab\\there\tO\t-1e-300\nunary\tback\\\\slash\\nline\tI-X\t0."
             "3333333333333333\n"
             "pair\tB-X\tI-X\t12345678.9012345\n");
+}
+
+TEST(Model, IsRefusedWhereItIsNotAsItWasWritten) {
+  const std::string text = model_text({{"lambda", "1"}}, kData, some_weights(), kPairs, kNames);
+  EXPECT_EQ(error_of(text), "");
+  EXPECT_EQ(error_of(text.substr(0, text.size() - 1)), "") << "the end of the last line says nothing";
+  EXPECT_EQ(
+      error_of(text.substr(0, text.rfind("pair"))),
+      "m.tsv: found 8 lines, expected 9 as its header says: the file was cut or something was added; copy "
+      "it again, or train the model again");
+  EXPECT_THAT(error_of(text + "unary\tbias\tO\t1\n"), HasSubstr("found 10 lines, expected 9"));
+  std::string digit = text;
+  digit.erase(digit.size() - 2, 1);
+  EXPECT_THAT(error_of(digit),
+              AllOf(StartsWith("m.tsv: found other content than was written, expected what its "
+                               "line '# checksum="),
+                    HasSubstr("copy the file again, train the model again, or remove that line")));
+  // What a person changes on purpose, and what programs do to line ends.
+  const std::size_t seal = digit.find("# checksum");
+  EXPECT_EQ(error_of(digit.erase(seal, digit.find('\n', seal) + 1 - seal)), "");
+  std::string windows;
+  for (const char c : text) windows += c == '\n' ? "\r\n" : std::string(1, c);
+  EXPECT_EQ(error_of(windows), "");
+  // Writing again what was read does not say it twice.
+  const Model model = parse_model(text, "m.tsv");
+  EXPECT_EQ(model_text(model.header, kData, some_weights(), kPairs, kNames), text);
 }
 
 TEST(Model, ReadsBackToTheSameBits) {

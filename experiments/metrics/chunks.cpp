@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "experiments/metrics/evaluation.h"
 #include "experiments/metrics/metrics.h"
 
 namespace proxbench {
@@ -32,35 +33,19 @@ bool ends_chunk(const ChunkLabel& before, const ChunkLabel& now) {
   return now.type != before.type || (in_chunk(before) && (now.tag == "B" || now.tag == "O"));
 }
 
-MatchCounts count_chunks(const Dataset& data, std::span<const Index> prediction) {
-  const ChunkGrader grader(data);
-  MatchCounts sum;
-  for (std::size_t i = 0; i < data.instances(); ++i) {
-    const std::size_t begin = data.begin[i], length = data.begin[i + 1] - begin;
-    const MatchCounts one = grader.count(i, prediction.subspan(begin, length));
-    sum.correct += one.correct;
-    sum.gold += one.gold;
-    sum.guessed += one.guessed;
-  }
-  return sum;
-}
-
-/// 0 of nothing is 0, as conlleval has it.
-double share(std::size_t part, std::size_t whole) {
-  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
-}
-
 bool has_chunks(const Dataset& data) {
   return data.on.empty() && data.vocabulary != nullptr && are_chunk_labels(data.vocabulary->outputs);
 }
 
-MetricInfo chunk_metric(const char* name, const char* help, double (*of)(const MatchCounts&)) {
+MetricInfo chunk_metric(const char* name, const char* help, double Quality::*of) {
   return {
       .name = name,
       .help = help,
       .paper = "conlleval (Tjong Kim Sang, Buchholz, CoNLL-2000); where all labels are O, B-TYPE or I-TYPE",
-      .measure = [of](const Dataset& data,
-                      std::span<const Index> prediction) { return of(count_chunks(data, prediction)); },
+      .measure =
+          [of](const Dataset& data, std::span<const Index> prediction) {
+            return micro_of(count_chunks(data, prediction)).*of;
+          },
       .applies = has_chunks};
 }
 
@@ -86,8 +71,7 @@ ChunkLabel ChunkGrader::gold_at(Index position) const {
   return name == data_.unknown_gold.end() ? ChunkLabel{"B", "\n"} : chunk_label(name->second);
 }
 
-MatchCounts ChunkGrader::count(std::size_t instance, std::span<const Index> outputs) const {
-  MatchCounts counts;
+void ChunkGrader::add(std::size_t instance, std::span<const Index> outputs, ByType& counts) const {
   ChunkLabel gold, predicted;  // of the position before: a sequence begins and ends with O
   bool agree = false;          // both are in a chunk that started at the same position with the same type
   for (std::size_t t = 0; t <= outputs.size(); ++t) {
@@ -96,29 +80,38 @@ MatchCounts ChunkGrader::count(std::size_t instance, std::span<const Index> outp
                      next_predicted = end ? ChunkLabel() : labels_[outputs[t]];
     const bool gold_ends = ends_chunk(gold, next_gold),
                predicted_ends = ends_chunk(predicted, next_predicted);
-    if (agree && gold_ends && predicted_ends) ++counts.correct;
+    if (agree && gold_ends && predicted_ends) ++counts[gold.type].correct;
     const bool same_type = next_gold.type == next_predicted.type;
     if (gold_ends || predicted_ends || !same_type) agree = false;
     const bool gold_starts = starts_chunk(gold, next_gold),
                predicted_starts = starts_chunk(predicted, next_predicted);
     if (gold_starts && predicted_starts && same_type) agree = true;
-    counts.gold += gold_starts;
-    counts.guessed += predicted_starts;
+    if (gold_starts) ++counts[next_gold.type].gold;
+    if (predicted_starts) ++counts[next_predicted.type].guessed;
     gold = next_gold;
     predicted = next_predicted;
   }
+}
+
+MatchCounts ChunkGrader::count(std::size_t instance, std::span<const Index> outputs) const {
+  ByType counts;
+  add(instance, outputs, counts);
+  return sum_of(counts);
+}
+
+ChunkGrader::ByType count_chunks(const Dataset& data, std::span<const Index> prediction) {
+  const ChunkGrader grader(data);
+  ChunkGrader::ByType counts;
+  for (std::size_t i = 0; i < data.instances(); ++i)
+    grader.add(i, prediction.subspan(data.begin[i], data.begin[i + 1] - data.begin[i]), counts);
   return counts;
 }
 
 std::vector<MetricInfo> chunk_metrics() {
-  return {
-      chunk_metric("chunk-precision", "share of predicted chunks that are right: start, end and type",
-                   [](const MatchCounts& c) { return share(c.correct, c.guessed); }),
-      chunk_metric("chunk-recall", "share of gold chunks that are predicted",
-                   [](const MatchCounts& c) { return share(c.correct, c.gold); }),
-      chunk_metric("chunk-f1", "harmonic mean of chunk-precision and chunk-recall", [](const MatchCounts& c) {
-        return share(std::size_t{2} * c.correct, std::size_t{c.gold} + c.guessed);
-      })};
+  return {chunk_metric("chunk-precision", "share of predicted chunks that are right: start, end and type",
+                       &Quality::precision),
+          chunk_metric("chunk-recall", "share of gold chunks that are predicted", &Quality::recall),
+          chunk_metric("chunk-f1", "harmonic mean of chunk-precision and chunk-recall", &Quality::f1)};
 }
 
 }  // namespace proxbench

@@ -2,6 +2,7 @@
 /// Chunks in label sequences: B-X begins one of type X, I-X goes on with it, O is outside; B and I alone are
 /// of one type.
 
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,7 +27,11 @@ class ChunkGrader {
  public:
   /// Borrows the data.
   explicit ChunkGrader(const Dataset& data);
-  /// `outputs`: what is predicted for the positions of this instance.
+  /// By the type of the chunks, which are views into the names of the data.
+  using ByType = std::map<std::string_view, MatchCounts>;
+  /// Adds those of an instance; `outputs`: what is predicted for its positions.
+  void add(std::size_t instance, std::span<const Index> outputs, ByType& counts) const;
+  /// Of one instance, all types together.
   MatchCounts count(std::size_t instance, std::span<const Index> outputs) const;
 
  private:
@@ -35,5 +40,8 @@ class ChunkGrader {
   const Dataset& data_;
   std::vector<ChunkLabel> labels_;  ///< by output
 };
+
+/// Of all instances.
+ChunkGrader::ByType count_chunks(const Dataset& data, std::span<const Index> prediction);
 
 }  // namespace proxbench

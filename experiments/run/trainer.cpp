@@ -33,11 +33,6 @@ std::uint64_t peak_rss_bytes() {
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-/// "0123456789abcdef".
-std::string digest_text(std::uint64_t digest) {
-  return fmt::format("{:016x}", digest);
-}
-
 /// How a run of so many seconds on the clock was spent. The solver's seconds are those that no other phase
 /// took.
 std::vector<PhaseCost> phase_costs(const Profile& profile, double seconds) {
@@ -289,17 +284,32 @@ void set_test_figures(const Sample& measured, RunFigures& figures) {
   if (!std::isnan(measured.test_accuracy)) figures.test_metrics[trace_metric().name] = measured.test_accuracy;
 }
 
+double share_with_weight(const Dataset& data, const SparseVector& w) {
+  double entries = 0.0;
+  Coord last = data.x.features();
+  for (const Coord c : w.index) {
+    const Coord feature = c / data.outputs();
+    if (feature >= data.x.features()) break;
+    if (feature != last)
+      entries += static_cast<double>(data.x.whole_column_size(static_cast<Index>(feature)));
+    last = feature;
+  }
+  return entries / static_cast<double>(std::max<std::uint64_t>(data.x.whole_nonzeros(), 1));
+}
+
 std::string model_of(const LoadedData& data, const std::string& format, const Options& data_options,
                      const RunParameters& settings, const SparseVector& w) {
-  std::map<std::string, std::string> header{{"format", format},
-                                            {"oracle", data.oracle_name()},
-                                            {"lambda", fmt::format("{}", settings.lambda)},
-                                            {"mu", fmt::format("{}", settings.mu)},
-                                            {"loss", loss_name(settings.loss.kind)},
-                                            {"solver", settings.solver},
-                                            {"seed", std::to_string(settings.seed)},
-                                            {"data_digest", digest_text(data.train().digest)},
-                                            {"description", data.train().description}};
+  std::map<std::string, std::string> header{
+      {"format", format},
+      {"oracle", data.oracle_name()},
+      {"lambda", fmt::format("{}", settings.lambda)},
+      {"mu", fmt::format("{}", settings.mu)},
+      {"loss", loss_name(settings.loss.kind)},
+      {"solver", settings.solver},
+      {"seed", std::to_string(settings.seed)},
+      {"data_digest", digest_text(data.train().digest)},
+      {"description", data.train().description},
+      {kKnownShare, fmt::format("{:.4g}", share_with_weight(data.train(), w))}};
   if (settings.loss.hinge()) header["cost"] = cost_name(settings.loss.cost);
   for (const auto& [key, value] : options_with_texts(data_options)) header["data-option." + key] = value;
   return model_text(header, data.train(), w, data.oracle().extra_weights(), data.extra_names());

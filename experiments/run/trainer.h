@@ -144,6 +144,10 @@ MonitorOptions monitor_options(const RunParameters& settings);
 double warm_up(Objective& objective, const SparseVector& w, double seconds,
                const std::atomic<bool>* interrupt);
 
+/// Of the entries of X the share whose feature has a weight.
+double share_with_weight(const Dataset& data, const SparseVector& w);
+/// Key of a model's header for that share of its training data.
+inline constexpr const char* kKnownShare = "known_share";
 /// The text of the model w. Its header stores the data format, its options and the penalties, so that
 /// `predict` and `certify` need no flags for them.
 std::string model_of(const LoadedData& data, const std::string& format, const Options& data_options,

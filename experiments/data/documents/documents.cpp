@@ -54,9 +54,9 @@ class DocumentReader {
     const std::uint64_t before = known_entries_;
     if (format_.divide_by_max) out.largest_value = std::numeric_limits<double>::max();
     out.read(part, format_.rules.line, [&](const LineReader& in, std::string_view line) {
-      if (const std::string_view label = take_word(line); !label.empty()) add_document(in, label, line, out);
+      if (!trim(line, kBlanks).empty()) add_document(in, take_label(line, out), line, out);
     });
-    if (out.is_test() && known_entries_ == before)
+    if (out.is_test() && !out.streams() && known_entries_ == before)
       throw Error::in_file(part.path, 0, "no feature that the training data have",
                            "test data for the same features");
   }
@@ -64,6 +64,10 @@ class DocumentReader {
   /// Sorts the names and scales the values.
   void complete(NamedSequences& out) {
     if (tree_) out.data.hierarchy = tree_->tree;
+    if (tree_ && out.known().labels.names() != tree_->names)
+      throw Error("the model's outputs are not the nodes of the hierarchy given with the data",
+                  ErrorKind::kInput);
+    if (out.streams()) return;
     if (out.is_test())
       return out.remake_rows([&](DesignMatrix::Builder& rows, Index feature, double value) {
         rows.add(feature, value / divisor_[feature]);
@@ -95,8 +99,10 @@ class DocumentReader {
                     NamedSequences& out) {
     if (label.find(':') != std::string_view::npos)
       in.fail(in_quotes(label) + " in place of the label", format_.rules.line);
-    const std::string output = tree_ ? tree_->names[tree_->leaf(in, label)] : format_.output(in, label);
-    if (format_.bias > 0.0) out.rows.add(0, format_.bias);
+    std::optional<std::string> output;
+    if (!label.empty()) output = tree_ ? tree_->names[tree_->leaf(in, label)] : format_.output(in, label);
+    if (format_.bias > 0.0 && out.is_test()) out.add(kBias, format_.bias);
+    if (format_.bias > 0.0 && !out.is_test()) out.rows.add(0, format_.bias);
     const std::uint64_t before = known_entries_;
     add_entries(in, line, out);
     if (known_entries_ == before) ++out.data.notes[kFeatureless];
@@ -208,6 +214,17 @@ class DocumentReader {
 };
 
 }  // namespace
+
+std::string_view take_label(std::string_view& line, const NamedSequences& out) {
+  std::string_view rest = line;
+  const std::string_view label = take_word(rest);
+  const bool none =
+      out.labels() == TestLabels::kNone || (out.labels() == TestLabels::kIfAny &&
+                                            label.find(':') != label.npos && !out.known().labels.find(label));
+  if (none) return {};
+  line = rest;
+  return label;
+}
 
 SparseEntry parse_entry(const LineReader& in, std::string_view word, const SparseLineRules& rules) {
   const std::size_t colon = word.find(':');

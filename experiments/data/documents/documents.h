@@ -33,6 +33,11 @@ struct SparseLineRules {
 /// rules.first_feature, or if the value is not finite or excluded by the rules.
 SparseEntry parse_entry(const LineReader& in, std::string_view word, const SparseLineRules& rules = {});
 
+class NamedSequences;
+/// Takes the label from the start of a line. Returns an empty text if the line has none, which test sets may
+/// lack (TestLabels).
+std::string_view take_label(std::string_view& line, const NamedSequences& out);
+
 /// How a format reads a document (a line), and how it transforms the features.
 struct DocumentFormat {
   SparseLineRules rules = {};

@@ -79,7 +79,7 @@ class ConllReader {
       if (fields_.empty())
         end_sentence(in, out);
       else
-        add_token(in);
+        add_token(in, out);
     });
   }
 
@@ -100,10 +100,29 @@ class ConllReader {
       fields_.push_back(field);
   }
 
+  /// Returns the place of a column from its number, which counts from the end if it is negative.
+  std::int64_t place_in_line(std::int64_t number) const {
+    return number < 0 ? std::ssize(fields_) + number : number;
+  }
+
+  /// Whether the test set has no labels. The number of columns of other files tells, or the label's column is
+  /// missing or is one that templates use.
+  bool lacks_label(const NamedSequences& out) {
+    if (out.labels() != TestLabels::kIfAny || !out.is_test()) return out.labels() == TestLabels::kNone;
+    if (columns_ > 0) return unlabelled_ || fields_.size() + 1 == columns_;
+    const std::int64_t label = place_in_line(options_.integer("label_column"));
+    return label >= std::ssize(fields_) ||
+           std::ranges::any_of(templates_.columns(), [&](const Templates::Column& used) {
+             std::int64_t number = 0;
+             if (!parse_integer(used.name, number)) number = options_.integer(used.name + "_column");
+             return place_in_line(number) == label;
+           });
+  }
+
   /// Returns the place of the column that an option numbers. Two options must not number the same column.
   std::size_t place(const LineReader& in, const std::string& option) {
     const std::int64_t count = std::ssize(fields_), number = options_.integer(option);
-    const std::int64_t at = number < 0 ? count + number : number;
+    const std::int64_t at = place_in_line(number);
     if (at < 0 || at >= count)
       in.fail(columns_text(fields_.size()),
               fmt::format("enough for {} = {} (0 is the first, -1 the last)", option, number));
@@ -140,10 +159,18 @@ class ConllReader {
     for (Templates::Column& column : lowercase_) column.place = place_of(in, column);
   }
 
-  void add_token(const LineReader& in) {
+  void add_token(const LineReader& in, const NamedSequences& out) {
+    unlabelled_ = lacks_label(out);
+    if (unlabelled_) {  // an empty cell in its place
+      const std::int64_t label = options_.integer("label_column"), last = std::ssize(fields_);
+      fields_.insert(
+          fields_.begin() + std::clamp<std::int64_t>(label < 0 ? last + 1 + label : label, 0, last),
+          std::string_view());
+    }
     if (columns_ == 0) fix_columns(in);
     if (fields_.size() != columns_)
-      in.fail(columns_text(fields_.size()), fmt::format("{}, as in {}", columns_text(columns_), first_line_));
+      in.fail(columns_text(fields_.size() - unlabelled_),
+              fmt::format("{}, as in {}", columns_text(columns_ - unlabelled_), first_line_));
     const std::size_t first = sentence_.cells.size();
     sentence_.cells.insert(sentence_.cells.end(), fields_.begin(), fields_.end());
     for (const Templates::Column& column : lowercase_) to_lowercase(sentence_.cells[first + column.place]);
@@ -157,7 +184,8 @@ class ConllReader {
       if (bias_) add("bias");
       if (ends_ && position == 0) add("__BOS__");
       if (ends_ && position + 1 == size) add("__EOS__");
-      out.end_position(in, sentence_.cells[position * columns_ + label_]);
+      const std::string& label = sentence_.cells[position * columns_ + label_];
+      out.end_position(in, label.empty() ? std::nullopt : std::optional<std::string_view>(label));
     }
     out.end_sequence();
     sentence_.cells.clear();
@@ -171,8 +199,9 @@ class ConllReader {
   std::map<std::string, std::size_t> places_;  ///< of the columns that options number and templates use
   std::size_t label_ = 0;                      ///< the place of the label
   std::vector<Templates::Column> lowercase_;
-  std::size_t columns_ = 0;  ///< columns of each line; 0: no line read yet
-  std::string first_line_;   ///< "file:line" of that first line, for messages
+  std::size_t columns_ = 0;  ///< columns of each line with a label; 0: no line read yet
+  bool unlabelled_ = false;  ///< lines have no label
+  std::string first_line_;   ///< "file:line" of the line that set these, for messages
   std::vector<std::string_view> fields_;
   Sentence sentence_;
 };
@@ -252,10 +281,10 @@ DataFormatInfo conll_format() {
       {"word_column", OptionType::kInt, "0", "column of the word; 0 is the first, -1 the last"},
       {"pos_column", OptionType::kInt, "1", "column of the POS; only used where templates have it"},
       {"label_column", OptionType::kInt, "-1", "column of the label"},
-      {"sentences", OptionType::kInt, "0", "take only the first so many sentences of the training files; 0: all", 0},
+      {"sentences", OptionType::kInt, "0",
+       "take only the first so many sentences of the training files; 0: all", 0},
   };
   set_reader(info, read_conll);
-  info.every_feature = {{"min_count", "1"}, {"sentences", "0"}};
   return info;
 }
 

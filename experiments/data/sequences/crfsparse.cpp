@@ -18,15 +18,15 @@ namespace {
 void read_crfsparse_file(const FilePart& part, const std::string& label_file, NamedSequences& out) {
   const SparseLineRules rules;
   out.read(part, rules.line, [&](const LineReader& in, std::string_view line) {
-    const std::string_view label = take_word(line);
-    if (label.empty()) return out.end_sequence();
-    if (!label_file.empty() && !out.known().labels.find(label))
+    if (trim(line, kBlanks).empty()) return out.end_sequence();
+    const std::string_view label = take_label(line, out);
+    if (!label.empty() && !label_file.empty() && !out.known().labels.find(label))
       in.fail("label " + in_quotes(label), "one of the labels in " + label_file);
     for (std::string_view word = take_word(line); !word.empty(); word = take_word(line)) {
       const SparseEntry entry = parse_entry(in, word, rules);
       out.add(entry.name, entry.value);
     }
-    out.end_position(in, label);
+    out.end_position(in, label.empty() ? std::nullopt : std::optional(label));
   });
 }
 

@@ -67,15 +67,16 @@ void add_attribute(const LineReader& in, std::string_view field, NamedSequences&
 }
 
 void add_position(const LineReader& in, std::string_view line, NamedSequences& out) {
-  const std::string_view label = line.substr(0, line.find('\t'));
+  const std::string_view label =
+      out.labels() == TestLabels::kNone ? std::string_view() : line.substr(0, line.find('\t'));
   if (line.find_first_not_of(" \t") == std::string_view::npos)
     in.fail("a line of white space", "label TAB attributes, or an empty line after a sequence");
-  if (label.empty()) in.fail("an empty label", kCrfsuiteLine);
+  if (label.empty() && out.labels() == TestLabels::kRequired) in.fail("an empty label", kCrfsuiteLine);
   if (label == "@weight" || label.starts_with("@weight:"))
     in.fail(in_quotes(label), "a label (instance weights are not supported)");
   add_attributes(in, line.substr(label.size()), out);
   std::string holder;
-  out.end_position(in, unescaped(label, holder));
+  out.end_position(in, label.empty() ? std::nullopt : std::optional(unescaped(label, holder)));
 }
 
 void read_crfsuite_file(const FilePart& part, NamedSequences& out) {
@@ -94,10 +95,10 @@ DataPair read_crfsuite(const DataFiles& files, const Options& options, const Pro
 }  // namespace
 
 void add_attributes(const LineReader& in, std::string_view fields, NamedSequences& out) {
-  for (std::size_t at = 0; at < fields.size();) {
-    const std::size_t start = at + 1, stop = std::min(fields.find('\t', start), fields.size());
-    if (stop > start) add_attribute(in, fields.substr(start, stop - start), out);
-    at = stop;
+  while (!fields.empty()) {
+    const std::string_view field = fields.substr(0, fields.find('\t'));
+    if (!field.empty()) add_attribute(in, field, out);
+    fields.remove_prefix(std::min(field.size() + 1, fields.size()));
   }
 }
 

@@ -58,9 +58,10 @@ std::optional<Index> NameIndex::find(std::string_view name) const {
   return slot.number == kFree ? std::nullopt : std::optional<Index>(slot.number);
 }
 
-NamedSequences NamedSequences::test_for(const NamedSequences& train) {
+NamedSequences NamedSequences::test_for(const NamedSequences& train, TestLabels labels) {
   NamedSequences out;
   out.train_ = &train;
+  out.labels_ = labels;
   return out;
 }
 
@@ -73,8 +74,8 @@ bool NamedSequences::add(std::string_view feature, double value) {
   if (known_feature) {
     rows.add(*known_feature, value);
   } else {
-    ++data.notes["unknown attributes"];
-    unknown_features_.emplace(feature);
+    ++unknown_attributes_;
+    if (!streams()) unknown_features_.emplace(feature);
   }
   return known_feature.has_value();
 }
@@ -92,16 +93,19 @@ void NamedSequences::end_row(const LineReader& in) {
               fmt::format("at most {:g} in absolute value: products of larger ones overflow", largest_value));
 }
 
-void NamedSequences::end_position(const LineReader& in, std::string_view label) {
+void NamedSequences::end_position(const LineReader& in, std::optional<std::string_view> label) {
   end_row(in);
   if (!is_test()) {
-    data.gold.push_back(names.labels.intern(label));
+    data.gold.push_back(names.labels.intern(*label));
     return;
   }
-  const auto known_label = known().labels.find(label);
-  if (!known_label) {
-    ++data.notes["unknown labels"];
-    data.unknown_gold[static_cast<Index>(data.gold.size())] = label;
+  if (labelled_.value_or(label.has_value()) != label.has_value())
+    in.fail(label ? "a label" : "no label", "a label in each line, or in none");
+  labelled_ = label.has_value();
+  const auto known_label = label ? known().labels.find(*label) : std::nullopt;
+  if (label && !known_label) {
+    ++unknown_labels_;
+    data.unknown_gold[static_cast<Index>(data.gold.size())] = *label;
   }
   data.gold.push_back(known_label.value_or(kUnknownOutput));
 }
@@ -157,33 +161,74 @@ void NamedSequences::share_rows(const Processes& processes) {
 
 void NamedSequences::read(const FilePart& part, const char* record, const LineUser& use_line) {
   LineReader in(part);
-  const std::size_t before = data.positions();
-  for (std::string_view line; in.next(line);) use_line(in, line);
+  const std::size_t before = handed_over_ + data.positions();
+  const auto has_whole_records = [&] {
+    return streams() && data.instances() > 0 && data.begin.back() == data.positions();
+  };
+  const auto hand_over = [&] {
+    handed_over_ += data.positions();
+    use_();
+  };
+  for (std::string_view line; in.next(line);) {
+    use_line(in, line);
+    if (has_whole_records() && !in.has_record()) hand_over();
+  }
   use_line(in, "");
-  if (data.positions() == before && part.whole()) in.fail_empty(record);
+  if (has_whole_records()) hand_over();
+  if (handed_over_ + data.positions() == before && part.whole()) in.fail_empty(record);
 }
 
 void NamedSequences::end_sequence() {
   if (data.gold.size() > data.begin.back()) data.begin.push_back(static_cast<Index>(data.gold.size()));
 }
 
+void NamedSequences::set_notes() {
+  for (const auto& [what, count] : {std::pair("unknown attributes", unknown_attributes_),
+                                    {"unknown labels", unknown_labels_},
+                                    {"distinct unknown attributes", unknown_features_.size()},
+                                    {kUnlabelled, labelled_.value_or(true) ? 0 : data.positions()}})
+    if (count > 0) data.notes[what] = count;
+  unknown_attributes_ = unknown_labels_ = 0;
+}
+
 Dataset NamedSequences::build(std::shared_ptr<const Vocabulary> vocabulary) && {
-  if (!unknown_features_.empty()) data.notes["distinct unknown attributes"] = unknown_features_.size();
+  set_notes();
   set_rows(data, std::move(rows), std::move(vocabulary), processes_);
   return std::move(data);
 }
+
+namespace {
+
+void stream_sequences(const DataFiles& files, const DataStream& stream, const SequenceFormat& format) {
+  NamedSequences names(stream.names->outputs);
+  for (const std::string& feature : stream.names->features) names.names.features.intern(feature);
+  NamedSequences batch = NamedSequences::test_for(names, files.labels);
+  batch.hand_over_to([&] {
+    if (format.complete) format.complete(batch);
+    batch.set_notes();
+    batch.data.vocabulary = stream.names;
+    stream.use({std::exchange(batch.data, {}), std::exchange(batch.rows, {}), format.oracle});
+  });
+  for (const std::string& path : files.test) format.read({.path = path, .records = format.records}, batch);
+}
+
+}  // namespace
 
 DataPair read_sequences(const DataFiles& files, const Options& options, const Processes* processes,
                         NamedSequences train, const SequenceFormat& format) {
   const auto complete = [&](NamedSequences& set) {
     if (format.complete) format.complete(set);
   };
+  if (files.stream != nullptr) {
+    stream_sequences(files, *files.stream, format);
+    return {};
+  }
   for (const FilePart& part : own_parts(files, options, processes, format.records)) format.read(part, train);
   if (processes != nullptr && !format.own_features) train.share_features(*processes);
   if (processes != nullptr) train.share_labels(*processes);
   complete(train);
   if (processes != nullptr) train.share_rows(*processes);
-  NamedSequences test = NamedSequences::test_for(train);
+  NamedSequences test = NamedSequences::test_for(train, files.labels);
   for (const std::string& path : files.test) format.read({path}, test);
   complete(test);
   const auto vocabulary = std::make_shared<const Vocabulary>(

@@ -76,7 +76,7 @@ class NamedSequences {
   /// A training set. If `labels` are given, they come first, in their order.
   explicit NamedSequences(const std::vector<std::string>& labels = {}) : names{{}, NameIndex(labels)} {}
   /// A test set that uses the names of `train`, which must outlive it.
-  static NamedSequences test_for(const NamedSequences& train);
+  static NamedSequences test_for(const NamedSequences& train, TestLabels labels = TestLabels::kRequired);
   bool is_test() const { return train_ != nullptr; }
   /// The names of the training set.
   const Names& known() const { return train_ != nullptr ? train_->names : names; }
@@ -91,11 +91,13 @@ class NamedSequences {
   /// Adds a feature to the current position. Returns false if the feature is unknown, and so not added.
   /// Values of repeated features are added.
   bool add(std::string_view feature, double value);
-  /// Throws Error (kInput) for the line if values of a repeated feature have no finite sum.
-  void end_position(const LineReader& in, std::string_view label);
+  /// A test set may lack labels. Throws Error (kInput) for the line if values of a repeated feature have no
+  /// finite sum, or if some lines have labels and others do not.
+  void end_position(const LineReader& in, std::optional<std::string_view> label);
   /// Ends the row of `rows` only. Throws Error (kInput) for the line if a value is above `largest_value`, or
   /// values of a repeated feature have no finite sum.
   void end_row(const LineReader& in);
+  TestLabels labels() const { return labels_; }
   /// Does nothing if no position was added since the last call.
   void end_sequence();
 
@@ -103,6 +105,11 @@ class NamedSequences {
   /// Throws Error (kInput) if a whole file adds no position; the message says that `record` was expected.
   using LineUser = std::function<void(const LineReader& in, std::string_view line)>;
   void read(const FilePart& part, const char* record, const LineUser& use_line);
+
+  /// Makes read() call `use` with whole records, each time before it waits for the file, and at the end. `use`
+  /// takes data and rows.
+  void hand_over_to(std::function<void()> use) { use_ = std::move(use); }
+  bool streams() const { return use_ != nullptr; }
 
   /// Makes all rows again. For each entry, add(rows, feature, value) adds the new entry to the new rows.
   template <class Add>
@@ -115,6 +122,8 @@ class NamedSequences {
     rows = std::move(out);
   }
 
+  /// Counts in data.notes what the vocabulary lacks.
+  void set_notes();
   /// Returns the finished data set, without description.
   Dataset build(std::shared_ptr<const Vocabulary> vocabulary) &&;
 
@@ -127,7 +136,12 @@ class NamedSequences {
  private:
   const Processes* processes_ = nullptr;   ///< the processes that share the set
   const NamedSequences* train_ = nullptr;  ///< the training set of a test set
-  std::unordered_set<std::string> unknown_features_;
+  TestLabels labels_ = TestLabels::kRequired;
+  std::optional<bool> labelled_;  ///< whether the lines so far have labels
+  std::function<void()> use_;
+  std::size_t handed_over_ = 0;  ///< positions
+  std::uint64_t unknown_attributes_ = 0, unknown_labels_ = 0;
+  std::unordered_set<std::string> unknown_features_;  ///< not filled if it streams
 };
 
 /// How a format makes data sets from its files.

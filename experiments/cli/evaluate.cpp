@@ -1,0 +1,168 @@
+/// `evaluate`: how well each label and each type of chunks is predicted.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "experiments/base/line_reader.h"
+#include "experiments/base/table_text.h"
+#include "experiments/cli/cli.h"
+#include "experiments/data/sequences/named_sequences.h"
+#include "experiments/metrics/evaluation.h"
+#include "experiments/metrics/metrics.h"
+#include "experiments/run/tagger.h"
+#include "experiments/run/trainer.h"
+
+namespace proxbench {
+namespace {
+
+/// Confusions that the table shows.
+constexpr std::size_t kConfusions = 10;
+
+/// The last two columns of each line, gold and predicted label; empty lines stand between sequences. Columns
+/// are separated by TAB in a line that has one, and else by blanks.
+Predictions read_columns(const std::string& file) {
+  Predictions out;
+  NameIndex labels;
+  const auto end_sequence = [&] {
+    if (out.data.begin.back() != out.data.positions())
+      out.data.begin.push_back(static_cast<Index>(out.data.positions()));
+  };
+  LineReader in(file);
+  for (std::string_view line; in.next(line);) {
+    line = trim(line);
+    if (line.empty()) {
+      end_sequence();
+      continue;
+    }
+    const std::string_view between = line.find('\t') != line.npos ? "\t" : kBlanks;
+    const std::size_t last = line.find_last_of(between);
+    if (last == line.npos)
+      in.fail("one column", "gold and predicted label as the last two (predict --with-gold writes them)");
+    const std::string_view before = trim(line.substr(0, last));
+    out.data.gold.push_back(labels.intern(before.substr(before.find_last_of(between) + 1)));
+    out.outputs.push_back(labels.intern(line.substr(last + 1)));
+  }
+  end_sequence();
+  if (out.outputs.empty()) in.fail_empty("lines with gold and predicted label");
+  out.data.vocabulary = std::make_shared<const Vocabulary>(Vocabulary{{}, labels.names()});
+  return out;
+}
+
+using Counts = std::map<std::string_view, MatchCounts>;
+
+Json quality_json(const Quality& quality, std::size_t support) {
+  return {
+      {"precision", quality.precision}, {"recall", quality.recall}, {"f1", quality.f1}, {"support", support}};
+}
+
+Json counts_json(const Counts& counts) {
+  Json names = Json::object();
+  for (const auto& [name, one] : counts) names[std::string(name)] = quality_json(quality_of(one), one.gold);
+  const std::size_t all = sum_of(counts).gold;
+  return {{"by_name", names},
+          {"micro", quality_json(micro_of(counts), all)},
+          {"macro", quality_json(macro_of(counts), all)}};
+}
+
+TextTable counts_table(const std::string& caption, const Counts& counts) {
+  TextTable table;
+  table.caption = caption;
+  table.head = {"", "precision", "recall", "f1", "support"};
+  table.text_columns = 1;
+  const auto add = [&](std::string_view name, const Quality& quality, std::size_t support) {
+    table.rows.push_back({std::string(name), fixed_cell(quality.precision, 4), fixed_cell(quality.recall, 4),
+                          fixed_cell(quality.f1, 4), std::to_string(support)});
+  };
+  for (const auto& [name, one] : counts) add(name.empty() ? "-" : name, quality_of(one), one.gold);
+  const std::size_t all = sum_of(counts).gold;
+  add("micro average", micro_of(counts), all);
+  add("macro average", macro_of(counts), all);
+  return table;
+}
+
+struct Confusion {
+  std::string gold, predicted;
+  std::uint64_t count;
+};
+
+/// The most frequent first.
+std::vector<Confusion> sorted_confusions(const Evaluation& evaluation) {
+  std::vector<Confusion> out;
+  for (const auto& [names, count] : evaluation.confusions)
+    out.push_back({std::string(names.first), std::string(names.second), count});
+  std::ranges::stable_sort(out, std::greater(), &Confusion::count);
+  return out;
+}
+
+struct EvaluateCommand : ModelFlags {
+  std::string columns;
+
+  void add_to(CLI::App& command) {
+    command
+        .add_option("file", columns,
+                    "file with gold and predicted labels as its last two columns, an empty line between "
+                    "sequences; '-' for standard input")
+        ->type_name("FILE");
+    ModelFlags::add_to(command);
+  }
+
+  Predictions predictions() const {
+    if (columns.empty() == model.empty())
+      throw Error::usage(
+          "evaluate: expected either FILE with gold and predicted labels, or --model M.tsv --test FILE");
+    if (model.empty()) return read_columns(columns);
+    const Model stored = read_model(model);
+    DataConfig config = data.read(stored.header);
+    config.files.labels = TestLabels::kIfAny;
+    Tagger tagger(stored, std::move(config), make_parallel(config_of(run)));
+    Predictions out;
+    tagger.run([&](const DataBatch& batch, const Tagged& tagged) { out.add(batch, tagged); });
+    if (tagger.fit().unlabelled > 0)
+      throw Error::usage("evaluate: the text has no labels to compare with, expected labelled text");
+    if (const std::string misfit = tagger.fit().warning(stored); !misfit.empty())
+      ProgressPrinter(quiet).warning(misfit);
+    return out;
+  }
+
+  void execute() const {
+    const Predictions predicted = predictions();
+    const Evaluation found = evaluate(predicted.data, predicted.outputs);
+    const double accuracy = metrics_of(predicted.data, predicted.outputs).at(trace_metric().name);
+    const std::vector<Confusion> confusions = sorted_confusions(found);
+    Json result{{"instances", predicted.data.instances()},
+                {"positions", predicted.data.positions()},
+                {"accuracy", accuracy},
+                {"labels", counts_json(found.labels)},
+                {"chunks", found.chunks.empty() ? Json() : counts_json(found.chunks)},
+                {"confusions", Json::array()}};
+    for (const Confusion& one : confusions)
+      result["confusions"].push_back(
+          {{"gold", one.gold}, {"predicted", one.predicted}, {"count", one.count}});
+    json.write(result);
+    if (!prints()) return;
+    std::vector<TextTable> tables{counts_table("Labels", found.labels)};
+    if (!found.chunks.empty()) tables.push_back(counts_table("Chunks", found.chunks));
+    TextTable wrong;
+    wrong.caption = fmt::format("Most frequent confusions, of {}", confusions.size());
+    wrong.head = {"gold", "predicted", "count"};
+    wrong.text_columns = 2;
+    for (std::size_t i = 0; i < std::min(confusions.size(), kConfusions); ++i)
+      wrong.rows.push_back(
+          {confusions[i].gold, confusions[i].predicted, std::to_string(confusions[i].count)});
+    if (!confusions.empty()) tables.push_back(wrong);
+    fmt::print("accuracy {:.4f} of {} in {} instances\n\n{}", accuracy, graded_text(predicted.data),
+               predicted.data.instances(), markdown_document("", tables));
+  }
+};
+
+}  // namespace
+
+void add_evaluate_command(CLI::App& app) {
+  add_command<EvaluateCommand>(
+      app, "evaluate",
+      "Precision, recall and F1 of each label and type of chunks, and confusions: of a "
+      "model on --test, or of a file of gold and predicted labels");
+}
+
+}  // namespace proxbench

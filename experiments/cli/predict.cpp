@@ -1,0 +1,314 @@
+/// `predict`: what a stored model says about data.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "core/base/error.h"
+#include "experiments/base/files.h"
+#include "experiments/cli/cli.h"
+#include "experiments/metrics/chunks.h"
+#include "experiments/metrics/evaluation.h"
+#include "experiments/metrics/metrics.h"
+#include "experiments/run/tagger.h"
+#include "experiments/run/trainer.h"
+
+namespace proxbench {
+namespace {
+
+/// Instances that share a workspace.
+constexpr std::size_t kInstancesPerTask = 32;
+
+/// Writes lists of the N best structures, an empty line after those of each instance:
+/// - `rank TAB score TAB output TAB output ...`, rank from 1, an output for each position; or
+/// - with `rerank` a candidate of the format rerank, `correct/gold/guessed TAB base:DIFFERENCE`, counts of
+///   chunks where the outputs are labels of chunks (experiments/metrics/chunks.h), else
+///   `RIGHT TAB base:DIFFERENCE`, RIGHT the number of positions that are right. DIFFERENCE is the structure's
+///   score less the best one's: beside its log-probability a constant of the group, which re-ranking does not
+///   see.
+class NbestWriter {
+ public:
+  NbestWriter(const Dataset& data, bool rerank)
+      : data_(data), names_(data.vocabulary->outputs), rerank_(rerank) {
+    if (are_chunk_labels(names_)) chunks_.emplace(data);
+  }
+
+  void write(Index instance, const NbestOracle::List& list, std::string& out) const {
+    const std::size_t begin = data_.begin[instance], length = data_.begin[instance + std::size_t{1}] - begin;
+    for (std::size_t r = 0; r < list.score.size(); ++r) {
+      const std::span<const Index> outputs(list.outputs.data() + r * length, length);
+      if (rerank_) {
+        fmt::format_to(std::back_inserter(out), "{}\tbase:{}\n", quality(instance, outputs),
+                       list.score[r] - list.score[0]);
+        continue;
+      }
+      fmt::format_to(std::back_inserter(out), "{}\t{}", r + 1, list.score[r]);
+      if (groups()) {
+        fmt::format_to(std::back_inserter(out), "\t{}\n", chosen(outputs) + 1);
+        continue;
+      }
+      for (const Index k : outputs) (out += '\t') += names_[k];
+      out += '\n';
+    }
+    out += '\n';
+  }
+
+ private:
+  /// Whether structures are candidates chosen from groups.
+  bool groups() const { return !data_.quality.empty(); }
+  static std::size_t chosen(std::span<const Index> outputs) {
+    return static_cast<std::size_t>(std::find(outputs.begin(), outputs.end(), Index{0}) - outputs.begin());
+  }
+  static std::string text_of(const MatchCounts& counts) {
+    return fmt::format("{}/{}/{}", counts.correct, counts.gold, counts.guessed);
+  }
+
+  std::string quality(Index instance, std::span<const Index> outputs) const {
+    if (groups()) {
+      const std::size_t p = data_.begin[instance] + chosen(outputs);
+      return data_.counts.empty() ? fmt::format("{}", data_.quality[p]) : text_of(data_.counts[p]);
+    }
+    if (!chunks_) {
+      std::size_t right = 0;
+      for (std::size_t t = 0; t < outputs.size(); ++t)
+        right += outputs[t] == data_.gold[data_.begin[instance] + t];
+      return std::to_string(right);
+    }
+    return text_of(chunks_->count(instance, outputs));
+  }
+
+  const Dataset& data_;
+  const std::vector<std::string>& names_;
+  bool rerank_;
+  std::optional<ChunkGrader> chunks_;  ///< where the outputs are labels of chunks
+};
+
+/// The lists of a batch. Throws Error (kUsage) where the oracle has no n best.
+std::string nbest_text(const DataBatch& batch, const Tagged& tagged, std::size_t n, bool rerank,
+                       const Parallel& parallel) {
+  const NbestOracle* nbest = tagged.oracle->nbest();
+  if (nbest == nullptr)
+    throw Error::usage("--nbest: the oracle of these data has no 'n best' (chain, tree and candidates have)");
+  const NbestWriter writer(batch.data, rerank);
+  const Chunks chunks{batch.data.instances(), kInstancesPerTask};
+  std::vector<std::string> part(chunks.count());
+  parallel.for_each(chunks.count(), [&](std::size_t chunk) {
+    const auto work = nbest->make_workspace();
+    NbestOracle::List list;
+    for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
+      nbest->nbest(tagged.scores, static_cast<Index>(i), n, list, *work);
+      writer.write(static_cast<Index>(i), list, part[chunk]);
+    }
+  });
+  return fmt::format("{}", fmt::join(part, ""));
+}
+
+/// The labels that are on, separated by TAB, a line for each position.
+std::string sets_text(const Dataset& data, const std::vector<Index>& outputs) {
+  std::string out;
+  const std::size_t width = data.prediction_width();
+  for (std::size_t p = 0; p < data.positions(); ++p) {
+    std::vector<std::string> on;
+    for (std::size_t k = 0; k < width; ++k)
+      if (outputs[p * width + k] == 1) on.push_back(data.vocabulary->outputs[k]);
+    out += fmt::format("{}\n", fmt::join(on, "\t"));
+  }
+  return out;
+}
+
+/// Writes a line for each position, or the number of the chosen candidate, from 1, for each group:
+///
+///     [GOLD TAB] LABEL[:P TAB LABEL:P TAB LABEL:P ...]
+///
+/// with marginals the probability of the label and those of all labels, and before each instance a line
+/// `@probability TAB P` with that of its structure, as CRFsuite's `tag -p -i -l` has it. Empty lines stand
+/// between sequences, and behind each where somebody may be waiting for it.
+class LabelWriter {
+ public:
+  LabelWriter(bool with_gold, bool with_marginals, bool awaited, const Parallel& parallel)
+      : with_gold_(with_gold), with_marginals_(with_marginals), awaited_(awaited), parallel_(parallel) {}
+
+  std::string text(const DataBatch& batch, const Tagged& tagged) {
+    const Dataset& data = batch.data;
+    std::optional<Marginals> marginals;
+    if (with_marginals_) marginals.emplace(batch, tagged, parallel_);
+    if (with_gold_ && !data.on.empty())
+      throw Error::usage("--with-gold: found sets of labels, expected data of one label a position");
+    if (!data.on.empty()) return sets_text(data, tagged.outputs);
+    // Instances are sequences, also where each has one position.
+    const bool sequences =
+        data.quality.empty() && (batch.oracle == "chain" || data.positions() > data.instances());
+    std::string out;
+    for (std::size_t i = 0; i < data.instances(); ++i) {
+      if (sequences && !awaited_ && std::exchange(begun_, true)) out += '\n';
+      if (marginals)
+        fmt::format_to(std::back_inserter(out), "@probability\t{:.6g}\n", marginals->structure(i));
+      for (Index p = data.begin[i]; p < data.begin[i + 1]; ++p)
+        if (tagged.outputs[p] != kNoOutput) add_line(data, i, p, tagged.outputs[p], marginals, out);
+      if (sequences && awaited_) out += '\n';
+    }
+    return out;
+  }
+
+ private:
+  void add_line(const Dataset& data, std::size_t instance, Index position, Index output,
+                const std::optional<Marginals>& marginals, std::string& out) const {
+    const bool group = !data.quality.empty();
+    const Index first = data.begin[instance],
+                choices = group ? data.begin[instance + 1] - first : data.outputs();
+    const auto name = [&](Index choice) {
+      return group ? std::to_string(choice + 1) : data.vocabulary->outputs[choice];
+    };
+    const auto add = [&](Index choice) {
+      out += name(choice);
+      if (marginals)
+        fmt::format_to(std::back_inserter(out), ":{:.6g}",
+                       group ? marginals->at(first + choice, 0) : marginals->at(position, choice));
+    };
+    if (with_gold_) {
+      const auto gold =
+          std::find_if(data.gold.begin() + first, data.gold.end(), [](Index k) { return k != kNoOutput; });
+      out += group ? name(static_cast<Index>(gold - data.gold.begin()) - first)
+                   : std::string(gold_name(data, position));
+      out += '\t';
+    }
+    add(group ? position - first : output);
+    for (Index choice = 0; marginals && choice < choices; ++choice) {
+      out += '\t';
+      add(choice);
+    }
+    out += '\n';
+  }
+
+  bool with_gold_, with_marginals_, awaited_;
+  bool begun_ = false;
+  Parallel parallel_;
+};
+
+struct PredictCommand : ModelFlags {
+  std::string output, nbest_format = "text";
+  std::optional<std::int64_t> nbest;
+  bool unlabelled = false, with_gold = false, marginals = false;
+
+  void add_to(CLI::App& command) {
+    ModelFlags::add_to(command)->required();
+    add_output(
+        command, "--output", output,
+        "write one label per line, a blank line between sequences; of groups of candidates the number "
+        "of the chosen one, from 1; '-' for standard output. Text that comes through a pipe (--test -) "
+        "is labelled as it comes",
+        "FILE");
+    command.add_flag("--unlabelled", unlabelled,
+                     "the text has no labels: no column or field of them [as its lines show]");
+    CLI::Option* const gold =
+        command.add_flag("--with-gold", with_gold, "write the gold label and a TAB before each label");
+    CLI::Option* const probabilities = command.add_flag(
+        "--marginals", marginals,
+        "write LABEL:P and behind it P of each label, and a line @probability TAB P before each sequence");
+    command.add_option("--nbest", nbest, "write the N best structures of each instance to --output")
+        ->type_name("N")
+        ->excludes(gold)
+        ->excludes(probabilities);
+    command
+        .add_option("--nbest-format", nbest_format,
+                    "text: rank TAB score TAB labels, or the number of the candidate; rerank: candidates "
+                    "with the feature base, for --format rerank [text]")
+        ->check(CLI::IsMember({"text", "rerank"}));
+  }
+
+  void check() const {
+    constexpr std::int64_t kMost = 1'000'000;  // lists are kept until they are written
+    if (nbest && (*nbest < 1 || *nbest > kMost))
+      throw Error::usage(fmt::format("--nbest {}: violated constraint 1 <= nbest <= {}", *nbest, kMost));
+    if (!output.empty()) return;
+    if (nbest) throw Error::usage("--nbest without --output, expected --output FILE for the lists");
+    if (unlabelled || with_gold || marginals)
+      throw Error::usage(
+          fmt::format("--{} without --output, expected --output FILE for the labels, or "
+                      "--output - for standard output",
+                      unlabelled  ? "unlabelled"
+                      : marginals ? "marginals"
+                                  : "with-gold"));
+  }
+
+  void require_use(const Fit& fit) const {
+    if (fit.unlabelled == 0) return;
+    if (output.empty())
+      throw Error::usage(
+          "the text has no labels to compare with, expected --output FILE for those of the "
+          "model, or --output - for standard output");
+    if (with_gold || (nbest && nbest_format == "rerank"))
+      throw Error::usage("the text has no labels, expected some for --with-gold and --nbest-format rerank");
+  }
+
+  void report(const Fit& fit, const Predictions& labelled, std::size_t instances) const {
+    Json result{{"model", model},
+                {"instances", instances},
+                {"positions", fit.positions},
+                {"unlabelled", fit.unlabelled},
+                {"unknown_labels", fit.unknown_labels},
+                {"attributes", fit.attributes},
+                {"unknown_attributes", fit.unknown_attributes},
+                {"correct", nullptr},
+                {"test_accuracy", nullptr},
+                {"test_metrics", Json::object()}};
+    if (!fit.graded()) {
+      json.write(result);
+      if (prints()) fmt::print("labelled {} positions in {} instances\n", fit.positions, instances);
+      return;
+    }
+    const std::map<std::string, double> metrics = metrics_of(labelled.data, labelled.outputs);
+    const double accuracy = metrics.at(trace_metric().name);
+    const auto right = std::llround(accuracy * static_cast<double>(labelled.data.graded()));
+    result["correct"] = right;
+    result["test_accuracy"] = accuracy;
+    result["test_metrics"] = metrics;
+    json.write(result);
+    if (!prints()) return;
+    fmt::print("test accuracy {:.4f}: {} of {} in {} instances\n", accuracy, right,
+               graded_text(labelled.data), instances);
+    print_other_metrics(metrics);
+  }
+
+  void execute() const {
+    check();
+    const Parallel parallel = make_parallel(config_of(run));
+    const Model stored = read_model(model);
+    DataConfig config = data.read(stored.header);
+    config.files.labels = unlabelled ? TestLabels::kNone : TestLabels::kIfAny;
+    Tagger tagger(stored, std::move(config), parallel);
+    std::optional<FileWriter> file;
+    if (!output.empty()) file.emplace(output);
+    if (file && !file->awaited()) stop_cleanly_on_interrupt();
+    LabelWriter writer(with_gold, marginals, file && file->awaited(), parallel);
+    Predictions labelled;
+    std::size_t instances = 0;
+    tagger.run([&](const DataBatch& batch, const Tagged& tagged) {
+      require_use(tagger.fit());
+      if (interrupted) throw Error("interrupted: " + output + " is not written");
+      instances += batch.data.instances();
+      if (tagger.fit().unlabelled == 0) labelled.add(batch, tagged);
+      if (file)
+        file->write(nbest ? nbest_text(batch, tagged, static_cast<std::size_t>(*nbest),
+                                       nbest_format == "rerank", parallel)
+                          : writer.text(batch, tagged));
+    });
+    if (file) file->finish();
+    if (const std::string misfit = tagger.fit().warning(stored); !misfit.empty())
+      ProgressPrinter(quiet).warning(misfit);
+    report(tagger.fit(), labelled, instances);
+  }
+};
+
+}  // namespace
+
+void add_predict_command(CLI::App& app) {
+  add_command<PredictCommand>(
+      app, "predict",
+      "Label data with a model: the files of --test, or the test set that --train splits off");
+}
+
+}  // namespace proxbench

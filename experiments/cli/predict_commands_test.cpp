@@ -1,0 +1,242 @@
+/// Labelling text and evaluating labels on the command line.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "experiments/base/test_command_line.h"
+
+namespace proxbench {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::MatchesRegex;
+using testing::Not;
+using testing::StartsWith;
+
+/// The text of kTest without its labels.
+constexpr const char* kText =
+    "\tw=the\tbias\n\tw=new\tbias\n\tw=york\tbias\n\n\tw=paris\tbias\n\tw=is\tbias\n\n";
+
+class PredictCommands : public CommandLine {
+ protected:
+  PredictCommands() {
+    EXPECT_EQ(train("--lambda 0.1 --model m.tsv --quiet").status, 0);
+    folder.write("text.txt", kText);
+  }
+};
+
+TEST_F(PredictCommands, LabelsTextWithoutLabels) {
+  ASSERT_EQ(run("predict --model m.tsv --test test.txt --output p.txt").status, 0);
+  const Result shown = run("predict --model m.tsv --test text.txt --output q.txt --json q.json");
+  ASSERT_EQ(shown.status, 0) << shown.err;
+  EXPECT_EQ(read_text(folder / "q.txt"), read_text(folder / "p.txt"));
+  EXPECT_EQ(shown.out, "labelled 5 positions in 2 instances\n") << "there is no accuracy to tell";
+  EXPECT_TRUE(read_json("q.json")["test_accuracy"].is_null());
+  EXPECT_EQ(read_json("q.json")["unlabelled"], 5);
+  folder.write("bare.txt", "w=the\tbias\nw=new\tbias\nw=york\tbias\n\nw=paris\tbias\nw=is\tbias\n");
+  ASSERT_EQ(run("predict --model m.tsv --test bare.txt --unlabelled --output r.txt").status, 0);
+  EXPECT_EQ(read_text(folder / "r.txt"), read_text(folder / "p.txt"));
+  // Each mistake ends in one sentence that says what to do.
+  for (const auto& [flags, expected] :
+       {std::pair("--test text.txt", "expected --output FILE for those of the model, or --output -"),
+        std::pair("--test bare.txt --unlabelled", "--unlabelled without --output, expected --output FILE"),
+        std::pair("--test test.txt --marginals", "--marginals without --output, expected --output FILE"),
+        std::pair("--test text.txt --with-gold --output x", "the text has no labels, expected some for"),
+        std::pair("--test test.txt --nbest 2 --marginals --output x", "--marginals excludes --nbest"),
+        std::pair("--test test.txt --output - --json -",
+                  "both go to standard output, expected a file for one of them")}) {
+    const Result wrong = run(std::string("predict --model m.tsv ") + flags);
+    EXPECT_EQ(wrong.status, 2) << flags;
+    EXPECT_THAT(wrong.err, HasSubstr(expected));
+    EXPECT_FALSE(fs::exists(folder / "x"));
+  }
+}
+
+TEST_F(PredictCommands, StandardInputAndOutputTakeThePlaceOfFiles) {
+  ASSERT_EQ(run("predict --model m.tsv --test test.txt --output p.txt").status, 0);
+  const Result piped = run("predict --model - --test test.txt --output - < m.tsv");
+  EXPECT_EQ(piped.status, 0) << piped.err;
+  EXPECT_EQ(piped.out, read_text(folder / "p.txt")) << "labels alone";
+  EXPECT_EQ(run("predict --model m.tsv --test - --output - < text.txt").out, piped.out);
+  EXPECT_EQ(run("predict --model m.tsv --test - --output - < text.txt | cat").out, piped.out + "\n")
+      << "in a pipe each sequence ends with an empty line";
+  // All but the name of the file is the same.
+  const auto after_name = [](const std::string& model) { return model.substr(model.find("# format=")); };
+  const Result trained =
+      run("train --format crfsuite --train - --test test.txt --lambda 0.1 --threads 1 --model - < train.txt");
+  EXPECT_THAT(trained.out, StartsWith("# proxbench model 1\n"));
+  EXPECT_EQ(after_name(trained.out), after_name(read_text(folder / "m.tsv")));
+  EXPECT_THAT(run("predict --model m.tsv --test - --output - < /dev/null").err,
+              HasSubstr("standard input: found an empty file, expected label TAB"));
+}
+
+/// A pipe with a name, held open at this end.
+class NamedPipe {
+ public:
+  explicit NamedPipe(const fs::path& path) {
+    EXPECT_EQ(mkfifo(path.c_str(), 0600), 0);
+    descriptor_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  }
+  ~NamedPipe() { close(); }
+  void close() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    descriptor_ = -1;
+  }
+  void write(const std::string& text) const {
+    EXPECT_EQ(::write(descriptor_, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  }
+  /// All that comes until an empty line, or until nothing came for a while.
+  std::string answer() const {
+    constexpr int kMilliseconds = 20'000;
+    std::string out;
+    pollfd wait{descriptor_, POLLIN, 0};
+    while (!out.ends_with("\n\n") && poll(&wait, 1, kMilliseconds) == 1) {
+      char c = 0;
+      if (::read(descriptor_, &c, 1) != 1) break;
+      out += c;
+    }
+    return out;
+  }
+
+ private:
+  int descriptor_;
+};
+
+TEST_F(PredictCommands, AStreamIsLabelledAsItComes) {
+  NamedPipe in(folder / "in"), out(folder / "out");
+  ASSERT_EQ(run("predict --model m.tsv --test in --output out &").status, 0);
+  // Whoever writes waits for the answer, also where the next sequence has begun.
+  in.write("\tw=the\tbias\n\tw=new\tbias\n\n");
+  EXPECT_EQ(out.answer(), "O\nB\n\n");
+  in.write("\tw=is\tbias\n\n\tw=new\tbias\n");
+  EXPECT_EQ(out.answer(), "O\n\n");
+  in.write("\tw=york\tbias\n\n\tw=san\tbias\n");
+  EXPECT_EQ(out.answer(), "B\nI\n\n");
+  in.close();
+  EXPECT_EQ(out.answer(), "B\n\n") << "the last sequence ends with the stream";
+}
+
+TEST_F(PredictCommands, WritesGoldAndMarginalsAsCrfsuiteDoes) {
+  ASSERT_EQ(run("predict --model m.tsv --test test.txt --with-gold --output g.txt").status, 0);
+  EXPECT_THAT(read_text(folder / "g.txt"), MatchesRegex("O\tO\nB\tB\nI\tI\n\nX\t[OBI]\nO\tO\n"))
+      << "also a label that the model does not have";
+  ASSERT_EQ(run("predict --model m.tsv --test test.txt --marginals --output p.txt").status, 0);
+  const std::string number = "[0-9.e-]+", all = "\tO:" + number + "\tB:" + number + "\tI:" + number + "\n";
+  EXPECT_THAT(read_text(folder / "p.txt"),
+              MatchesRegex("@probability\t" + number + "\nO:" + number + all + "B:" + number + all +
+                           "I:" + number + all + "\n@probability\t" + number + "\n(.*\n){2}"));
+}
+
+TEST_F(PredictCommands, DataThatDoNotFitAreWarnedOf) {
+  folder.write("other.txt", "N\tword=the\n\nN\tword=new\tbias\nV\tword=york\tw=the\tx:2\n");
+  const Result result = run("predict --model m.tsv --test other.txt --output p.txt --json p.json");
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.err, StartsWith("warning: the model knows "));
+  EXPECT_THAT(result.err, AllOf(HasSubstr(" of 6 attributes only: give data of the format"),
+                                HasSubstr("; 3 of 3 labels are none of the model's 3: check the column")));
+  EXPECT_THAT(result.out, Not(HasSubstr("accuracy"))) << "none of the labels can be predicted";
+  EXPECT_EQ(read_json("p.json")["unknown_labels"], 3);
+  EXPECT_THAT(run("predict --model m.tsv --test test.txt").err, IsEmpty());
+  // Other data than those of the training.
+  EXPECT_THAT(run("certify --train train.txt --model m.tsv").err, IsEmpty());
+  folder.write("more.txt", read_text(folder / "train.txt") + "\nO\tw=the\n");
+  EXPECT_THAT(run("certify --train more.txt --model m.tsv").err,
+              StartsWith("warning: these are other data than the model was trained on (digest "));
+}
+
+TEST_F(PredictCommands, AModelThatWasCutIsRefused) {
+  const std::string model = read_text(folder / "m.tsv");
+  folder.write("cut.tsv", model.substr(0, model.size() / 2));
+  const Result cut = run("predict --model cut.tsv --test test.txt");
+  EXPECT_EQ(cut.status, 1);
+  EXPECT_THAT(cut.err, HasSubstr("the file was cut or something was added; copy it again, or train"));
+  std::string before = model;
+  for (const char* line : {"# lines=", "# checksum="})
+    before.erase(before.find(line), before.find('\n', before.find(line)) + 1 - before.find(line));
+  folder.write("before.tsv", before);
+  EXPECT_EQ(run("predict --model before.tsv --test test.txt").out,
+            run("predict --model m.tsv --test test.txt").out);
+}
+
+TEST_F(PredictCommands, EvaluatesAModelAndColumnsAlike) {
+  const Result of_model = run("evaluate --model m.tsv --test test.txt --json m.json");
+  ASSERT_EQ(of_model.status, 0) << of_model.err;
+  EXPECT_THAT(of_model.out, AllOf(StartsWith("accuracy 0.8000 of 5 positions in 2 instances\n"),
+                                  HasSubstr("\n### Labels\n"), HasSubstr("\n### Chunks\n"),
+                                  HasSubstr("\n| micro average | 0.8000 | 0.8000 | 0.8000 | 5 |\n"),
+                                  HasSubstr("\n### Most frequent confusions, of 1\n")));
+  ASSERT_EQ(run("predict --model m.tsv --test test.txt --with-gold --output - | '" PROXBENCH_PROGRAM
+                "' evaluate - --json c.json")
+                .status,
+            0);
+  EXPECT_EQ(read_json("c.json")["labels"], read_json("m.json")["labels"]);
+  EXPECT_EQ(read_json("c.json")["confusions"], read_json("m.json")["confusions"]);
+  EXPECT_EQ(run("evaluate").status, 2);
+  EXPECT_THAT(run("evaluate").err,
+              HasSubstr("expected either FILE with gold and predicted labels, or --model"));
+  folder.write("one.txt", "O\n");
+  EXPECT_THAT(run("evaluate one.txt").err,
+              HasSubstr("one.txt:1: found one column, expected gold and predicted label as the last two"));
+  EXPECT_THAT(run("evaluate --model m.tsv --test text.txt").err,
+              HasSubstr("evaluate: the text has no labels to compare with, expected labelled text"));
+}
+
+/// conlleval of "word gold predicted" counts of these: gold NP(1-2) VP(3) NP(4) and PP(6), predicted NP(1-2)
+/// VP(3) NP(4-5) PP(6), so NP 1 of 2 and 2, all others right, and of the tokens 5 of 6.
+TEST_F(PredictCommands, EvaluatesChunksAsConllevalDoes) {
+  folder.write("columns.txt",
+               "a B-NP B-NP\nb I-NP I-NP\nc B-VP B-VP\nd B-NP B-NP\ne O I-NP\n\nf B-PP B-PP\n");
+  ASSERT_EQ(run("evaluate columns.txt --json e.json").status, 0);
+  const json chunks = read_json("e.json")["chunks"];
+  EXPECT_EQ(chunks["micro"], json({{"precision", 0.75}, {"recall", 0.75}, {"f1", 0.75}, {"support", 4}}));
+  EXPECT_EQ(chunks["by_name"]["NP"],
+            json({{"precision", 0.5}, {"recall", 0.5}, {"f1", 0.5}, {"support", 2}}));
+  EXPECT_EQ(chunks["by_name"]["VP"]["f1"], 1.0);
+  EXPECT_NEAR(read_json("e.json")["accuracy"].get<double>(), 5.0 / 6.0, 1e-15);
+}
+
+TEST_F(PredictCommands, EvaluatesLabelsAsScikitLearnDoes) {
+  if (std::system("/usr/bin/python3 -c 'import sklearn' >/dev/null 2>&1") != 0)
+    GTEST_SKIP() << "Debian's python3-sklearn is missing";
+  std::string columns;
+  unsigned state = 7;
+  const auto label = [&] {
+    state = state * 1664525u + 1013904223u;
+    return std::string(1, "AABCDE"[(state >> 16) % 6]);
+  };
+  for (int i = 0; i < 300; ++i) {
+    const std::string gold = label(), other = label();
+    columns += gold + "\t" + (i % 3 == 0 ? other : gold) + (i % 10 == 0 ? "\n\n" : "\n");
+  }
+  folder.write("columns.txt", columns + "only-gold\tA\nB\tonly-predicted\n");
+  folder.write("report.py",
+               "import json, warnings\nfrom sklearn.metrics import "
+               "classification_report\nwarnings.simplefilter('ignore')\n"
+               "gold, predicted = zip(*(l.split() for l in open('columns.txt') if l.strip()))\n"
+               "json.dump(classification_report(gold, predicted, output_dict=True), open('s.json', 'w'))\n");
+  ASSERT_EQ(std::system(("cd '" + folder.path().string() + "' && /usr/bin/python3 report.py").c_str()), 0);
+  ASSERT_EQ(run("evaluate columns.txt --json e.json").status, 0);
+  const json theirs = read_json("s.json"), ours = read_json("e.json")["labels"];
+  const auto expect_same = [](const json& own, const json& other) {
+    for (const auto& [key, their_key] : {std::pair("precision", "precision"),
+                                         {"recall", "recall"},
+                                         {"f1", "f1-score"},
+                                         {"support", "support"}})
+      EXPECT_NEAR(own[key].get<double>(), other[their_key].get<double>(), 1e-12) << key;
+  };
+  ASSERT_EQ(ours["by_name"].size(), 7u);
+  for (const auto& [name, own] : ours["by_name"].items()) expect_same(own, theirs[name]);
+  expect_same(ours["macro"], theirs["macro avg"]);
+  EXPECT_NEAR(ours["micro"]["f1"].get<double>(), theirs["accuracy"].get<double>(), 1e-12);
+}
+
+}  // namespace
+}  // namespace proxbench
