@@ -11,22 +11,22 @@ namespace proxbench {
 
 namespace {
 
-/// Additions on the longest path through a sum over instances, and the roundings of a term.
+/// Additions on the longest path through a sum over instances, plus the roundings of a term.
 constexpr double kAdditionsOfLosses = static_cast<double>(kChunkPositions) + 64.0;
-/// Gradients are summed up again, compensated, where their rounding may be this share of the gap.
+/// Gradients are summed again, with compensation, if their rounding may exceed this share of the gap.
 constexpr double kMostRounding = 0.1;
 
-/// H of (1 - t)*(all on gold) + t*p.
+/// The entropy of (1 - t)*(all mass on gold) + t*p.
 double mixture_entropy(const InstanceTerms& terms, double t) {
   if (t == 1.0) return terms.entropy;
   const double rest = -std::expm1(terms.log_gold);                                 // 1 - p(gold)
-  const double gold = std::exp(terms.log_gold), log_gold = std::log1p(-t * rest);  // of the mixture
+  const double gold = std::exp(terms.log_gold), log_gold = std::log1p(-t * rest);  // the mixture's
   double entropy = -(1.0 - t * rest) * log_gold;
   if (t > 0.0) entropy += t * (terms.entropy + gold * terms.log_gold) - t * rest * std::log(t);
   return entropy;
 }
 
-/// sum_j max(t*|g_j| - lambda, 0)^2 over the gradient of l.
+/// sum_j max(t*|g_j| - lambda, 0)^2, where g is the gradient of l.
 double excess_squares(const Objective::Selection& selection, double t, double lambda, double mu) {
   if (t == 1.0 || lambda == 0.0) return t * t * selection.excess_squares;
   double sum = 0.0;
@@ -38,7 +38,7 @@ double excess_squares(const Objective::Selection& selection, double t, double la
   return sum;
 }
 
-/// KL of (1 - t)*(all on gold) + t*p from p.
+/// The KL divergence of (1 - t)*(all mass on gold) + t*p from p.
 double mixture_divergence(const InstanceTerms& terms, double t) {
   const double log_gold = std::min(terms.log_gold, 0.0), rest = -std::expm1(log_gold);  // 1 - p(gold)
   const double log_mixed = std::log1p(-t * rest);
@@ -47,7 +47,7 @@ double mixture_divergence(const InstanceTerms& terms, double t) {
   return std::max(divergence, 0.0);
 }
 
-/// Where D is largest in t, nearly: golden sections of [0, 1], as D is concave and flat around its maximum.
+/// Finds t with nearly the largest D by golden sections of [0, 1]: D is concave, and flat around its maximum.
 template <class Value>
 double best_scale(const Value& value) {
   constexpr double kSection = 0.6180339887498949, kPrecision = 1e-5;
@@ -73,10 +73,10 @@ double best_scale(const Value& value) {
   return best;
 }
 
-/// The dual point at one w.
+/// The dual point that one w gives.
 class Bound {
  public:
-  /// `cost`: of the structures that a hinge loss is of.
+  /// `cost` is the total cost of the structures that the max oracle found, for a hinge loss.
   Bound(const Objective& objective, const SparseVector& w, const Scores& scores, const Residual& residual,
         double cost, const PointBound& at)
       : objective_(objective),
@@ -101,7 +101,7 @@ class Bound {
     if (rounding_matters()) sharpen();
     const double t = scale();
     const double value = hinge_ ? value_at(t) - hinge_rounding(t) : at_.objective - at_.rounding - gap(t);
-    // All mass on the gold structures has D = 0; NaN, too.
+    // All mass on the gold structures gives D = 0. It is also used if the value is NaN.
     return value > 0.0 && std::isfinite(value) ? DualBound{value, t} : DualBound{0.0, 0.0};
   }
 
@@ -115,7 +115,7 @@ class Bound {
     });
   }
 
-  /// D as it is, with its rounding.
+  /// D computed directly, not corrected for rounding.
   double value_at(double t) const {
     double sum = hinge_ ? t * cost_ : sum_over_instances(mixture_entropy, t);
     if (mu_ > 0.0) sum -= excess_squares(at_.selection, t, lambda_, mu_) / (2.0 * mu_);
@@ -125,8 +125,8 @@ class Bound {
   /// Whether the gradient at the i-th coordinate of the selection may exceed lambda.
   bool may_exceed(std::size_t i) const { return std::abs(gradient_[i]) + error_[i] > lambda_; }
 
-  /// With l1 alone: what the errors of gradients take from the bound is about (F + lambda*||w||_1) times the
-  /// largest of them over lambda.
+  /// With l1 only, the errors of gradients lower the bound by about (F + lambda*||w||_1)/lambda times the
+  /// largest of them.
   bool rounding_matters() const {
     if (mu_ > 0.0 || hinge_ || !residual_.one_each()) return false;
     double largest = 0.0;
@@ -136,7 +136,7 @@ class Bound {
     return largest / lambda_ * (at_.objective + objective_.l1(w_.value)) > kMostRounding * gap(t);
   }
 
-  /// Sums up again the gradients that may exceed lambda, of unary weights.
+  /// Sums again the gradients of unary weights that may exceed lambda.
   void sharpen() {
     std::vector<std::size_t> place;
     std::vector<Coord> index;
@@ -157,15 +157,14 @@ class Bound {
 
   double scale() const {
     if (mu_ == 0.0) return feasible_scale();
-    if (hinge_ && lambda_ == 0.0) {  // t*cost - t^2*||g||^2/(2*mu)
+    if (hinge_ && lambda_ == 0.0) {  // D = t*cost - t^2*||g||^2/(2*mu)
       const double t = std::min(1.0, mu_ * cost_ / at_.selection.excess_squares);
       return std::isfinite(t) ? t : 0.0;
     }
     return best_scale([&](double t) { return value_at(t); });
   }
 
-  /// Returns the largest t for which t*|g_j| <= lambda holds at every j, also where rounding made g_j too
-  /// small.
+  /// Returns the largest t for which t*|g_j| <= lambda holds at every j, even if rounding made g_j too small.
   double feasible_scale() const {
     const Objective::Selection& selection = at_.selection;
     double largest =
@@ -176,7 +175,7 @@ class Bound {
     return lambda_ / largest * (1.0 - 0x1p-52);
   }
 
-  /// F - D(alpha) of the log loss, and all that rounding may take from it.
+  /// F - D(alpha) of the log loss, plus a bound on the rounding of all its parts.
   double gap(double t) const {
     double sum = t == 1.0 ? 0.0 : divergence(t);
     return sum + (lambda_ == 0.0 ? gap_of_squares(t) : gap_of_terms(t));
@@ -187,7 +186,8 @@ class Bound {
     return sum + at_.rounding + kUnitRoundoff * kAdditionsOfLosses * (sum + at_.objective);
   }
 
-  /// With l2 alone: sum_j (t*g_j + mu*w_j)^2 / (2*mu), by the gradient g_j + mu*w_j of F, and w.
+  /// With l2 only: sum_j (t*g_j + mu*w_j)^2 / (2*mu), computed from the gradient g_j + mu*w_j of F and from
+  /// w.
   double gap_of_squares(double t) const {
     const Objective::Selection& selection = at_.selection;
     double along = 0.0, sizes = 0.0;
@@ -196,7 +196,7 @@ class Bound {
       along += term;
       sizes += std::abs(term);
     }
-    // All of them are sums of at most d terms.
+    // Each of them is a sum of at most d terms.
     const double rounding = kUnitRoundoff * (static_cast<double>(objective_.dimension()) + 64.0),
                  rest = 1.0 - t;
     const double squares = t * t * selection.kkt_squares * (1.0 + rounding) +
@@ -206,10 +206,10 @@ class Bound {
     return off * off / (2.0 * mu_);
   }
 
-  /// With l1: only the coordinates of the selection have a part in it.
+  /// With l1, the terms of coordinates outside the selection are 0.
   double gap_of_terms(double t) const {
     const Objective::Selection& selection = at_.selection;
-    std::vector<double> v;  // w - w(alpha): how the gap changes with g
+    std::vector<double> v;  // w - w(alpha), the derivative of the gap in g
     double sum = 0.0, sizes = 0.0, errors = 0.0;
     for (std::size_t i = 0; i < selection.index.size(); ++i) {
       const double w = selection.weight[i], g = t * gradient_[i], over = std::max(std::abs(g) - lambda_, 0.0);
@@ -226,13 +226,13 @@ class Bound {
     }
     const auto terms = static_cast<double>(selection.index.size());
     sum = std::max(sum, 0.0) * (1.0 + kUnitRoundoff * terms) + kUnitRoundoff * 4.0 * sizes;
-    // The norms over outputs are of the plain sums.
+    // The norms over outputs bound the errors of plain sums only.
     sum += t * (sharp_ ? errors : std::min(errors, rounding_.weighted(selection.index, v)));
     if (mu_ > 0.0) sum += t * t * rounding_.norm() * rounding_.norm() / (2.0 * mu_);
     return sum;
   }
 
-  /// Of value_at(t), a hinge loss.
+  /// A bound on the rounding of value_at(t), for a hinge loss.
   double hinge_rounding(double t) const {
     const double norm = t * rounding_.norm();
     double sum = at_.rounding;
@@ -251,9 +251,10 @@ class Bound {
   bool hinge_;
   GradientRounding rounding_;
   double cost_;
-  bool sharp_ = false;  ///< whether gradients were summed up again
+  bool sharp_ = false;  ///< whether sharpen() was called
   std::vector<InstanceTerms> terms_;
-  std::vector<double> gradient_, error_;  ///< of l at the coordinates of the selection
+  /// The gradient of l at the coordinates of the selection, and bounds on its errors.
+  std::vector<double> gradient_, error_;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// D of marginals given as lists: what is no list of marginals is refused.
+/// D of marginals given as lists. Lists that are no marginals are refused.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,9 +18,9 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// Marginals as a test writes them down.
+/// Marginals that a test lists explicitly.
 struct Lists final : MarginalPoint {
-  std::vector<std::vector<LabelWeight>> label_lists;  ///< one a position
+  std::vector<std::vector<LabelWeight>> label_lists;  ///< one list for each position
   std::vector<std::vector<PairWeight>> pair_lists;
 
   void labels(Index position, std::vector<LabelWeight>& out) const override { out = label_lists[position]; }
@@ -35,8 +35,8 @@ struct Task {
   }
 };
 
-/// Two positions with a feature each and `outputs` labels: one chain with gold labels 0 and 1, or two
-/// instances whose label sets are {0, 2} and {1}.
+/// Two positions with a feature each and `outputs` labels. They form one chain with gold labels 0 and 1, or
+/// two instances with the label sets {0, 2} and {1}.
 Task task(bool chain, Index outputs) {
   Task out;
   DesignMatrix::Builder builder;
@@ -76,8 +76,8 @@ Lists chain_lists() {
 }
 
 TEST(DualMarginals, OfAChainHaveTheValueOfTheirDistribution) {
-  // Costs by hand: position 0 is wrong with 1/4, position 1 (gold 1) always. g: position 0 (-1/4, 1/4, 0),
-  // position 1 (1/2, -1, 1/2), pairs (0,0) 1/2, (0,2) 1/4, (1,2) 1/4 and gold (0,1) -1.
+  // Costs by hand: position 0 is wrong with weight 1/4, position 1 (gold 1) with weight 1. g: position 0
+  // (-1/4, 1/4, 0), position 1 (1/2, -1, 1/2), pairs (0,0) 1/2, (0,2) 1/4, (1,2) 1/4 and gold (0,1) -1.
   const double squares = 2 * 0.0625 + 0.25 + 1.0 + 0.25 + 0.25 + 2 * 0.0625 + 1.0;
   const Task at = task(true, 3);
   EXPECT_NEAR(chain_lists().value(at.objective()), 1.25 - squares / 2.0, 1e-12);
@@ -86,11 +86,11 @@ TEST(DualMarginals, OfAChainHaveTheValueOfTheirDistribution) {
 
 TEST(DualMarginals, OfAChainAreAuditedBehindAPairOfAnUnlistedLabel) {
   const Task at = task(true, 3);
-  // Label 1 of position 1 is not listed. A pair with it may have what rounding leaves ...
+  // Label 1 of position 1 is not listed. A pair with it may have a weight as small as rounding leaves it ...
   Lists rounding = chain_lists();
   rounding.pair_lists[0].insert(rounding.pair_lists[0].begin(), {0, 1, 1e-12});
   EXPECT_EQ(refusal(at, rounding), "accepted");
-  // ... but what stands behind it must agree all the same, at both ends.
+  // ... but all pairs listed after it must still agree, at both ends.
   for (const std::size_t end : {0, 1}) {
     Lists wrong = rounding;
     wrong.pair_lists[0][1].weight -= 0.125;
@@ -99,7 +99,7 @@ TEST(DualMarginals, OfAChainAreAuditedBehindAPairOfAnUnlistedLabel) {
                 AllOf(HasSubstr("position 0: the dual point has pairs whose sum for label"),
                       HasSubstr("at position " + std::to_string(end) + " is off by"), HasSubstr("0.125")));
   }
-  // Many small weights on a label that is not listed are one large weight.
+  // Many small weights on an unlisted label add up to a large one.
   Lists many = chain_lists();
   for (int i = 0; i < 1000; ++i) many.pair_lists[0].push_back({0, 1, 1e-10});
   many.pair_lists[0][0].weight -= 1e-7;
@@ -142,8 +142,8 @@ Lists set_lists() {
 }
 
 TEST(DualMarginals, OfLabelSetsHaveTheValueOfTheRelaxation) {
-  // Instance 0 has gold {0, 2}: cost 1/4 + 1/2 + 1/2; instance 1 is gold. g: (-1/4, 0, -1/2, 1/2), pairs
-  // (0,2) 1/4 - 1, (0,3) 1/2, (2,3) 1/8. The pairs come in any order.
+  // Instance 0 has gold {0, 2} and costs 1/4 + 1/2 + 1/2. Instance 1 has all weight on gold. g: (-1/4, 0,
+  // -1/2, 1/2), pairs (0,2) 1/4 - 1, (0,3) 1/2, (2,3) 1/8. The pairs come in any order.
   const double squares = 0.0625 + 0.25 + 0.25 + 0.5625 + 0.25 + 0.015625;
   const Task at = task(false, 4);
   EXPECT_NEAR(set_lists().value(at.objective()), 1.25 - squares / 2.0, 1e-12);

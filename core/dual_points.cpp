@@ -18,24 +18,25 @@ namespace {
 
 constexpr std::size_t kInstancesPerChunk = 256;
 
-/// With six digits, however small.
+/// Writes six digits, however small x is.
 std::string number(double x) {
   char text[32];
   std::snprintf(text, sizeof text, "%.6g", x);
   return text;
 }
 
-/// E[features] - gold of all instances: by position and output, and for the extra weights.
+/// E[features] - gold over all instances, by position and output and for the extra weights.
 struct Expectation {
   explicit Expectation(const Objective& objective)
       : width(padded(objective.outputs())),
         rows(objective.structure().positions() * width, 0.0),
         extra(objective.structure().extra_weights() + 1) {}
   std::size_t width;
-  AlignedVector<double> rows, extra;  ///< behind the extra weights: the dual's linear or entropy part
+  /// The last number of `extra` is the linear part (hinge loss) or the entropy part (log loss) of D.
+  AlignedVector<double> rows, extra;
 
-  /// D(alpha), once gold is taken off: the last of `extra` - sum_j max(|g_j| - lambda, 0)^2 / (2*mu).
-  /// Less what rounding may have added.
+  /// Subtracts gold and returns D(alpha): the last number of `extra` - sum_j max(|g_j| - lambda, 0)^2 /
+  /// (2*mu), minus a bound on its rounding.
   double dual_value(const Objective& objective);
 
  private:
@@ -57,7 +58,7 @@ double Expectation::dual_value(const Objective& objective) {
     squares[p] = squared_norm(std::span(rows).subspan(p * width, width));
   const GradientRounding rounding(objective, squares, sizes);
 
-  // By feature the norm of w(alpha) = -sign(g)*max(|g| - lambda, 0)/mu, times mu.
+  // By feature, the norm of w(alpha) = -sign(g)*max(|g| - lambda, 0)/mu, times mu.
   std::vector<double> norm(objective.features(), 0.0);
   const auto excess = [&](const double* g, std::size_t n) {
     double sum = 0.0;
@@ -83,7 +84,7 @@ double Expectation::dual_value(const Objective& objective) {
          conjugate_rounding(objective, extra[extras]);
 }
 
-/// Of a sum over instances of the entropies or costs of distributions that are taken as they are.
+/// Bounds the rounding of a sum over instances of entropies or costs, with the distributions taken as exact.
 double Expectation::conjugate_rounding(const Objective& objective, double sum) {
   constexpr double kRoundings = 16.0, kAdditions = static_cast<double>(kInstancesPerChunk) + 32.0;
   const double outputs = objective.outputs();
@@ -92,8 +93,8 @@ double Expectation::conjugate_rounding(const Objective& objective, double sum) {
                               (outputs / static_cast<double>(kPad) + kRoundings) * (1.0 + std::log(outputs)));
 }
 
-/// D of a point: add = make(expected, part) once for each chunk of so many instances, then add(i) for each of
-/// them.
+/// Returns D of a point. Calls add = make(expected, part) once for each chunk of `grain` instances, then
+/// add(i) for each instance i of the chunk.
 double sum_up(const Objective& objective, const auto& make, std::size_t grain = kInstancesPerChunk) {
   Expectation expected(objective);
   const Chunks chunks{objective.instances(), grain};
@@ -125,7 +126,7 @@ double BeliefPoint::value(const Objective& objective) const {
       if (!(off <= kBeliefTolerance))
         throw Error("instance " + std::to_string(i) + ": the dual point's marginals disagree by " +
                     number(off) + ", expected at most " + number(kBeliefTolerance));
-      // The penalty divides by mu what is still off: the bound is that of a distribution.
+      // The penalty divides any inconsistency by mu. So the bound is computed for a consistent distribution.
       oracle.make_consistent(i, p.data());
       logs = p;
       kernels.logarithm(logs.data(), logs.size());
@@ -176,7 +177,8 @@ double StructurePoint::value(const Objective& objective) const {
 
 namespace {
 
-/// Adds one position's marginals up, and checks them. For all positions of some instances.
+/// Checks the marginals of one position at a time and adds them to the expectation, for all positions of some
+/// instances.
 class MarginalSum {
  public:
   MarginalSum(const Objective& objective, const MarginalPoint& point, Expectation& expected, double* extra)
@@ -187,7 +189,7 @@ class MarginalSum {
         outputs_(objective.outputs()),
         mean_(objective.loss().cost == Cost::kHammingMean) {}
 
-  /// The expected cost.
+  /// Returns the expected cost, as does add_label_set().
   double add_chain(Index instance) {
     const Index begin = structure_.begin()[instance], end = structure_.begin()[instance + std::size_t{1}];
     double wrong = 0.0;
@@ -231,7 +233,7 @@ class MarginalSum {
       wrong += std::ranges::binary_search(gold, one.label) ? -one.weight : one.weight;
     }
     check_label_pairs(p);
-    // All pairs of listed labels, in the order that pairs_ now has.
+    // Visits all pairs of listed labels, in the order that pairs_ now has.
     std::size_t at = 0;
     for (std::size_t a = 0; a < here_.size(); ++a)
       for (std::size_t b = a + 1; b < here_.size(); ++b) {
@@ -270,7 +272,7 @@ class MarginalSum {
       refuse(p, text(pair) + " of " + std::to_string(outputs_) + " labels");
     if (!(pair.weight >= 0.0)) refuse(p, text(pair));
   }
-  /// Sorts pairs_, which must be of two listed labels in ascending order, each pair once.
+  /// Sorts pairs_. Each pair must consist of two listed labels in ascending order and may appear only once.
   void check_label_pairs(Index p) {
     std::ranges::sort(pairs_, [](const PairWeight& a, const PairWeight& b) {
       return a.left != b.left ? a.left < b.left : a.right < b.right;
@@ -288,7 +290,8 @@ class MarginalSum {
     }
   }
   void add(Index p, const LabelWeight& one) { expected_.rows[p * expected_.width + one.label] += one.weight; }
-  /// The pairs at p must sum to the weights of the labels at `end_position`, and to 0 for labels without.
+  /// The pairs at p must sum to the weights of the labels at `end_position`, and to 0 for labels without
+  /// weight.
   void check_sums(Index p, Index end_position, const std::vector<LabelWeight>& labels,
                   Index PairWeight::*end) {
     left_ = labels;

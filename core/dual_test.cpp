@@ -26,7 +26,7 @@ SparseVector random_weights(Coord d, double size, Random& random) {
   return w;
 }
 
-/// What the gradient at w proves.
+/// The bound from the gradient at w.
 PointBound bound_of(Objective& objective, const SparseVector& w) {
   Scores scores = objective.make_scores();
   Residual residual = objective.make_residual();
@@ -34,16 +34,16 @@ PointBound bound_of(Objective& objective, const SparseVector& w) {
   return bound_at(objective, w, scores, residual);
 }
 
-/// A registered solver from w = 0; `monitor` may hold limits.
+/// Runs prox-newton from w = 0. `monitor` may set limits.
 test::Outcome best_of(const test::Problem& problem, double tol, MonitorOptions monitor = {}) {
   return test::run(solver_registry().find("prox-newton"), problem, {.tol = tol, .monitor = monitor});
 }
 
-// ---- by listing all structures
+// ---- Reference values, from a list of all structures
 
 using Features = std::map<Coord, double>;
 
-/// The outputs that are on where the label is k: k itself, or its path in the tree.
+/// The outputs that are on if the label is k: k itself, or its path in the tree.
 std::vector<Index> path_of(const test::Problem& problem, Index k) {
   std::vector<Index> out{k};
   if (const auto& tree = problem.data().hierarchy)
@@ -58,7 +58,7 @@ std::vector<Index> labels_of(const test::Problem& problem) {
   return out;
 }
 
-/// The features of one structure on the positions from `begin` on.
+/// The features of one structure whose positions start at `begin`.
 Features features_of(const test::Problem& problem, Index begin, const std::vector<Index>& labels) {
   const Dataset& data = problem.data();
   const Coord outputs = problem.spec().labels;
@@ -89,8 +89,8 @@ std::vector<std::vector<Index>> structures_of(const test::Problem& problem, std:
 }
 
 struct Enumerated {
-  double entropy = 0.0;  ///< of the mixtures, over all instances
-  Features g;            ///< expected features - gold's
+  double entropy = 0.0;  ///< of the mixtures, summed over all instances
+  Features g;            ///< expected features - gold features
 };
 
 Enumerated enumerate(const test::Problem& problem, const SparseVector& w, double t) {
@@ -169,7 +169,7 @@ TEST(DualBound, IsTheDualOfTheMixturesThatEnumerationFinds) {
       EXPECT_NEAR(point.bound.value, expected, 1e-9 * (1.0 + std::abs(expected)));
       EXPECT_LE(point.bound.scale, 1.0);
       if (spec.mu > 0.0) {
-        // No constraint: the best of all t, to the precision of its search.
+        // There is no constraint. The bound uses the best t, within the precision of its search.
         for (double t = 0.0; t <= 1.0; t += 1.0 / 64) {
           const Enumerated other = enumerate(problem, w, t);
           double value = other.entropy;
@@ -188,7 +188,8 @@ TEST(DualBound, IsTheDualOfTheMixturesThatEnumerationFinds) {
 }
 
 TEST(DualBound, WithL2AloneTheGapOfTheModelIsTheSquaredGradient) {
-  // F - D = ||grad F||^2 / (2 mu) at t = 1 (Le Priol et al. 2018, equation 8); the best t can only be closer.
+  // F - D = ||grad F||^2 / (2 mu) at t = 1 (Le Priol et al. 2018, equation 8). At the best t the gap can only
+  // be smaller.
   for (test::ProblemSpec spec : tiny_specs()) {
     spec.lambda = 0.0;
     spec.mu = 0.7;
@@ -229,7 +230,8 @@ TEST(DualBound, LiesBelowEveryObjective) {
   }
 }
 
-/// A solver may stall where rounding of F hides what is left of kkt; the gap is then as small as kkt allows.
+/// A solver may stall if the rounding of F hides the remaining kkt. The gap must then be as small as kkt
+/// allows.
 void expect_small_gap(const test::ProblemSpec& spec, const test::Outcome& outcome) {
   const Certificate& c = outcome.certificate;
   const bool converged = outcome.result.status == Status::kConverged;
@@ -280,8 +282,8 @@ TEST(DualBound, SameBitsForAnyThreadsAndBackEnd) {
   }
 }
 
-/// Restricted to the coordinates that are no farther from lambda than others, the optimum is the same, and so
-/// is the bound.
+/// The objective is restricted to coordinates with large gradients, including the support of the optimum. So
+/// the optimum is the same, and so is the bound.
 TEST(DualBound, OfARestrictedObjectiveIsThatOfTheWholeOne) {
   for (const test::ProblemSpec& spec : test::problem_specs()) {
     if (spec.lambda == 0.0) continue;

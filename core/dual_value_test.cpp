@@ -1,4 +1,4 @@
-/// D of a solver's dual point against the objective.
+/// Compares D of a solver's dual point with the objective.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ using test::Problem;
 using test::ProblemSpec;
 using Tree = ProblemSpec::Tree;
 
-/// Beliefs by a rule.
+/// Beliefs given by a function.
 class Beliefs final : public BeliefPoint {
  public:
   using Rule = std::function<void(Index instance, double* log_beliefs)>;
@@ -43,7 +43,7 @@ SparseVector random_weights(const Objective& objective, double size, Random& ran
   return w;
 }
 
-/// Those of the model at w.
+/// The beliefs of the model at w.
 Beliefs model(Objective& objective, const SparseVector& w) {
   Scores scores = objective.make_scores();
   objective.scores(w, scores);
@@ -60,7 +60,7 @@ Beliefs model(Objective& objective, const SparseVector& w) {
   });
 }
 
-/// A mixture of two consistent points, with a share for each instance.
+/// A mixture of two consistent points, with a different share for each instance.
 Beliefs mixture(const Objective& objective, const Beliefs& a, const Beliefs& b, std::vector<double> share) {
   return Beliefs([&objective, &a, &b, share](Index i, double* log_beliefs) {
     std::vector<double> other(objective.beliefs().belief_size(i).all());
@@ -75,7 +75,7 @@ struct Primal {
   double value, squared_gradient, model_bound;
 };
 
-/// F, ||grad F||^2 (lambda = 0) and the entropy of the model less the penalty of its features.
+/// F, ||grad F||^2 (lambda = 0), and the entropy of the model minus the penalty term of its features.
 Primal primal(Objective& objective, const SparseVector& w) {
   Scores scores = objective.make_scores();
   Residual residual = objective.make_residual();
@@ -176,7 +176,7 @@ TEST(DualValue, OfTheModelIsTheBoundOfItsGradient) {
       if (spec.lambda == 0.0) {
         EXPECT_NEAR(p.value - dual, p.squared_gradient / (2.0 * spec.mu), 1e-12 * scale);
       }
-      // The bound takes the best t, so it is no lower.
+      // The bound uses the best t, so it is not lower.
       EXPECT_GE(certify(objective, w).dual, dual - 1e-10 * scale);
     }
   }
@@ -217,7 +217,8 @@ TEST(DualValue, RefusesWhatIsNoDistribution) {
 }
 
 TEST(DualValue, IsABoundOfWhatTheToleranceAccepts) {
-  // Masses other than 1 would move D by a multiple of log Z, above the optimum for one of the signs.
+  // If masses differed from 1, D would move by a multiple of log Z, and for one of the signs above the
+  // optimum.
   for (const ProblemSpec& spec : specs()) {
     const Problem problem(spec);
     Objective objective = problem.objective();
@@ -258,7 +259,7 @@ TEST(Monitor, AWatchedPointRaisesTheBoundAndIsInTheTrace) {
   Monitor monitor(evaluator, objective, {.sample_kkt = true});
   monitor.start({});
   EXPECT_TRUE(std::isnan(monitor.trace().back().dual_gap)) << "there is no point yet";
-  // At w = 0 the bound is the poor one of that model; the watched point is as good as any.
+  // The bound from the model at w = 0 is poor. That of the watched point is tight.
   const double before = monitor.lower_bound();
   monitor.watch(std::make_shared<Beliefs>(model(objective, optimum)));
   monitor.step(1, SparseVector{}, 0);

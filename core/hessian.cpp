@@ -10,19 +10,20 @@ namespace proxbench {
 
 namespace {
 
-/// Numbers in the covariance matrices of the instances that are worked on at once, so few that they stay in
-/// the cache until they are added; and rows of the Hessian that a task adds them to.
+/// Numbers in the covariance matrices of the instances that are handled at once: few enough to stay in the
+/// cache until they are added. And rows of the Hessian to which one task adds them.
 constexpr std::size_t kCovariancesAtOnce = std::size_t{1} << 21, kHessianRows = 32;
-/// Parts of the tree's leaves over which a Hessian is summed: in the order of instances within a part, then
-/// part after part. Few, since a process that shares the instances keeps the matrices of its own parts.
+/// The tree's leaves are cut into this many parts. A Hessian is summed in the order of instances within a
+/// part, and then part after part. The parts are few, since a process that shares the instances stores the
+/// matrices of its own parts.
 constexpr std::uint32_t kHessianParts = 4;
-/// Numbers of all matrices that the processes exchange at once.
+/// Numbers, over all matrices, that the processes exchange at once.
 constexpr std::size_t kNumbersAtOnce = std::size_t{1} << 20;
 
 /// The instances of this process that belong to one part of the sum.
 struct HessianPart {
   std::size_t first, end;  ///< instances
-  /// Whether other processes have instances of the part, before and after these.
+  /// Whether other processes have instances of this part before these (goes_on) or after these (hands_on).
   bool goes_on = false, hands_on = false;
 };
 
@@ -52,15 +53,16 @@ std::vector<HessianPart> hessian_parts(const Objective& objective) {
 
 }  // namespace
 
-/// What of a set is on in one instance: its features, and which coordinate of the set each slot is.
+/// The part of a set of coordinates that is on in one instance: its features, and the index in the set of
+/// each slot's coordinate.
 struct Objective::LocalCoordinates {
   LocalFeatures features;
   std::vector<std::uint32_t> of_slot;
-  std::vector<std::uint32_t> ascending;  ///< slots by coordinate
+  std::vector<std::uint32_t> ascending;  ///< the slots in ascending order of their coordinates
   HalfMatrix covariances;
 };
 
-/// `out` = the sum of all parts, to which add(first, end, matrix) adds instances.
+/// Sets `out` to the sum of all parts. add(first, end, matrix) adds the instances [first, end) of a part.
 template <class Add>
 void Objective::sum_parts(std::size_t n, std::size_t stride, double* out, const StopToken& stop,
                           const Add& add) const {
@@ -85,7 +87,7 @@ void Objective::sum_parts(std::size_t n, std::size_t stride, double* out, const 
     }
     return;
   }
-  // The part that the next process waits for comes first, the one that this process waits for last.
+  // The part that the next process waits for comes first. The part for which this process waits comes last.
   std::vector<std::vector<double>> matrices(parts.size());
   const auto make = [&](std::size_t i) {
     matrices[i].assign(size, 0.0);
@@ -123,7 +125,7 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
   const std::size_t n = set.size();
   const auto unary =
       static_cast<std::uint32_t>(std::lower_bound(set.begin(), set.end(), unary_weights()) - set.begin());
-  // The set's coordinates of feature j: [of_feature[j], of_feature[j+1]).
+  // The coordinates of the set that belong to feature j are [of_feature[j], of_feature[j+1]).
   std::vector<std::uint32_t> of_feature(map_.x().features() + std::size_t{1}, 0);
   for (std::uint32_t i = 0; i < unary; ++i) ++of_feature[set[i] / outputs() + 1];
   for (Index j = 0; j < map_.x().features(); ++j) of_feature[j + std::size_t{1}] += of_feature[j];
@@ -177,10 +179,10 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
         std::sort(local.ascending.begin(), local.ascending.end(),
                   [&](std::uint32_t a, std::uint32_t c) { return local.of_slot[a] < local.of_slot[c]; });
       });
-      if (stop.requested()) return;  // some may be missing
+      if (stop.requested()) return;  // some instances may be missing
       parallel().for_each(rows.count(), [&](std::size_t from_last) {
         const std::size_t task =
-            rows.count() - 1 - from_last;  // extra weights, on in every instance, take longest
+            rows.count() - 1 - from_last;  // extra weights take longest: they are on in every instance
         for (const LocalCoordinates& local : std::span(batch).first(taken)) {
           auto at = std::lower_bound(
               local.ascending.begin(), local.ascending.end(), rows.begin(task),
@@ -189,7 +191,7 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
             const double* from = local.covariances.value.data() + *at * local.covariances.stride;
             const std::size_t extent = std::min(local.covariances.extent[*at], local.of_slot.size());
             double* to = matrix + local.of_slot[*at] * stride;
-            const std::size_t extras = std::min(extent, n - unary);  // side by side
+            const std::size_t extras = std::min(extent, n - unary);  // adjacent in both matrices
             kernels_in_use().add_scaled(to + unary, 1.0, from, extras);
             for (std::size_t j = extras; j < extent; ++j) to[local.of_slot[j]] += from[j];
           }
@@ -200,7 +202,7 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
   parallel().count_sum(n * n);
   sum_parts(n, stride, out, stop, add_instances);
   if (stop.requested()) return false;
-  // H = M + M^T, a square of both at a time.
+  // H = M + M^T. Reads a square block and its mirror image at a time.
   parallel().for_each(rows.count(), [&](std::size_t task) {
     if (stop.requested()) return;
     for (std::size_t before = 0; before <= task; ++before)

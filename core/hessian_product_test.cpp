@@ -1,4 +1,4 @@
-/// Objective::hessian_product() against finite differences of the gradient, and against the dense Hessian
+/// Compares Objective::hessian_product() with finite differences of the gradient, and with the dense Hessian
 /// from covariances.
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ std::vector<double> dense(const SparseVector& w, Coord d) {
   return out;
 }
 
-/// H v for a random w and v, on the support of v and on all coordinates.
+/// Compares H v for a random w and v, on the support of v and on all coordinates.
 void expect_products_of_the_hessian(const test::Problem& problem, double point_density, double set_density) {
   Objective objective = problem.objective(Parallel(2));
   SparseVector w = random_weights(objective.dimension(), point_density, 6);
@@ -72,7 +72,7 @@ void expect_products_of_the_hessian(const test::Problem& problem, double point_d
   }
 }
 
-/// Sets and points with columns for some outputs, for others, or for all.
+/// Covers sets and points that have columns for some outputs, for others, or for all.
 TEST(HessianProduct, IsTheDerivativeOfTheGradientAndThatOfCovariances) {
   for (test::ProblemSpec spec : test::problem_specs()) {
     spec.mu = 0.25;
@@ -85,7 +85,7 @@ TEST(HessianProduct, IsTheDerivativeOfTheGradientAndThatOfCovariances) {
   }
 }
 
-/// Other directions, another point, the first again: what is kept does not wear out.
+/// Takes other directions, another point, and then the first point again: the stored messages do not degrade.
 TEST(HessianProduct, IsTheSameAfterOthers) {
   for (const test::ProblemSpec& spec : {test::problem_specs()[1], test::problem_specs()[13]}) {
     SCOPED_TRACE(spec.name);
@@ -114,7 +114,7 @@ TEST(HessianProduct, IsTheSameAfterOthers) {
     go_to(here);
     EXPECT_EQ(product(all), second);
     EXPECT_EQ(product(some), first);
-    // Symmetric, and positive where it should be.
+    // The Hessian is symmetric, and positive along `all`.
     double a = 0.0, b = 0.0, c = 0.0;
     for (Coord i = 0; i < d; ++i) {
       a += all[i] * first[i];

@@ -15,8 +15,8 @@ namespace proxbench {
 
 namespace {
 
-/// Cost of one scattered element, and of looking at one entry of a row of X, in units of one kPad-wide
-/// multiply-add on a row. The choice between the two ways changes speed only.
+/// Costs of one scattered element, and of looking at one entry of a row of X. The unit is one multiply-add of
+/// kPad numbers on a row. The choice between the two ways changes only speed.
 constexpr double kScatterCost = 1.6, kEntryCost = 1.0;
 
 constexpr double kScoreBytes = sizeof(double), kOffsetBytes = sizeof(std::uint16_t);
@@ -69,7 +69,8 @@ void LinearMap::apply(std::span<const Coord> index, std::span<const double> valu
   auto column_of = [&](Coord c) -> std::size_t { return out.column_index(static_cast<Index>(c % outputs_)); };
 
   const KernelTable& kernels = kernels_in_use();
-  // Two ways: scatter each weight down its feature's column, or gather the rows of W at each position.
+  // There are two ways: scatter each weight down the column of its feature, or gather rows of W at each
+  // position.
   const std::size_t width = padded(out.columns);
   double scatter_cost = 0.0, row_cost = kEntryCost * static_cast<double>(x_.nonzeros());
   std::size_t active_features = 0;
@@ -163,7 +164,7 @@ void LinearMap::advance(Scores& base, double alpha, const Scores& direction) con
                          chunks.end(chunk) - first);
     });
   } else {
-    std::vector<std::pair<Index, Index>> columns;  // of base and direction
+    std::vector<std::pair<Index, Index>> columns;  // columns of base and direction
     for (Index k = 0; k < outputs_; ++k)
       if (direction.column_of[k] != Scores::kNoColumn)
         columns.emplace_back(base.add_column(k), direction.column_of[k]);
@@ -185,7 +186,7 @@ double LinearMap::inner(const Residual& a, const Residual& b, const Scores& s, c
                    *direction = t.direction != nullptr ? t.direction->find(k) : nullptr;
       if (plus == nullptr && base == nullptr && direction == nullptr) continue;
       const double a_share = a.owns(k) ? 1.0 : a.share[k], b_share = b.owns(k) ? 1.0 : b.share[k];
-      // An own column has the gold structure in it, a shared one has not.
+      // A column of its own includes -gold, a shared one does not.
       const double gold = static_cast<double>(b.owns(k)) - static_cast<double>(a.owns(k));
       const double *a_column = a.find(k), *b_column = b.find(k);
       for (std::size_t p = first; p < last; ++p) {

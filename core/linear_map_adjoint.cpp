@@ -13,12 +13,14 @@ namespace proxbench {
 
 namespace {
 
-/// Chunks of features where there are few nonzeros.
+/// If there are few nonzeros, features are cut into about kFeatureChunks chunks of at least
+/// kFewestChunkNonzeros each.
 constexpr std::uint64_t kFewestChunkNonzeros = 1u << 10, kFeatureChunks = 128;
-/// Chunks of features that a thread takes together in the full gradient: few, so that all rows of R are read
-/// from memory a few times, and enough that threads end together. Sums keep to chunks whatever their number.
+/// Tasks per thread in the full gradient, each of several chunks of features. They are few, so that all rows
+/// of R are read from memory only a few times, and enough that the threads end together. Sums keep to chunks,
+/// so this number does not change them.
 constexpr std::size_t kTasksPerThread = 8;
-/// Gradients that are formed at once there, in doubles and in features.
+/// Gradients that a task forms at once: their number of doubles, and the fewest features.
 constexpr std::size_t kGradientsAtOnce = 1u << 15, kFewestFeaturesAtOnce = 128;
 
 }  // namespace
@@ -44,7 +46,7 @@ void LinearMap::cut_features() {
   }
 }
 
-/// R by position: rows_[p][k], padded to kPad outputs, or in the layout's short rows.
+/// Stores R by position: rows_[p][k], padded to kPad outputs, or the short rows of the oracle's layout.
 void LinearMap::fill_rows(const Residual& residual) const {
   if (!residual.one_each()) return collapsed_->compact_rows(residual, compact_rows_, parallel_);
   const std::size_t width = padded(outputs_);
@@ -57,14 +59,14 @@ void LinearMap::fill_rows(const Residual& residual) const {
   });
 }
 
-/// out[node * stride + f * width + k] = the node's part of sum_p x_pj * rows[p * width + k], or of x_pj^2 in
-/// place of x_pj, for j = features[f]; zeros at first.
+/// For j = features[f], adds to the zeros in out[node * stride + f * width + k] the node's part of sum_p x_pj
+/// * rows[p * width + k]. If `squares` is true, x_pj^2 replaces x_pj.
 void LinearMap::add_rows(const double* rows, std::span<const Index> features, std::size_t width, bool squares,
                          double* out, std::size_t stride) const {
   const KernelTable& kernels = kernels_in_use();
   const TreeLeaves leaves{tree_.numbers().data(), tree_.node_of().data()};
-  // Where columns are long, all features walk one block of rows before the next block, so that these rows
-  // stay in the cache. Each feature then needs room of its own for sums that wait.
+  // If columns are long, all features walk one block of rows before the next block, so that these rows stay
+  // in the cache. Each feature then needs its own room for sums that wait.
   const bool by_block = x_.blocks_within_leaves() && x_.blocks() > 1;
   const std::size_t apart = (by_block ? features.size() : 1) * width;
   static thread_local AlignedVector<double> waiting;
@@ -97,11 +99,11 @@ void LinearMap::add_rows(const double* rows, std::span<const Index> features, st
   }
 }
 
-/// The gradients of at most kPad features from compact_rows_: that of output k of the f-th in
-/// out[node * stride + k * kPad + f] once expand() has made outputs of the basis; basis() * kPad numbers,
-/// zeros at first.
+/// Adds up the gradients of at most kPad features from compact_rows_, in the oracle's basis. Once expand()
+/// has turned the basis into outputs, out[node * stride + k * kPad + f] is the gradient of output k of
+/// features[f]. Each node has basis() * kPad numbers in `out`, which must be zeros.
 void LinearMap::add_collapsed_rows(std::span<const Index> features, double* out, std::size_t stride) const {
-  static thread_local SlotSums sums;  // its zeros are made once
+  static thread_local SlotSums sums;  // kept, so that its zeros are made only once
   sums.prepare(tree_.numbers(), collapsed_->basis());
   for (std::size_t f = 0; f < features.size(); ++f) {
     std::size_t node = 0;
@@ -140,7 +142,7 @@ void LinearMap::for_each_row(const Residual& residual, double bound, const Wante
                              const Row& row) const {
   const KernelTable& kernels = kernels_in_use();
   if (outputs_ == 1 && residual.one_each()) {
-    // Rows would be padding, but for one number.
+    // With one output, all numbers of a row but one would be padding.
     parallel_.count_sum(active_features_.size());
     for_each_feature(
         1,
@@ -166,7 +168,7 @@ void LinearMap::for_each_row(const Residual& residual, double bound, const Wante
       });
 }
 
-/// From compact_rows_.
+/// Does for_each_row() from compact_rows_.
 void LinearMap::for_each_collapsed_row(double bound, const Wanted& wanted, const Row& row) const {
   const std::size_t width = collapsed_->basis() * kPad;
   const auto groups_of = [&](std::size_t chunk) {
@@ -202,13 +204,13 @@ void LinearMap::for_each_collapsed_row(double bound, const Wanted& wanted, const
   });
 }
 
-/// Calls visit(chunk, sums) for this process's own_chunks(), where sums[0..size(chunk)) are, over all
-/// processes, what fill(chunk, zeros, stride) adds for each node of the tree, `stride` numbers apart. All
-/// processes fill all chunks, a piece of them at a time.
+/// Calls visit(chunk, sums) for this process's own_chunks(). fill(chunk, zeros, stride) must add size(chunk)
+/// numbers for each node of the tree, `stride` numbers apart, and sums[0..size(chunk)) are the sums of these
+/// over all processes. All processes fill all chunks, one piece at a time.
 template <class Size, class Fill, class Visit>
 void LinearMap::for_each_shared_chunk(const Size& size, const Fill& fill, const Visit& visit) const {
   struct Task {
-    std::size_t chunk, process, offset;  ///< within the numbers of that process
+    std::size_t chunk, process, offset;  ///< within the numbers of `process`
   };
   const Processes& processes = *parallel_.processes();
   const auto count = static_cast<std::size_t>(processes.count()),
@@ -257,7 +259,7 @@ LinearMap::Range LinearMap::own_chunks(std::size_t process) const {
   return {feature_chunks() * process / count, feature_chunks() * (process + 1) / count};
 }
 
-/// `numbers` for each feature.
+/// Shares `numbers` numbers for each feature.
 void LinearMap::share_of_features(std::span<double> out, std::size_t numbers) const {
   const Processes* const processes = parallel_.processes();
   if (processes == nullptr) return;
@@ -279,7 +281,6 @@ std::size_t LinearMap::chunk_of(Index feature) const {
          1;
 }
 
-/// The active features of the chunks [begin, end).
 std::span<const Index> LinearMap::features_of(std::size_t begin, std::size_t end) const {
   return std::span(active_features_)
       .subspan(feature_chunk_begin_[begin], feature_chunk_begin_[end] - feature_chunk_begin_[begin]);
@@ -299,7 +300,7 @@ void LinearMap::for_each_feature(std::size_t width, const Gradients& gradients, 
             g += width;
           }
         });
-  // So many features at a time that memory follows K and not the number of features.
+  // Takes few enough features at a time that memory depends on K and not on the number of features.
   const std::size_t at_once = std::max(kFewestFeaturesAtOnce, kGradientsAtOnce / width);
   const std::size_t tasks = kTasksPerThread * static_cast<std::size_t>(parallel_.threads());
   const Chunks chunks{feature_chunks(), std::max<std::size_t>(feature_chunks() / tasks, 1)};
@@ -319,13 +320,10 @@ void LinearMap::for_each_feature(std::size_t width, const Gradients& gradients, 
   });
 }
 
-/// Work of a full gradient, and of gathering that of some coordinates, in multiply-adds of kPad numbers, over
-/// all processes.
 double LinearMap::row_work() const {
   return static_cast<double>(x_.whole_nonzeros()) * static_cast<double>(padded(outputs_) / kPad);
 }
 
-/// Returns the sums of absolute values by output.
 std::vector<double> LinearMap::fill_single_rows(const Residual& residual) const {
   const std::size_t width = padded(outputs_), single_width = padded_single(outputs_);
   single_rows_.resize(static_cast<std::size_t>(x_.positions()) * single_width);
@@ -352,7 +350,7 @@ void LinearMap::for_each_single_row(const SingleRow& row) const {
   for_each_feature(
       width,
       [&](std::span<const Index> features, double* gradient, std::size_t) {
-        // All in the first node: nothing but the size of these sums is of use.
+        // Everything goes into the first node: only the sizes of these sums matter, not their order.
         for (std::size_t b = 0; b < x_.blocks(); ++b)
           for (std::size_t f = 0; f < features.size(); ++f)
             kernels.add_single_rows(single_rows_.data() + x_.block_begin(b) * width,

@@ -1,4 +1,4 @@
-/// The adjoint of the linear map over some coordinates: from residuals to partial gradients.
+/// The adjoint of the linear map at some coordinates: from residuals to partial gradients.
 
 #include <algorithm>
 #include <vector>
@@ -11,20 +11,19 @@ namespace proxbench {
 
 namespace {
 
-/// Cost of one gathered element, in units of one kPad-wide multiply-add on a row (it was measured as 1.6 on
-/// Zen 4, as 0.8 on a Xeon of 2023; the choice between the two ways changes speed only).
+/// Cost of one gathered element, in units of one multiply-add of kPad numbers on a row. The choice between
+/// the two ways changes only speed.
 constexpr double kGatherCost = 1.2;
-/// Of turning one number of the residual from columns into rows for a few features, whose rows then come from
-/// memory, in the same units (measured on that Xeon: with 1, partial gradients of 1,000 coordinates took
-/// twice as long as by gathering alone).
+/// Cost, in the same units, of turning one number of the residual from columns into rows for a few features,
+/// whose rows then come from memory.
 constexpr double kTurnCost = 6.0;
 
-/// The coordinates [begin, end) of a set are of one feature.
+/// The coordinates [begin, end) of a set belong to one feature.
 struct OneFeature {
   Index feature;
   std::size_t begin, end;
-  /// What taking its whole row saves, in multiply-adds of kPad numbers an entry: a feature with many outputs
-  /// in the set is cheaper so; the others gather from the residual's columns.
+  /// What a whole row of the residual saves for each entry, in multiply-adds of kPad numbers. It is cheaper
+  /// for a feature with many outputs in the set. The other features gather from the residual's columns.
   double gain(std::size_t width) const {
     return kGatherCost * static_cast<double>(end - begin) - static_cast<double>(width / kPad);
   }
@@ -41,7 +40,7 @@ void for_each_feature_in(std::span<const Coord> set, Index outputs, const Visit&
   }
 }
 
-/// Where the entries from `first` on leave the leaf of the first of them.
+/// Finds the first entry after `first` that lies in another leaf than `first`.
 std::size_t end_of_leaf(const ColumnBlock& block, std::size_t first, const std::uint8_t* leaf_of) {
   const auto outside = [&](std::size_t i) {
     return leaf_of[block.offset[i]] != leaf_of[block.offset[first]];
@@ -62,8 +61,8 @@ std::size_t end_of_leaf(const ColumnBlock& block, std::size_t first, const std::
 
 }  // namespace
 
-/// out[node * stride + places[f]] = the node's part of sum_p x_pj * column[p], j = features[f]; places null:
-/// f.
+/// For j = features[f], out[node * stride + places[f]] = the node's part of sum_p x_pj * column[p]. If
+/// `places` is null, places[f] = f.
 void LinearMap::add_columns(const double* column, std::span<const Index> features, const std::size_t* places,
                             double* out, std::size_t stride) const {
   const std::size_t leaves = tree_.leaves();
@@ -95,7 +94,8 @@ void LinearMap::add_columns(const double* column, std::span<const Index> feature
   }
 }
 
-/// out[node * stride] = the node's part of the adjoint at coordinate c, whose output shares a column.
+/// out[node * stride] = the node's part of the adjoint at coordinate c, whose output shares a column with
+/// others.
 void LinearMap::add_shared_output(const Residual& residual, Coord c, double* out, std::size_t stride) const {
   const auto feature = static_cast<Index>(c / outputs_), output = static_cast<Index>(c % outputs_);
   std::vector<double> sums(tree_.leaves());
@@ -118,8 +118,8 @@ void LinearMap::partial_adjoint(const Residual& residual, std::span<const Coord>
   const std::size_t unary =
       static_cast<std::size_t>(std::lower_bound(set.begin(), set.end(), unary_) - set.begin());
   parallel_.count_sum(unary);
-  // Turning the residual into rows touches every column of every position once. Where outputs collapse, a row
-  // is expanded over all outputs, which never pays for some of them. Both ways give the same bits.
+  // Turning the residual into rows touches every column of every position once. If outputs collapse, a row
+  // would be expanded over all outputs, which never pays off for a few of them. Both ways give the same bits.
   double saved = 0.0;
   for_each_feature_in(set.first(unary), outputs_, [&](const OneFeature& group) {
     saved += std::max(group.gain(padded(residual.columns)), 0.0) *
@@ -138,8 +138,8 @@ void LinearMap::partial_adjoint(const Residual& residual, std::span<const Coord>
   for (std::size_t i = unary; i < set.size(); ++i) out[i] = residual.extra[set[i] - unary_];
 }
 
-/// out[node * set.size() + i] = the node's part of the adjoint at set[i], unary weights alone; `rows`: rows_
-/// holds the residual.
+/// out[node * set.size() + i] = the node's part of the adjoint at set[i], for unary weights only. If `rows`
+/// is true, rows_ holds the residual.
 void LinearMap::add_partial(const Residual& residual, std::span<const Coord> set, bool rows,
                             double* out) const {
   const std::size_t width = padded(residual.columns), nodes = tree_.nodes();
@@ -174,8 +174,8 @@ void LinearMap::add_partial(const Residual& residual, std::span<const Coord> set
     });
   }
 
-  // The rest by column, so that a column of the residual is read by all coordinates that need it. Those of
-  // outputs that share a column come last.
+  // The rest goes by column, so that a column of the residual is read for all coordinates that need it.
+  // Coordinates of outputs that share a column come last.
   const std::size_t columns = residual.columns;
   const auto bucket = [&](Coord c) {
     return residual.owns(static_cast<Index>(c % outputs_)) ? column_of(c) : columns;

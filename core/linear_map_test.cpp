@@ -21,11 +21,11 @@ namespace {
 
 using Wide = __float128;
 
-/// A matrix and a residual whose sums over positions lose digits where they are made carelessly.
+/// A matrix and a residual whose sums over positions lose digits if they are computed carelessly.
 struct Enemy {
   std::string name;
   Index positions, outputs;
-  /// 0: the feature is not on.
+  /// Returns 0 if the feature is not on.
   std::function<double(Index p, Index j, Random& random)> value;
   std::function<double(Index p, Index k, Random& random)> residual;
 };
@@ -83,7 +83,7 @@ Dataset data_of(const Enemy& enemy) {
 
 class EachEnemy : public testing::TestWithParam<Enemy> {
  protected:
-  /// This process's part of the residual.
+  /// The part of the residual that this process holds.
   Residual residual_of(const LinearMap& map, std::size_t first) const {
     Random random(12);
     Residual out = map.make_scores();
@@ -99,7 +99,7 @@ class EachEnemy : public testing::TestWithParam<Enemy> {
     for (Coord c = 0; c < map.unary_weights(); ++c) out.push_back(c);
     return out;
   }
-  /// From rows, from all columns, and from one column at a time.
+  /// Computes the adjoint in three ways: from rows, from all columns, and from one column at a time.
   static std::vector<std::vector<double>> each_way(const LinearMap& map, const Residual& residual) {
     std::vector<std::vector<double>> out(3, std::vector<double>(map.unary_weights()));
     map.for_each_row(

@@ -1,12 +1,12 @@
 #pragma once
-/// l(w): what is summed over the training instances.
+/// l(w): the loss that is summed over the training instances.
 
 #include <string>
 
 namespace proxbench {
 
-/// Delta(y, gold), what a structure costs that is not gold: the number of its wrong positions, or their share
-/// of the instance's. A wrong leaf of a tree, and a wrong candidate of a group, cost 1 by either.
+/// Delta(y, gold), the cost of a structure other than gold: the number of its wrong positions, or their share
+/// of the instance's positions. A wrong leaf of a tree, or a wrong candidate of a group, costs 1 under both.
 enum class Cost { kHamming, kHammingMean };
 
 /// log: -log p(gold). hinge: max over y of [Delta(y, gold) + score(y)] - score(gold) (Taskar, Guestrin,
@@ -14,7 +14,7 @@ enum class Cost { kHamming, kHammingMean };
 struct Loss {
   enum class Kind { kLog, kHinge };
   Kind kind = Kind::kLog;
-  Cost cost = Cost::kHamming;  ///< of the hinge loss
+  Cost cost = Cost::kHamming;  ///< for the hinge loss
 
   bool hinge() const { return kind == Kind::kHinge; }
   bool operator==(const Loss& other) const { return kind == other.kind && (!hinge() || cost == other.cost); }
@@ -26,7 +26,7 @@ struct Loss {
 const char* loss_name(Loss::Kind kind);
 /// "hamming" or "hamming-mean".
 const char* cost_name(Cost cost);
-/// From such names. Throws Error (kUsage).
+/// Parses such names. Throws Error (kUsage) if a name is unknown.
 Loss parse_loss(const std::string& kind, const std::string& cost);
 
 }  // namespace proxbench

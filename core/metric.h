@@ -1,6 +1,6 @@
 #pragma once
-/// What predictions are worth: functions of a data set and of what was predicted for it. An oracle knows no
-/// label names; a metric may use them.
+/// Metrics: how good predictions are, as functions of a data set and the predictions for it. A metric may use
+/// label names, which an oracle does not know.
 
 #include <functional>
 #include <span>
@@ -14,13 +14,14 @@ namespace proxbench {
 /// A registered metric.
 struct MetricInfo {
   enum class Better { kHigher, kLower };
-  std::string name;  ///< without spaces and '='
+  std::string name;  ///< contains no space and no '='
   std::string help;
-  std::string paper;  ///< or the definition
+  std::string paper;  ///< the paper, or the definition
   Better better = Better::kHigher;
-  /// prediction.size() == data.prediction_size() > 0. May not use X. An unknown gold output is never right.
+  /// prediction.size() == data.prediction_size() > 0. Must not use X. Where the gold output is unknown, no
+  /// prediction is right.
   std::function<double(const Dataset& data, std::span<const Index> prediction)> measure;
-  /// Whether it says anything of such data; null: of all.
+  /// Whether the metric is defined for this data. Null: for all data.
   std::function<bool(const Dataset&)> applies = nullptr;
 };
 

@@ -16,33 +16,32 @@ namespace proxbench {
 
 namespace {
 
-/// Largest |given - found| / max(1, |found|) between a loss that a solver gave and the one found at its
-/// iterate. The two run through the same kernels; what may differ is rounding. Scores that are advanced step
-/// by step gather at most an ulp a step, an ulp moves the loss by |marginal - gold| of its position, and
-/// these add up to about the loss itself: n steps at scores of size s cost a relative n*s*eps, which is 1e-9
-/// for n = 1e5, s = 50 were all of one sign. Measured after a minute of prox-newton and bcd, which advance
-/// their scores: at most 4e-15 on OCR (degree 2, lambda = 100) and LSHTC1 (lambda = 1); solvers that map w
-/// afresh differ by an ulp at most. A loss of another iterate, or one with penalties in it, is off by far
-/// more.
+/// The largest allowed |given - found| / max(1, |found|) between a loss that a solver gave and the one found
+/// at its iterate. Both come from the same kernels, so they may differ only by rounding. Scores that are
+/// advanced step by step gather at most an ulp per step. An ulp moves the loss by |marginal - gold| of its
+/// position, and these add up to about the loss itself. So n steps at scores of size s cost a relative
+/// n*s*eps, which is 1e-9 for n = 1e5 and s = 50 if all errors had one sign. Solvers that map w directly
+/// differ by an ulp at most. The loss of another iterate, or one that includes penalties, is off by far more.
 constexpr double kAuditTolerance = 1e-9;
-/// Where scores are so large that rounding them moves the loss by more than that, the two may differ by this
-/// many times what rounding does to F at the iterate: scores are advanced over many steps.
+/// If scores are so large that their rounding moves the loss by more than that, the two losses may differ by
+/// this many times the effect of rounding on F at the iterate, since scores are advanced over many steps.
 constexpr double kAuditRoundings = 100.0;
 
-/// Between two samples the clock grows by at most this share. The sample must be taken before the iteration
-/// that would carry the clock past it, and that one may take so many times as long as the last one did:
-/// beside other programs, iterations of 10 ms were seen to take more than twice as long as the ones before.
+/// Between two samples the clock grows by at most the share kLargestGrowth. The sample must be taken before
+/// the iteration that would carry the clock past it. That iteration may take kNextIteration times as long as
+/// the last one: beside other programs, an iteration may take more than twice as long as the one before.
 constexpr double kLargestGrowth = 0.1, kNextIteration = 4.0;
 /// Between two test accuracies the clock grows by at most this share, if the next iteration takes no longer
-/// than the last one did.
+/// than the last one.
 constexpr double kAccuracyGrowth = 0.25;
-/// A full sample leaves room for as many in the budget: itself, and those of the start and the end.
+/// A full sample is taken only if the budget has room for this many: itself, and those of the start and the
+/// end.
 constexpr double kFullSamples = 3.0;
 
-/// A gap target is looked at after each of the first iterations, then when the clock has grown by this share,
-/// or by so many times what the last look cost. A look costs about three iterations, so it adds some tens of
-/// iterations' time to a run of hundreds, and a twentieth to a long one. With gap_by_count the number of
-/// iterations grows by the share.
+/// A gap target is checked after each of the first iterations, and then when the clock has grown by the share
+/// kGapGrowth, or by kGapRest times the cost of the last check. A check costs about three iterations, so it
+/// adds the time of some tens of iterations to a run of hundreds, and a twentieth to a long run. With
+/// gap_by_count it is the number of iterations that grows by kGapGrowth.
 constexpr std::int64_t kDenseGaps = 5;
 constexpr double kGapGrowth = 0.1, kGapRest = 20.0;
 
@@ -145,7 +144,7 @@ void Monitor::resume() {
   wall_mark_ = off_mark_;
 }
 
-/// Counts the time since off_mark_ as the monitor's own.
+/// Counts the time since off_mark_ as time of the monitor itself.
 void Monitor::leave() {
   const double now = options_.clock();
   sampling_seconds_ += now - off_mark_;
@@ -183,7 +182,7 @@ bool Monitor::gap_due(std::int64_t iteration) const {
   return seconds_ - gap_mark_ >= std::min(kGapGrowth * gap_mark_, kGapRest * gap_cost_);
 }
 
-/// By the last sample.
+/// Whether the last sample has reached the gap target.
 bool Monitor::gap_reached() const {
   const Sample& last = trace_.back();
   return options_.gap_target > 0.0 && std::isfinite(last.objective) &&
@@ -207,7 +206,7 @@ bool Monitor::accuracy_fits() const {
          accuracy_cost_ <= budget * (seconds_ - accuracy_seconds_);
 }
 
-/// Of the iterate at this moment.
+/// Measures the accuracy of the current iterate.
 void Monitor::measure_accuracy(const SparseVector& w, Sample& sample) {
   const double began = options_.clock();
   test_->measure(w, sample);
@@ -227,12 +226,12 @@ bool Monitor::out_of_time() {
   const bool passed = running_ && std::isfinite(options_.time_limit) &&
                       seconds_ + (options_.clock() - wall_mark_) >= options_.time_limit;
   if (!interrupted && !passed) return false;
-  // The first thread to find out says why.
+  // The first thread that notices sets the reason.
   if (!out_of_time_.exchange(true)) stop_status_ = interrupted ? Status::kInterrupted : Status::kTimeLimit;
   return true;
 }
 
-/// With the clock stopped: whether to go on, and if so, the clock runs again.
+/// Decides, with the clock stopped, whether to go on. If so, starts the clock again.
 bool Monitor::proceed(std::int64_t iteration) {
   if (out_of_time_) {
     leave();
@@ -279,7 +278,7 @@ bool Monitor::step_at(std::int64_t iteration, const Iterate& iterate, std::uint6
       take_full_sample(iteration, iterate(), working_set);
     else if (given)
       take_light_sample(iteration, iterate(), working_set, loss);
-  } else if (given && loss <= options_.objective_target) {  // F is no less than the loss
+  } else if (given && loss <= options_.objective_target) {  // F is at least the loss
     const Sample sample = light_sample(iteration, iterate(), working_set, loss);
     if (sample.objective <= options_.objective_target) record(sample);
   }
@@ -330,7 +329,8 @@ void Monitor::take_light_sample(std::int64_t iteration, const SparseVector& w, s
   record(sample);
 }
 
-/// Infers F at w, and measures kkt and a lower bound from a full gradient where that is wanted. An audit.
+/// Infers F at w. If `with_gradient` is true, also measures kkt and a lower bound from a full gradient.
+/// Audits the given loss.
 Sample Monitor::full_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set,
                             bool with_gradient) {
   evaluator_.scores(w, scores_);
@@ -368,7 +368,8 @@ void Monitor::raise_bound(double bound, const char* from) {
   bound_from_ = from;
 }
 
-/// Throws Error where the best bound is above the smallest F that was found: one of the two is wrong.
+/// Throws Error if the best bound is above the smallest F found by more than rounding: one of the two is
+/// wrong.
 void Monitor::check_bound() const {
   if (!(lower_bound_ > smallest_)) return;
   const double off = objective_rounding(evaluator_, smallest_at_);
@@ -389,7 +390,8 @@ void Monitor::take_full_sample(std::int64_t iteration, const SparseVector& w, st
   full_cost_ = options_.clock() - began;
 }
 
-/// A full sample whose cost is no matter of the sampling budget; with test accuracy as light ones.
+/// Takes a full sample whose cost is not part of the sampling budget. It measures test accuracy under the
+/// rules of light samples.
 void Monitor::take_gap_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set) {
   const double began = options_.clock();
   Sample sample = full_sample(iteration, w, working_set, true);

@@ -1,19 +1,21 @@
 #pragma once
-/// The monitor is the only reader of the timed clock. A solver calls it once an iteration; it pauses the
-/// clock, takes a sample where one is due, and says whether to go on.
+/// The monitor is the only reader of the timed clock. A solver calls it once per iteration. The monitor
+/// pauses the clock, takes a sample if one is due, and says whether to go on.
 ///
-/// There are two kinds of samples. A full one infers F at the iterate with an evaluator of the monitor's own,
-/// and measures test accuracy: it costs about as much as an iteration. A light one takes the loss that the
-/// solver hands over and adds the penalty of the iterate: it costs a walk over the nonzeros, and a decoding
-/// of the test set where an accuracy is due. The loss handed over comes from core's Objective, by the same
-/// kernels, so that inferring it again would double the work to find the same number. Every full sample at
-/// which the solver gave a loss is an audit: the two must agree, or the run fails. The first iteration and
-/// the end of a run always have full samples, so each run of a solver that gives losses is audited there.
+/// There are two kinds of samples. A full sample infers F at the iterate with an evaluator of the monitor's
+/// own, and measures test accuracy. It costs about as much as an iteration. A light sample takes the loss
+/// that the solver hands over and adds the penalty of the iterate. It costs a walk over the nonzeros, and a
+/// decoding of the test set if an accuracy is due. The loss handed over comes from core's Objective, by the
+/// same kernels, so inferring it again would double the work only to find the same number. Every full sample
+/// at which the solver gave a loss is an audit: the two losses must agree, or the run fails. The first
+/// iteration and the end of a run always have full samples, so each run of a solver that gives losses is
+/// audited there.
 ///
-/// When samples are taken: between two samples the clock grows by at most a tenth, or by one iteration where
-/// that takes longer. The same holds between two test accuracies. The rule asks for no budget: a solver that
-/// hands over no loss then pays for a full sample off the clock. Samples that are closer together than that
-/// are full, or have an accuracy, where MonitorOptions::sampling_budget pays for them.
+/// When are samples taken? Between two samples the clock grows by at most a tenth, or by one iteration if
+/// that takes longer. The same holds between two test accuracies, with a quarter in place of a tenth. This
+/// rule ignores the budget: if a solver hands over no loss, its full samples are taken off the clock even so.
+/// Samples that are closer together are full, or have an accuracy, only if MonitorOptions::sampling_budget
+/// pays for that.
 
 #include <algorithm>
 #include <atomic>
@@ -35,21 +37,21 @@
 
 namespace proxbench {
 
-/// Seconds of wall time, from some fixed moment on. For what is not on the timed clock.
+/// Seconds of wall time since some fixed moment, for everything that is not on the timed clock.
 double wall_seconds();
 
 struct Sample;
 
-/// What w predicts on a data set, and what that is worth.
+/// The data set on which an iterate's predictions are measured, with its metrics.
 class TestSet {
  public:
-  /// All are borrowed. The oracle is that of the data. Of the metrics the first is what a Sample calls
+  /// All arguments are borrowed. The oracle must be that of the data. A Sample stores the first metric as
   /// test_accuracy.
   TestSet(const Dataset& data, const Oracle& oracle, const Parallel& parallel,
           std::vector<const MetricInfo*> metrics, Decoding decoding = Decoding::kStructure);
-  /// data.prediction_size() numbers.
+  /// Returns data.prediction_size() outputs.
   std::vector<Index> decode(const SparseVector& w) const;
-  /// Sets test_accuracy and test_metrics; neither where there is no metric.
+  /// Sets test_accuracy and test_metrics. Sets neither if there is no metric.
   void measure(const SparseVector& w, Sample& sample) const;
 
  private:
@@ -60,7 +62,7 @@ class TestSet {
   Decoding decoding_;
 };
 
-/// One row of a trace. What was not measured is NaN.
+/// One row of a trace. Whatever was not measured is NaN.
 struct Sample {
   double seconds = 0.0;      ///< wall time on the clock since the start
   double cpu_seconds = 0.0;  ///< CPU time of the process on the clock
@@ -73,72 +75,71 @@ struct Sample {
   std::uint64_t nnz = 0;
   std::uint64_t working_set = 0;
   double kkt = std::numeric_limits<double>::quiet_NaN();
-  /// F minus the best lower bound on min F that was known by then; NaN before there is one (dual.h).
+  /// F minus the best lower bound on min F known by then (dual.h). NaN before there is one.
   double gap = std::numeric_limits<double>::quiet_NaN();
-  /// Of a solver that keeps a dual point (Monitor::watch()), where bounds are looked for: F minus that
-  /// point's value, and what the solver takes that gap for.
+  /// For a solver that keeps a dual point (Monitor::watch()), in samples that look for bounds: F minus the
+  /// value of that point, and the solver's own estimate of that gap.
   double dual_gap = std::numeric_limits<double>::quiet_NaN();
   double estimated_gap = std::numeric_limits<double>::quiet_NaN();
-  /// Of a solver whose own variables agree in the limit only (DualPoint::infeasibility()).
+  /// For a solver whose own variables agree only in the limit (DualPoint::infeasibility()).
   double infeasibility = std::numeric_limits<double>::quiet_NaN();
-  double test_accuracy = std::numeric_limits<double>::quiet_NaN();  ///< of some samples
+  double test_accuracy = std::numeric_limits<double>::quiet_NaN();  ///< measured in some samples only
   std::map<std::string, double> test_metrics = {};  ///< the other metrics of the same samples, by name
 };
 
 /// F and its optimality measures at one point.
 struct Certificate {
   double objective = 0.0, loss = 0.0, l1 = 0.0;
-  double kkt = 0.0;       ///< of a hinge loss 0 or NaN: one subgradient tells no more
-  double dual = 0.0;      ///< a lower bound on min F, rounding taken off (dual.h)
-  double rounding = 0.0;  ///< by how much F may be off (rounding.h)
+  double kkt = 0.0;       ///< 0 or NaN for a hinge loss: one subgradient shows no more
+  double dual = 0.0;      ///< a lower bound on min F, net of rounding (dual.h)
+  double rounding = 0.0;  ///< a bound on the error of F (rounding.h)
   std::uint64_t nnz = 0;
 
-  /// Whether F, its rounding and the bound are numbers. Nothing is proven otherwise.
+  /// Whether F, its rounding and the bound are finite. Otherwise nothing is proven.
   bool finite() const { return std::isfinite(objective) && std::isfinite(rounding) && std::isfinite(dual); }
-  /// F - min F is at most this, and it is never less than F's own rounding. NaN where nothing is proven.
+  /// An upper bound on F - min F, never less than the rounding of F. NaN if nothing is proven.
   double gap() const {
     return finite() ? std::max(objective - dual, rounding) : std::numeric_limits<double>::quiet_NaN();
   }
-  /// The same over F; 0 where F is 0, since no F is smaller.
+  /// gap() divided by |F|. 0 if F is 0, since no F is smaller.
   double relative_gap() const { return objective == 0.0 ? 0.0 : gap() / std::abs(objective); }
 };
-/// From two full gradients and two inferences, of a hinge loss one; l1 is ||w||_1 (without lambda).
+/// Costs about two full gradients and two inferences (one for a hinge loss). l1 is ||w||_1, without lambda.
 Certificate certify(Objective& objective, const SparseVector& w);
-/// From what was found at w.
+/// Makes the certificate from what bound_at() found at w.
 Certificate certificate_of(const Objective& objective, const SparseVector& w, const PointBound& found);
 
 struct MonitorOptions {
   double time_limit = std::numeric_limits<double>::infinity();  ///< seconds on the clock
   std::int64_t max_iterations = std::numeric_limits<std::int64_t>::max();
-  /// Samples on top of those that a tenth of the clock asks for: in each of the first `dense_samples`
-  /// iterations, then whenever the clock has grown by the share `sample_growth`. A solver that hands over no
-  /// loss has them where the sampling budget pays for a full sample.
+  /// Which samples are taken in addition to those that a tenth of the clock demands: one in each of the first
+  /// `dense_samples` iterations, then one whenever the clock has grown by the share `sample_growth`. For a
+  /// solver that hands over no loss, they are taken only if the sampling budget pays for a full sample.
   double sample_growth = 0.01;
   std::int64_t dense_samples = 30;
-  /// A full gradient for each sample, off the clock: kkt and a lower bound on min F. Then all samples are
-  /// full, whatever they cost.
+  /// Whether each sample computes a full gradient, off the clock, for kkt and a lower bound on min F. All
+  /// samples are then full, whatever they cost.
   bool sample_kkt = false;
-  /// The time that the monitor may take off the clock for samples that no tenth of the clock asks for, as a
-  /// share of the time on the clock so far (>= 0). Such a sample is full only if all samples stay within that
-  /// share, those of the start and the end included, and if the time since the last full one pays for it, so
-  /// that they are spread out. A light one has a test accuracy if half of the budget pays for it, spread out
-  /// in the same way, or if the clock has grown by a quarter since the last accuracy. 0: nothing on top.
-  /// Infinity: every sample is full.
+  /// The time that the monitor may spend off the clock on samples that no tenth of the clock demands, as a
+  /// share (>= 0) of the time on the clock so far. Such a sample is full only if two conditions hold: all
+  /// samples together, including those of the start and the end, stay within that share, and the time since
+  /// the last full sample pays for it, so that full samples are spread out. A light sample has a test
+  /// accuracy if half of the budget pays for it, spread out in the same way, or if the clock has grown by a
+  /// quarter since the last accuracy. 0: no additional samples are full. Infinity: every sample is full.
   double sampling_budget = 0.01;
-  /// Stop as soon as a sample shows F <= this. Where the solver gives its losses every iteration is looked
-  /// at.
+  /// Stop as soon as a sample shows F <= this. If the solver gives its losses, every iteration is checked.
   double objective_target = -std::numeric_limits<double>::infinity();
-  /// Stop as soon as (F - the best lower bound seen)/|F| <= this; >= 0, 0: do not look for bounds. One costs
-  /// two inferences and a full gradient, off the clock and outside the sampling budget: whoever sets a target
-  /// asks for that. It is taken after each of the first iterations, then when the clock has grown by a
-  /// tenth since the last one, so at which iteration a run stops depends on the clock.
+  /// Stop as soon as (F - the best lower bound seen)/|F| <= this (>= 0). 0: do not look for bounds. A bound
+  /// costs two inferences and about two full gradients, off the clock and outside the sampling budget, since
+  /// whoever sets a target wants it. A bound is computed after each of the first iterations, and then
+  /// whenever the clock has grown by a tenth since the last one. So the iteration at which a run stops
+  /// depends on the clock.
   double gap_target = 0.0;
-  /// Bounds are looked for after each of the first iterations, then when the number of iterations has grown
-  /// by a tenth, so that the end of a run does not depend on the clock. Not together with sample_kkt, which
-  /// finds bounds when the clock says so.
+  /// Computes bounds after each of the first iterations, and then whenever the number of iterations has grown
+  /// by a tenth. So the end of a run does not depend on the clock. Cannot be combined with sample_kkt, which
+  /// finds bounds at times that depend on the clock.
   bool gap_by_count = false;
-  /// What the wall clock shows, in seconds; tests bring one of their own. Called from several threads where
-  /// out_of_time() is.
+  /// The wall clock, in seconds. Tests replace it. It is called from several threads if out_of_time() is.
   std::function<double()> clock = wall_seconds;
 };
 
@@ -159,7 +160,7 @@ enum class Status {
 /// decrease within rounding), "small-change" (a solver's own rule on the change of F) or "diverged".
 const char* status_name(Status status);
 
-/// How the losses that a solver gave compare with those that the monitor found at the same iterates.
+/// How the losses given by a solver compare with those that the monitor found at the same iterates.
 struct Audits {
   std::int64_t count = 0;
   double largest = 0.0;  ///< |given - found| / max(1, |found|)
@@ -167,65 +168,68 @@ struct Audits {
 
 class Monitor {
  public:
-  /// What a solver gives that has not computed the loss at exactly the iterate that it hands over.
+  /// What a solver gives if it has not computed the loss at exactly the iterate that it hands over.
   static constexpr double kNoLoss = std::numeric_limits<double>::quiet_NaN();
 
-  /// `evaluator` is an objective of the monitor's own; `solver_objective` is asked for its counts only. All
-  /// borrowed. Throws Error (kUsage) where the sampling budget or the gap target is negative, a target is no
-  /// number, or gap_by_count meets sample_kkt.
+  /// `evaluator` must be an objective of the monitor's own. `solver_objective` is only asked for its counts.
+  /// All arguments are borrowed. Throws Error (kUsage) if the sampling budget or the gap target is negative,
+  /// if a target is not a number, or if gap_by_count is combined with sample_kkt.
   Monitor(Objective& evaluator, const Objective& solver_objective, const MonitorOptions& options,
           const TestSet* test = nullptr);
 
   /// Called after each sample, off the clock.
   std::function<void(const Sample&)> on_sample;
-  /// Set from outside (Ctrl-C) to stop at the next iteration, or within one that asks out_of_time().
+  /// Set from outside (Ctrl-C), this stops the solver at the next iteration, or within one that asks
+  /// out_of_time().
   const std::atomic<bool>* interrupt = nullptr;
 
-  /// For a solver that keeps a dual point: from now on, wherever the monitor looks for a lower bound, and at
-  /// the end, it reads that point as well, as it is at the iterate handed over (core/dual.h). After start().
+  /// For a solver that keeps a dual point. From now on, the monitor also reads that point wherever it looks
+  /// for a lower bound, and at the end. The point must be that of the iterate handed over (core/dual.h). Call
+  /// it after start().
   void watch(std::shared_ptr<const DualPoint> point) { dual_point_ = std::move(point); }
 
-  /// Takes the sample of the starting point and starts the clock. Called by the solver once it is ready to
-  /// iterate from w (allocation of its buffers comes before, all of its work on the problem after).
+  /// Takes the sample of the starting point and starts the clock. The solver calls it once it is ready to
+  /// iterate from w: it allocates its buffers before, and does all of its work on the problem after.
   void start(const SparseVector& w);
 
-  /// Once an iteration, with the number of iterations done. `loss`: l(w) without penalties, where the
-  /// solver's own objective computed it at exactly this w; what is not finite counts as not given. False:
-  /// stop, for the reason in stop_status(). Throws Error where a full sample finds another loss than the one
-  /// given.
+  /// Call once per iteration, with the number of iterations done. `loss` is l(w) without penalties, if the
+  /// solver's own objective computed it at exactly this w. A value that is not finite counts as not given.
+  /// Returns false if the solver must stop, for the reason in stop_status(). Throws Error if a full sample
+  /// finds a loss different from the given one.
   bool step(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set, double loss = kNoLoss);
-  /// The same for solvers that keep w in a form of their own: iterate() makes its nonzeros, off the clock and
-  /// only where they are needed. What it returns must not depend on whether it was called before.
+  /// Does the same for solvers that store w in a form of their own. iterate() makes its nonzeros. It is
+  /// called off the clock and only if they are needed. Its result must not depend on whether it was called
+  /// before.
   bool step(std::int64_t iteration, const std::function<SparseVector()>& iterate, std::uint64_t working_set,
             double loss = kNoLoss);
 
   /// Whether the clock has passed the time limit or an interrupt has arrived, for work within an iteration.
-  /// Once true, always true: stop_status() says why, and the next step() is false. A solver then either gives
-  /// up its iteration and returns the iterate of the last step() (no other step() is needed), or ends the
-  /// iteration early. Takes no sample and does not stop the clock; costs no more than reading it. Between
-  /// start() and finish(), on the solver's thread and on those that work for it, several at once; not while
-  /// step() runs. Where processes share the instances they agree on the clock between iterations only: always
-  /// false.
+  /// Once true, always true: stop_status() holds the reason, and the next step() returns false. The solver
+  /// then either gives up its iteration and returns the iterate of the last step() (no other step() is
+  /// needed), or ends the iteration early. Takes no sample and does not stop the clock; costs no more than
+  /// reading it. May be called between start() and finish() by the solver's thread and its worker threads,
+  /// several at once, but not while step() runs. If processes share the instances, they agree on the clock
+  /// only between iterations, and this is always false.
   bool out_of_time();
-  /// The same, for work that knows no monitor; it must not outlive this one.
+  /// Makes the same available to work that knows no monitor. The token must not outlive the monitor.
   StopToken stop_token() {
     return StopToken([this] { return out_of_time(); });
   }
 
-  /// Stops the clock and makes sure that the last iterate has a full sample: where its iteration has a light
-  /// one only, it gets a second row. `w` is that of the last step() where `iteration` is. Called by whoever
-  /// called the solver. Throws like step().
+  /// Stops the clock and makes sure that the last iterate has a full sample. If the trace has only a light
+  /// one of this iteration, it gets a second row for it. If `iteration` is the last one given to step(), `w`
+  /// must be the same as there. Called by the caller of the solver. Throws like step().
   void finish(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set);
 
   Status stop_status() const { return stop_status_; }
   double seconds() const { return seconds_; }
   double cpu_seconds() const { return cpu_seconds_; }
-  /// What all samples have cost: wall time off the clock inside the monitor, on_sample included, but not what
-  /// gap_target costs.
+  /// Wall time off the clock inside the monitor for all samples, including on_sample but not the cost of
+  /// gap_target.
   double sampling_seconds() const { return sampling_seconds_; }
-  /// Wall time off the clock that gap_target has cost.
+  /// Wall time off the clock for gap_target.
   double gap_seconds() const { return gap_seconds_; }
-  /// The best lower bound on min F seen; -infinity: none.
+  /// The best lower bound on min F seen, or -infinity.
   double lower_bound() const { return lower_bound_; }
   const Audits& audits() const { return audits_; }
   const std::vector<Sample>& trace() const { return trace_; }
@@ -261,7 +265,7 @@ class Monitor {
   void record(Sample sample);
 
   Objective& evaluator_;
-  const Processes* processes_;  ///< those of the evaluator, which all go by the clock of the first
+  const Processes* processes_;  ///< those of the evaluator; all of them use the clock of the first
   const Objective& solver_objective_;
   MonitorOptions options_;
   const TestSet* test_;
@@ -273,31 +277,31 @@ class Monitor {
   std::atomic<bool> out_of_time_ = false;
   Audits audits_;
   bool running_ = false;
-  /// Of the last step().
+  /// These two are from the last step().
   std::int64_t given_iteration_ = 0;
   double given_loss_ = kNoLoss;
   double step_seconds_ = 0.0;       ///< on the clock at the last step()
-  double iteration_seconds_ = 0.0;  ///< that the last iteration took
-  /// Of the last full sample.
+  double iteration_seconds_ = 0.0;  ///< the time that the last iteration took
+  /// These two are from the last full sample.
   std::int64_t full_iteration_ = 0;
   double full_seconds_ = 0.0;
-  /// The seconds that the next full sample is expected to take: those of the last one. The start's own sample
-  /// may have met cold caches, so an iteration's time stands in for it where that is less.
+  /// The expected time of the next full sample in seconds: that of the last one. The sample of the start may
+  /// have met cold caches, so the time of an iteration replaces it if that is less.
   double full_cost_ = 0.0;
-  /// Of the test accuracies since the start: when the last one was taken, what the next one may take, what
-  /// all have taken.
+  /// Test accuracies since the start: the time on the clock of the last one, the expected cost of the next
+  /// one, and the cost of all.
   double accuracy_seconds_ = 0.0, accuracy_cost_ = 0.0, accuracy_total_ = 0.0;
   double seconds_ = 0.0, cpu_seconds_ = 0.0, wall_mark_ = 0.0, cpu_mark_ = 0.0;
   double sampling_seconds_ = 0.0, off_mark_ = 0.0;
-  double start_cost_ = 0.0;  ///< of sampling_seconds_, what the sample of the start took
+  double start_cost_ = 0.0;  ///< the part of sampling_seconds_ that the sample of the start took
   double lower_bound_ = -std::numeric_limits<double>::infinity();
   const char* bound_from_ = "";
-  double rounding_ = 0.0;  ///< of F, at the last bound
-  /// The smallest F of full samples, and where it was found.
+  double rounding_ = 0.0;  ///< rounding of F at the last bound
+  /// The smallest F of all full samples, and where it was found.
   double smallest_ = std::numeric_limits<double>::infinity();
   std::int64_t smallest_iteration_ = 0;
   SparseVector smallest_at_;
-  /// The seconds that all gap samples took, and the last one; the clock and the iteration at the last one.
+  /// Gap samples: seconds of all and of the last one; the clock and the iteration at the last one.
   double gap_seconds_ = 0.0, gap_cost_ = 0.0, gap_mark_ = 0.0;
   std::int64_t gap_iteration_ = 0;
 };

@@ -18,7 +18,7 @@
 namespace proxbench {
 namespace {
 
-/// Two labels, told apart by feature 1; the test set repeats the training set with one unknown label.
+/// Two labels that feature 1 distinguishes. The test set repeats the training set with one unknown label.
 struct Problem {
   Problem() {
     auto vocabulary = std::make_shared<Vocabulary>();
@@ -47,7 +47,7 @@ struct Problem {
   std::unique_ptr<Objective> objective, evaluator;
 };
 
-/// Of positions.
+/// The share of positions that are right.
 const MetricInfo kShareRight{.name = "right",
                              .help = "",
                              .paper = "",
@@ -58,7 +58,7 @@ const MetricInfo kShareRight{.name = "right",
                                return right / static_cast<double>(prediction.size());
                              }};
 
-/// Of sequences.
+/// The share of sequences that are right as a whole.
 const MetricInfo kShareWhole{.name = "whole",
                              .help = "",
                              .paper = "",
@@ -78,7 +78,7 @@ double loss_at(Problem& problem, const SparseVector& w) {
   return certify(*problem.evaluator, w).loss;
 }
 
-/// A clock that stands still but for what the test adds, and an oracle whose inference takes time on it.
+/// A clock that moves only when the test moves it, and an oracle whose inference takes time on it.
 struct FakeTime {
   explicit FakeTime(double inference) : cost(inference) {}
   std::function<double()> clock() {
@@ -105,7 +105,7 @@ class SlowOracle final : public WrappedOracle {
   FakeTime& time_;
 };
 
-/// w tells the labels apart: coordinate (feature 1, label b) = 4, (feature 0, label b) = -2.
+/// These w tell the labels apart: coordinate (feature 1, label b) = 4, (feature 0, label b) = -2.
 SparseVector good_weights() {
   SparseVector w;
   w.push_back(1, -2.0);
@@ -125,7 +125,7 @@ TEST(Monitor, ComputesItsSamplesFromTheIterate) {
   EXPECT_EQ(start.seconds, 0.0);
   EXPECT_NEAR(start.objective, 10 * std::log(2.0), 1e-12);
   const Sample& sample = monitor.trace()[1];
-  // Without transitions each position is a logistic regression: margin -2 or 2.
+  // Without transitions each position is a logistic regression with margin -2 or 2.
   const double loss = 10 * std::log1p(std::exp(-2.0));
   EXPECT_NEAR(sample.loss, loss, 1e-12);
   EXPECT_NEAR(sample.objective, loss + 0.5 * 6.0, 1e-12);
@@ -200,7 +200,7 @@ TEST(Monitor, TellsWithinAnIterationThatTimeIsUp) {
   FakeTime time(0.0);
   Monitor monitor(*problem.evaluator, *problem.objective,
                   {.time_limit = 5.0, .sampling_budget = kInfinity, .clock = time.clock()});
-  monitor.on_sample = [&](const Sample&) { time.now += 100.0; };  // off the clock
+  monitor.on_sample = [&](const Sample&) { time.now += 100.0; };  // this time is off the clock
   monitor.start(SparseVector{});
   time.now += 2.0;
   EXPECT_TRUE(monitor.step(1, good_weights(), 2));
@@ -280,14 +280,14 @@ TEST(Monitor, SamplesSparselyAndAlwaysTheLast) {
   EXPECT_EQ(sampled, (std::vector<std::int64_t>{0, 1, 2, 50})) << "the last one not twice";
 }
 
-/// A run of `iterations` of 0.1 s each, with or without losses given.
+/// A run with iterations of 0.1 s each, with or without losses given.
 struct BudgetRun {
   std::vector<Sample> trace;
   double seconds, sampling_seconds;
   Audits audits;
   std::int64_t full_samples;
 };
-/// `start_cost`: what an inference takes in addition until the run has started.
+/// `start_cost` is the additional cost of an inference until the run has started.
 BudgetRun run_on_a_budget(double budget, double cost, int iterations, bool gives_losses,
                           bool sample_kkt = false, double decode_cost = 0.0, double start_cost = 0.0) {
   Problem problem;
@@ -346,7 +346,7 @@ TEST(Sampling, StaysWithinItsBudgetAndUsesIt) {
 }
 
 TEST(Sampling, LightSamplesHaveTheAccuracyThatHalfOfTheBudgetPays) {
-  // A full sample costs so much that only those are full that have to be.
+  // A full sample is so expensive that only the mandatory samples are full.
   const BudgetRun r = run_on_a_budget(0.02, 1.0, 1000, true, false, 0.01);
   EXPECT_EQ(r.full_samples, 3) << "the ends, and one that shows what a sample costs";
   double last = 0.0;
@@ -358,7 +358,7 @@ TEST(Sampling, LightSamplesHaveTheAccuracyThatHalfOfTheBudgetPays) {
     ++count;
   }
   EXPECT_LE(close, 1) << "spread out or asked for by the quarter, but for the full sample's";
-  EXPECT_GE(count, 50);  // of 100 s
+  EXPECT_GE(count, 50);  // in a run of 100 s
   EXPECT_LE(0.01 * static_cast<double>(count), 0.5 * 0.02 * r.seconds);
 }
 
@@ -371,8 +371,8 @@ TEST(Sampling, WithoutABudgetOnlyTheEndsAreFull) {
   EXPECT_EQ(r.audits.count, 1) << "the last iterate";
 }
 
-/// The largest growth of the clock between two of the moments, as a share of the first of both, where it is
-/// more than one iteration.
+/// The largest growth of the clock between two successive moments, as a share of the earlier one, over all
+/// steps that are longer than one iteration.
 double largest_growth(const std::vector<double>& moments, double iteration) {
   double largest = 0.0;
   for (std::size_t i = 1; i < moments.size(); ++i)

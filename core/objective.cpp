@@ -12,17 +12,18 @@ namespace proxbench {
 
 namespace {
 
-/// Coordinates are told apart in single precision where making such rows (kPad of their numbers take so many
-/// multiply-adds of kPad doubles) and gathering the gradients of the support take at most kMostBeside of a
-/// full gradient's work; what is near lambda, too, at most kMostNear.
+/// Limits for finding the coordinates near lambda in single precision (find_near()). Making the
+/// single-precision rows costs kShortenCost multiply-adds of kPad doubles for every kPad numbers. This and
+/// gathering the gradients of the support may take at most kMostBeside of the work of a full gradient.
+/// Gathering the gradients near lambda may take at most kMostNear of it.
 constexpr double kShortenCost = 8.0, kMostBeside = 0.2, kMostNear = 0.5;
 
-/// Numbers of a selection over all coordinates.
+/// The members of a selection that are taken over all coordinates.
 constexpr double Objective::Selection::*kOverAll[] = {
     &Objective::Selection::kkt_max, &Objective::Selection::kkt_l1, &Objective::Selection::kkt_squares,
     &Objective::Selection::gradient_max, &Objective::Selection::excess_squares};
 
-/// Gives all processes the selections of all chunks, of which each has those of `own`.
+/// Each process has the selections of its `own` chunks. Gives all processes the selections of all chunks.
 void exchange(const Processes* processes, LinearMap::Range own, std::span<Objective::Selection> parts) {
   if (processes == nullptr) return;
   std::vector<double> numbers;
@@ -80,7 +81,8 @@ double Objective::inference_flops(const ScorePoint& at, bool residual) const {
   return flops;
 }
 
-/// Work of an inference over so many positions: the oracle's flops; scores read, residual written.
+/// Work of an inference over some positions: the flops of the oracle, the scores read and the residual
+/// written.
 Work Objective::inference_work(const ScorePoint& at, const Residual* residual, std::size_t positions) const {
   std::size_t columns = at.base.columns;
   if (at.direction != nullptr) columns += at.direction->columns;
@@ -106,7 +108,7 @@ double Objective::infer(const ScorePoint& at, Residual& residual, Curvature& cur
   return oracle_.derivatives()->infer_and_keep(at, residual, curvature.messages, parallel());
 }
 
-/// at.change, along at.direction.
+/// Computes at.change along at.direction.
 void Objective::differentiate(Curvature& at) {
   const PhaseTimer timer(profile_, Phase::kInference,
                          [&] { return inference_work({at.direction}, &at.change, map_.x().positions()); });
@@ -176,20 +178,21 @@ void Objective::partial_gradient(const Residual& residual, std::span<const Coord
     for (std::size_t i = 0; i < set.size(); ++i) out[i] += mu() * w[i];
 }
 
-/// Finds, in about half the time of a full gradient, coordinates that may have |g| > `quiet`, all of w's
-/// among them, ascending. None where that cannot be done, or where exact gradients of those and rows in
-/// single precision cost too much beside.
+/// Finds, in about half the time of a full gradient, the coordinates that may have |g| > `quiet`, and all of
+/// w's coordinates, ascending. Returns nothing if this is impossible, or if it would cost too much together
+/// with the exact gradients at these coordinates.
 ///
-/// Proof: rounding a number of R to single precision takes it at most u = 2^-24 of its size away, and a sum
-/// of n of these in single precision is off by at most n*u/(1 - n*u) of the sum of their sizes, n <= the
-/// feature's largest block; what rounding in double precision takes away is nothing beside that. Parts of
-/// several processes are more sums of fewer entries. So |g| and what is found differ by less than 1.01 * (n +
-/// 1) * u times the sum over all positions of |R|'s column, n*u < 1/100.
+/// Proof that it misses none: rounding a number of R to single precision changes it by at most u = 2^-24 of
+/// its size. A sum of n such numbers in single precision is off by at most n*u/(1 - n*u) of the sum of their
+/// sizes, where n is at most the size of the feature's largest block. The rounding of double precision is
+/// negligible beside that. Parts of several processes are more sums of fewer entries. So |g| and the computed
+/// value differ by less than 1.01 * (n + 1) * u times the sum over all positions of |R| in the output's
+/// column, if n*u < 1/100.
 std::optional<std::vector<Coord>> Objective::find_near(const Residual& residual, const SparseVector& w,
                                                        double quiet) const {
   constexpr double kUnit = 0x1p-24;
   const DesignMatrix& x = map_.x();
-  // Of one output there are no rows.
+  // With one output there are no rows.
   if (candidates_ || !residual.one_each() || outputs() == 1 ||
       whole_max(parallel(), x.binary() ? 0.0 : 1.0) > 0.0 || w.nnz() == 0)
     return std::nullopt;
@@ -264,7 +267,7 @@ void Objective::for_each_candidate(Coord begin, Coord end, const Visit& visit) c
   for (; c != candidates_->end() && *c < end; ++c) visit(*c);
 }
 
-/// Takes coordinate c with gradient g of l and weight w into `selection`.
+/// Adds coordinate c to `selection`. g is the gradient of l there, and w the weight.
 void Objective::record(Coord c, double w, double g, double threshold, Selection& selection) const {
   const double excess = std::max(std::abs(g) - lambda(), 0.0);
   selection.gradient_max = std::max(selection.gradient_max, std::abs(g));
@@ -284,7 +287,7 @@ void Objective::record(Coord c, double w, double g, double threshold, Selection&
 void Objective::select_gradient(const Selection& known, double complete_above, double threshold,
                                 Selection& out) const {
   out = Selection{};
-  // What is not there is not above.
+  // Coordinates outside `known` are not above this.
   out.gradient_max = std::min(complete_above, known.gradient_max);
   auto candidate = candidates_ ? candidates_->begin() : std::vector<Coord>::const_iterator{};
   for (std::size_t i = 0; i < known.index.size(); ++i) {
@@ -296,22 +299,22 @@ void Objective::select_gradient(const Selection& known, double complete_above, d
     record(known.index[i], known.weight[i], known.gradient[i] - mu() * known.weight[i], threshold, out);
   }
   out.complete_above = threshold;
-  if (!std::isfinite(out.kkt_l1)) out.kkt_max = out.kkt_l1;  // a maximum would hide a NaN
+  if (!std::isfinite(out.kkt_l1)) out.kkt_max = out.kkt_l1;  // std::max would hide a NaN
 }
 
 void Objective::select_gradient(const Residual& residual, const SparseVector& w, double threshold,
                                 Selection& out) const {
   const PhaseTimer timer(profile_, Phase::kFullGradient, [&] { return map_.full_work(residual); });
-  // By chunks of features, extra weights last, whatever way is taken: so the sums are the same.
+  // Sums go by chunks of features, extra weights last. So they are the same whichever way is taken.
   std::vector<Selection> parts(map_.feature_chunks() + 1);
   const auto chunk_of = [&](Coord c) {
     return c < unary_weights() ? map_.chunk_of(static_cast<Index>(c / outputs())) : map_.feature_chunks();
   };
-  // Position within w of the first weight at or after a coordinate; coordinates come in ascending order.
+  // Returns the position within w of the first weight at or after a coordinate.
   auto start_of = [&](Coord c) {
     return static_cast<std::size_t>(std::lower_bound(w.index.begin(), w.index.end(), c) - w.index.begin());
   };
-  // Most coordinates are zero and stay so: the largest gradient is all that they may have a part in.
+  // Most coordinates are zero and stay zero. They matter only for the largest gradient.
   const double quiet = std::min(threshold, lambda());
   auto visit = [&](Selection& part, std::size_t& cursor, Coord c, double g) {
     const double size = std::abs(g);
@@ -331,7 +334,7 @@ void Objective::select_gradient(const Residual& residual, const SparseVector& w,
   if (!by_coordinate) near = find_near(residual, w, quiet);
   if (by_coordinate || near) {
     const std::vector<Coord>& some = by_coordinate ? *candidates_ : *near;
-    const std::vector<double> zero(some.size(), 0.0);  // mu*w is added by record()
+    const std::vector<double> zero(some.size(), 0.0);  // record() adds mu*w
     std::vector<double> g(some.size());
     partial_gradient(residual, some, zero, g);
     std::size_t cursor = 0;
@@ -362,7 +365,7 @@ void Objective::select_gradient(const Residual& residual, const SparseVector& w,
     out.gradient.insert(out.gradient.end(), part.gradient.begin(), part.gradient.end());
   }
   out.complete_above = threshold;
-  if (!std::isfinite(out.kkt_l1)) out.kkt_max = out.kkt_l1;  // a maximum would hide a NaN
+  if (!std::isfinite(out.kkt_l1)) out.kkt_max = out.kkt_l1;  // std::max would hide a NaN
 }
 
 }  // namespace proxbench

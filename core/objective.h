@@ -1,12 +1,12 @@
 #pragma once
-/// F(w) = lambda*||w||_1 + (mu/2)*||w||_2^2 + l(w), l(w) = SUM over training instances of the loss
-/// (core/loss.h). The full-batch helper on top of the linear map, the penalty, the loss and what the oracle
-/// can do: values, gradients, selections, and the counting of passes and updates.
+/// F(w) = lambda*||w||_1 + (mu/2)*||w||_2^2 + l(w), where l(w) is the SUM over training instances of the loss
+/// (core/loss.h). Objective is the full-batch helper on top of the linear map, the penalty, the loss and the
+/// capabilities of the oracle. It computes values, gradients and selections, and counts passes and updates.
 ///
-/// "Smooth part" below means l(w) + (mu/2)*||w||^2; every gradient is that of the smooth part. With the hinge
-/// loss it is a subgradient, that of the structures which the max oracle finds, and Selection::kkt_max
-/// measures nothing. What takes sums over structures (infer_some(), infer_instance(), beliefs, derivatives)
-/// is for the log loss.
+/// "Smooth part" below means l(w) + (mu/2)*||w||^2, and every gradient is that of the smooth part. With the
+/// hinge loss it is a subgradient, given by the structures that the max oracle finds, and Selection::kkt_max
+/// measures nothing. Functions that need sums over structures (infer_some(), infer_instance(), beliefs,
+/// derivatives) are for the log loss.
 
 #include <atomic>
 #include <cstdint>
@@ -25,20 +25,19 @@
 
 namespace proxbench {
 
-/// X and the oracle are borrowed and must outlive the objective. One objective is used by one thread at a
-/// time (its methods run in parallel inside and share scratch memory).
+/// X and the oracle are borrowed and must outlive the objective. Use one objective from one thread at a time:
+/// its methods run in parallel inside and share scratch memory.
 class Objective {
  public:
-  /// x.positions() == oracle.positions(), an oracle with sums (log loss) or max (hinge loss; a relaxation
-  /// stands in for it, and F is then that of the relaxation), and a penalty that check() accepts; throws
-  /// Error otherwise.
+  /// Throws Error unless x.positions() == oracle.positions(), check() accepts the penalty, and the oracle has
+  /// sums (log loss) or max (hinge loss). A relaxation may replace max, and F is then that of the relaxation.
   Objective(const DesignMatrix& x, const Oracle& oracle, const Penalty& penalty, const Parallel& parallel,
             const Loss& loss = {});
 
   const LinearMap& map() const { return map_; }
   const Penalty& penalty() const { return penalty_; }
   const Loss& loss() const { return loss_; }
-  /// Where the instances lie, and what is gold there.
+  /// The boundaries of the instances, and the gold structures.
   const Structure& structure() const { return oracle_; }
   bool has(Capability capability) const { return has_capability(oracle_, capability); }
 
@@ -46,14 +45,14 @@ class Objective {
   double mu() const { return penalty_.mu; }
   Index features() const { return map_.features(); }
   Index outputs() const { return map_.outputs(); }
-  /// Of all processes; structure() has those of this one.
+  /// The number of instances of all processes. structure() has only those of this process.
   std::size_t instances() const { return instances_; }
   Coord unary_weights() const { return map_.unary_weights(); }
   Coord dimension() const { return map_.dimension(); }
   const Parallel& parallel() const { return map_.parallel(); }
   const DesignMatrix& x() const { return map_.x(); }
 
-  /// Buffers of the right shape (LinearMap::make_scores()).
+  /// Make buffers of the right shape (LinearMap::make_scores()).
   Scores make_scores() const { return map_.make_scores(); }
   Residual make_residual() const { return map_.make_scores(); }
 
@@ -69,114 +68,122 @@ class Objective {
     return map_.inner(a, b, s, t);
   }
 
-  /// One pass: l at the scores; fills the residual where it is not null. Counted in passes().
+  /// Makes one pass and returns l at the scores. Fills the residual if it is not null. Counted in passes().
   double infer(const ScorePoint& at, Residual* residual);
-  /// The same over some instances (SumOracle::infer_some); counted as their share of a pass.
+  /// Does the same for some instances (SumOracle::infer_some()). Counted as their share of a pass.
   double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual);
-  /// InstanceOracle::infer_instance(), counted as its share of a pass. Only where the oracle has it.
+  /// InstanceOracle::infer_instance(), counted as its share of a pass. Requires that capability.
   double infer_instance(Index instance, const double* scores, std::span<const double> extra, double* residual,
                         std::span<double> extra_residual, InstanceOracle::Workspace& work);
-  /// BeliefOracle::infer_beliefs(), counted as its share of a pass. Several threads may call it at once. Only
-  /// where the oracle has it.
+  /// BeliefOracle::infer_beliefs(), counted as its share of a pass. Several threads may call it at once.
+  /// Requires that capability.
   double infer_beliefs(Index instance, const double* scores, std::span<const double> extra,
                        double* log_beliefs);
-  /// InstanceMaxOracle::best_structure() with the loss's cost, counted as its share of a pass. Several
-  /// threads may call it at once. Only where the oracle has it.
+  /// InstanceMaxOracle::best_structure() with the cost of the loss, counted as its share of a pass. Several
+  /// threads may call it at once. Requires that capability.
   InstanceMaxOracle::Value best_structure(Index instance, const double* scores, std::span<const double> extra,
                                           std::span<Index> outputs, InstanceMaxOracle::Workspace& work);
-  /// What else it can do. Only where the oracle has it.
+  /// For the other methods of InstanceMaxOracle. Requires that capability.
   const InstanceMaxOracle& structures() const { return *oracle_.instance_max(); }
-  /// What its structures are made of. Only where the oracle has it.
+  /// The factors of the oracle's structures. Requires that capability.
   const FactorOracle& factors() const { return *oracle_.factors(); }
-  /// Counts searches over all factors of so many instances, in passes().
+  /// Counts in passes() that all factors of `instances` instances were searched.
   void count_searches(double instances) { passes_ += instances / static_cast<double>(this->instances()); }
-  /// MaxOracle::maximise() of the hinge loss; not counted.
+  /// MaxOracle::maximise() for the hinge loss. Not counted.
   MaxOracle::Sums hinge(const Scores& scores, Residual* residual = nullptr) const;
-  /// What else beliefs can do. Only where the oracle has them.
+  /// For the other methods of BeliefOracle. Requires that capability.
   const BeliefOracle& beliefs() const { return *oracle_.beliefs(); }
-  /// SumOracle::instance_terms(); not counted.
+  /// SumOracle::instance_terms(). Not counted.
   void instance_terms(const Scores& scores, std::span<InstanceTerms> terms) const;
-  /// SumOracle::inference_flops() or MaxOracle::max_flops() of a pass.
+  /// SumOracle::inference_flops() or MaxOracle::max_flops() of a pass, summed over all processes.
   double inference_flops(const ScorePoint& at, bool residual) const;
 
-  /// out[i] = (gradient of the smooth part) at coordinate set[i]; w[i] is the weight there. `set` ascending.
+  /// out[i] = coordinate set[i] of the gradient of the smooth part. w[i] is the weight there. `set` must
+  /// ascend.
   void partial_gradient(const Residual& residual, std::span<const Coord> set, std::span<const double> w,
                         std::span<double> out) const;
-  /// The whole gradient, w.size() == out.size() == dimension().
+  /// Computes the whole gradient; w.size() == out.size() == dimension().
   void gradient(const Residual& residual, std::span<const double> w, std::span<double> out) const;
 
-  /// The Hessian of the smooth part on the coordinates `set` (ascending): row i at out + i*stride, its
-  /// symmetric matrix in full. Only where the oracle has covariances. `stride` at least set.size(). False:
-  /// given up for the token, and `out` holds nothing of use.
+  /// Computes the Hessian of the smooth part on the coordinates `set`, which must ascend: row i of the full
+  /// symmetric matrix at out + i*stride, stride >= set.size(). Requires an oracle with covariances. Returns
+  /// false if `stop` was requested. The contents of `out` are then undefined.
   bool hessian(const Scores& scores, std::span<const Coord> set, double* out, std::size_t stride,
                const StopToken& stop = {}) const;
 
-  /// The Hessian of the smooth part at one point, for its products with vectors: what the oracle keeps of the
-  /// point, and buffers of a direction. Only where the oracle has derivatives.
+  /// The Hessian of the smooth part at one point, for products with vectors: what the oracle stores about the
+  /// point, and buffers for a direction. Requires an oracle with derivatives.
   struct Curvature {
-    std::unique_ptr<DerivativeOracle::Messages> messages;  ///< null: no point yet
+    std::unique_ptr<DerivativeOracle::Messages> messages;  ///< null: there is no point yet
     Scores direction;
     Residual change;
   };
   Curvature make_curvature() const { return {nullptr, make_scores(), make_residual()}; }
-  /// One pass: infer() with a residual; the curvature is then that at this point.
+  /// Makes one pass: infer() with a residual. `curvature` then belongs to this point.
   double infer(const ScorePoint& at, Residual& residual, Curvature& curvature);
-  /// out = (H v) on the coordinates `set` (ascending), v zero elsewhere: the partial adjoint of the
-  /// residual's derivative along the scores of v, plus mu*v. The derivative is counted as one pass.
+  /// out = H v on the coordinates `set`, which must ascend, for a v that is zero elsewhere. This is the
+  /// partial adjoint of the derivative of the residual along the scores of v, plus mu*v. The derivative
+  /// counts as one pass.
   void hessian_product(Curvature& at, std::span<const Coord> set, std::span<const double> v,
                        std::span<double> out);
-  /// The same on all coordinates, v.size() == out.size() == dimension(); v zero outside candidates().
+  /// Does the same for all coordinates; v.size() == out.size() == dimension(). v must be zero outside
+  /// candidates().
   void hessian_product(Curvature& at, std::span<const double> v, std::span<double> out);
 
-  /// Forms the gradient one feature at a time, in O(K) memory a thread, and keeps the coordinates with
-  /// |g| > threshold and all of the support of w (sorted). Returns the max norm and the l1 norm of the
-  /// minimum-norm subgradient of F over ALL coordinates.
+  /// select_gradient() forms the gradient one feature at a time, in O(K) memory per thread. It keeps the
+  /// coordinates with |g| > threshold and the whole support of w, whose indices must ascend. It also finds
+  /// the max norm and the l1 norm of the minimum-norm subgradient of F over ALL coordinates.
   struct Selection {
     std::vector<Coord> index;    ///< ascending
     std::vector<double> weight;  ///< w there
     std::vector<double> gradient;
     double kkt_max = 0.0;
     double kkt_l1 = 0.0;
-    /// Of the gradient of l alone, over all coordinates: its max norm where that exceeds lambda (else
-    /// anything up to lambda), and the sum of (|g| - lambda)^2 over |g| > lambda. What dual.h needs.
+    /// These two are about the gradient g of l itself, over all coordinates, for dual.h. gradient_max is the
+    /// max norm of g if that exceeds lambda, and otherwise anything up to lambda. excess_squares is the sum
+    /// of (|g_j| - lambda)^2 over |g_j| > lambda.
     double gradient_max = 0.0;
     double excess_squares = 0.0;
     /// The sum of squares of the minimum-norm subgradient of F over all coordinates.
     double kkt_squares = 0.0;
-    /// The gradient of the smooth part is at most this at what is not in `index`.
+    /// Coordinates outside `index` have a gradient of the smooth part of at most this size.
     double complete_above = 0.0;
   };
   void select_gradient(const Residual& residual, const SparseVector& w, double threshold,
                        Selection& out) const;
-  /// The same from a selection at the same w, of any objective with this smooth part, that has all
-  /// coordinates with |g| > `complete_above`; that at most `threshold` and lambda.
+  /// Does the same from a known selection at the same w, made by any objective with this smooth part. `known`
+  /// must have all coordinates with |g| > `complete_above`, which must be at most `threshold` and at most
+  /// lambda.
   void select_gradient(const Selection& known, double complete_above, double threshold, Selection& out) const;
 
-  /// From now on all other coordinates count as proven to be zero: select_gradient() does not look at them,
-  /// and gradient() gives 0 there. `candidates` ascending; must hold the support of every w that is used.
+  /// From now on, all other coordinates are taken as proven to be zero: select_gradient() does not look at
+  /// them, and gradient() gives 0 there. `candidates` must ascend and contain the support of every w that is
+  /// used.
   void restrict_to(std::vector<Coord> candidates);
-  /// Null where not restricted.
+  /// Null if not restricted.
   const std::vector<Coord>* candidates() const { return candidates_ ? &*candidates_ : nullptr; }
 
   /// lambda*|w|_1 and (mu/2)*|w|^2 over the given weights.
   double l1(std::span<const double> w) const { return penalty_.l1(w); }
   double l2(std::span<const double> w) const { return penalty_.l2(w); }
 
-  /// Inferences over all training instances so far (a pass); monitors use objectives of their own.
+  /// Inferences over all training instances so far. One such inference is a pass. Monitors use objectives of
+  /// their own.
   double passes() const {
     return passes_ + static_cast<double>(single_calls_.load()) / static_cast<double>(instances());
   }
 
-  /// Counts a change of w, or of a dual solver's variables, that was made by so many of the instances.
+  /// Counts that `instances` of the instances made one change of w, or of the variables of a dual solver.
   void count_updates(double instances) { updated_ = updated_.value_or(0.0) + instances; }
-  /// Updates by all training instances so far; none where a solver counts none: each of its iterations is
-  /// one.
+  /// The number of updates by all training instances so far. Empty if the solver counts none: then each of
+  /// its iterations is one.
   std::optional<double> updates() const {
     return updated_ ? std::optional(*updated_ / static_cast<double>(instances())) : std::nullopt;
   }
 
-  /// From now on what the methods do is timed and counted there, by phase, and so are all loops of
-  /// parallel(); null: nothing is. It must outlive the objective or be taken away.
+  /// From now on, the methods are timed and their work is counted in `profile` by phase, and so are all loops
+  /// of parallel(). Null: nothing is timed. The profile must outlive the objective, or be removed by passing
+  /// null.
   void time_phases(Profile* profile) {
     profile_ = profile;
     map_.time_phases(profile);
@@ -184,8 +191,8 @@ class Objective {
 
  private:
   void record(Coord c, double w, double g, double threshold, Selection& selection) const;
-  /// visit(coordinate) for the coordinates from `begin` to before `end`, the candidates among them where
-  /// restricted; ascending.
+  /// Calls visit(coordinate) for the coordinates in [begin, end), ascending. If restricted, it visits only
+  /// candidates.
   template <class Visit>
   void for_each_candidate(Coord begin, Coord end, const Visit& visit) const;
   std::optional<std::vector<Coord>> find_near(const Residual& residual, const SparseVector& w,
@@ -200,14 +207,14 @@ class Objective {
   void sum_parts(std::size_t n, std::size_t stride, double* out, const StopToken& stop, const Add& add) const;
 
   const Oracle& oracle_;
-  const MaxOracle* max_;  ///< of the hinge loss
+  const MaxOracle* max_;  ///< for the hinge loss
   std::size_t instances_;
   Penalty penalty_;
   Loss loss_;
   LinearMap map_;
   double passes_ = 0.0;
-  std::atomic<std::uint64_t> single_calls_ = 0;  ///< of one instance each
-  std::optional<double> updated_;                ///< instances
+  std::atomic<std::uint64_t> single_calls_ = 0;  ///< calls for one instance each
+  std::optional<double> updated_;                ///< in instances
   Profile* profile_ = nullptr;
   std::optional<std::vector<Coord>> candidates_;
 };

@@ -17,7 +17,7 @@
 namespace proxbench {
 namespace {
 
-/// A chain problem with features of very different frequency; `binary` leaves out the values.
+/// A chain problem whose features have very different frequencies. If `binary` is true, X has no values.
 struct Problem {
   Problem(Index positions, Index features, Index labels, bool binary, std::uint64_t seed) {
     Random random(seed);
@@ -87,7 +87,7 @@ TEST_P(EachShape, ScoresAreXW) {
   Objective objective = problem_.objective();
   Scores scores = objective.make_scores();
   for (const double density :
-       {0.0, 0.02, 0.3, 1.0}) {  // both ways of forming scores, and a buffer used again
+       {0.0, 0.02, 0.3, 1.0}) {  // uses both ways of computing scores, and a buffer that is used again
     const SparseVector w = random_weights(objective.dimension(), density, 3);
     const auto plain = dense(w, objective.dimension());
     objective.scores(w, scores);
@@ -125,7 +125,7 @@ TEST_P(EachShape, GradientsAreXTransposedR) {
   objective.gradient(residual, plain, whole);
   for (Coord c = 0; c < objective.dimension(); ++c) ASSERT_NEAR(whole[c], expected[c], 1e-10);
 
-  for (const double density : {0.0, 0.01, 0.4, 1.0}) {  // both ways of forming partial gradients
+  for (const double density : {0.0, 0.01, 0.4, 1.0}) {  // uses both ways of computing partial gradients
     const SparseVector set = random_weights(objective.dimension(), density, 5);
     std::vector<double> weights, out(set.nnz());
     for (const Coord c : set.index) weights.push_back(plain[c]);
@@ -206,7 +206,7 @@ void expect_restricted_like_whole(Objective& whole, Objective& restricted, const
   }
 }
 
-/// Some coordinates, the support of w among them; `extras`: also extra weights that are zero.
+/// Some coordinates, including the support of w. If `extras` is true, also extra weights that are zero.
 std::vector<Coord> some_candidates(const Objective& objective, const SparseVector& w, double share,
                                    bool extras) {
   Random random(9);
@@ -225,7 +225,8 @@ SparseVector unary_part(const SparseVector& w, Coord unary) {
   return out;
 }
 
-/// Where few coordinates are near lambda, the others are told apart in single precision: to the same bits.
+/// If few coordinates are near lambda, the others are ruled out in single precision. The result has the same
+/// bits.
 TEST(SelectGradient, IsTheSameFromSinglePrecision) {
   const Problem problem(9000, 200, 26, true, 5);
   for (const double mu : {0.0, 0.25}) {
@@ -269,7 +270,7 @@ TEST(SelectGradient, IsTheSameFromSinglePrecision) {
   }
 }
 
-/// From a selection at another lambda: as from the residual.
+/// A selection made at another lambda gives the same result as the residual.
 TEST(SelectGradient, IsTheSameFromAnotherSelection) {
   const Problem problem(500, 60, 5, true, 5);
   for (const double mu : {0.0, 0.25})
@@ -349,7 +350,7 @@ TEST_P(EachShape, GradientIsTheDerivative) {
   Random random(1);
   const double h = 1e-4;
   for (int trial = 0; trial < 25; ++trial) {
-    // Transitions are few: visit them as often as features.
+    // Transitions are few, so they are tested as often as features.
     const Coord c = trial % 2 == 0
                         ? random.below(objective.unary_weights())
                         : objective.unary_weights() + random.below(problem_.oracle->extra_weights());
@@ -400,7 +401,7 @@ TEST_P(EachShape, HessianIsTheDerivativeOfTheGradient) {
   }
 }
 
-/// Wherever it is asked to stop.
+/// The Hessian stops wherever the token asks it to.
 TEST_P(EachShape, GivesUpAHessian) {
   const Objective objective = problem_.objective(1.0, 0.5, 2);
   std::vector<Coord> set;
@@ -479,7 +480,7 @@ TEST(Objective, ValueAtZeroIsPositionsTimesLogK) {
   EXPECT_EQ(c.l1, 0.0);
 }
 
-/// The instances one by one, on two threads at once, against one inference over all of them.
+/// Compares instances inferred one by one, on two threads at once, with one inference over all of them.
 TEST(InferInstance, AddsUpToTheInferenceOverAll) {
   for (const test::ProblemSpec& spec : test::problem_specs()) {
     SCOPED_TRACE(spec.name);

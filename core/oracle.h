@@ -1,9 +1,9 @@
 #pragma once
-/// Inference oracles work on scores alone: they know structure and gold outputs, never a feature.
+/// Inference oracles work on scores only: they know structure and gold outputs, never a feature.
 ///
-/// An oracle says what it can do. Each capability is an interface of its own, which the oracle gives as a
-/// whole or not at all (a null pointer); a solver names the capabilities that it needs (core/solver.h), and a
-/// pair that does not fit is refused before a run starts.
+/// An oracle says what it can do. Each capability is an interface of its own. The oracle gives it as a whole
+/// or not at all (a null pointer). A solver names the capabilities that it needs (core/solver.h), and a pair
+/// that does not fit is refused before a run starts.
 
 #include <algorithm>
 #include <functional>
@@ -20,33 +20,34 @@
 
 namespace proxbench {
 
-/// How outputs are predicted: the most probable structure (Viterbi for chains), or the most probable output
-/// at each position by itself, which gets more positions right on average.
+/// How outputs are predicted: as the most probable structure (Viterbi for chains), or as the most probable
+/// output at each position separately, which gets more positions right on average.
 enum class Decoding { kStructure, kPositions };
 
-/// What the certified dual bound needs of one instance.
+/// What the certified dual bound needs to know about one instance.
 struct InstanceTerms {
   double log_gold;  ///< log p(gold structure), <= 0
   double entropy;   ///< H(p), in nats
 };
 
-/// Some coordinates within one instance, numbered by slots: where they are on. What their second derivatives
-/// need beside scores.
+/// Some coordinates within one instance, and where they are on. The coordinates are numbered by slots. Second
+/// derivatives need this in addition to the scores.
 struct LocalFeatures {
-  /// A unary weight's feature has this value at a position, where it adds to the score of this output.
+  /// At the position of this entry, the feature of a unary weight has this value and adds to the score of
+  /// this output.
   struct Entry {
     std::uint32_t slot;
     Index output;
     double value;
   };
-  std::size_t slots = 0;           ///< those of extra weights first, then the others as they come up
-  std::vector<std::size_t> extra;  ///< the extra weights, slot i is of extra[i]
-  std::vector<std::size_t> begin;  ///< position t of the instance has entry[begin[t]..begin[t+1])
+  std::size_t slots = 0;  ///< slots of extra weights come first, then the others in order of appearance
+  std::vector<std::size_t> extra;  ///< slot i belongs to extra weight extra[i]
+  std::vector<std::size_t> begin;  ///< position t of the instance has the entries [begin[t], begin[t+1])
   std::vector<Entry> entry;
 };
 
-/// A symmetric matrix M + M^T by the rows of M: row i begins at value[i*stride] and has extent[i] numbers,
-/// all others of it are 0 and need not be there.
+/// A symmetric matrix M + M^T, stored as the rows of M. Row i begins at value[i*stride] and has extent[i]
+/// numbers. The rest of the row is 0 and is not stored.
 struct HalfMatrix {
   std::size_t stride = 0;
   AlignedVector<double> value;
@@ -57,7 +58,7 @@ struct HalfMatrix {
     if (value.size() < n * stride) value.resize(n * stride);
     extent.assign(n, 0);
   }
-  /// Row i, with room for `width` numbers, a multiple of kPad.
+  /// Returns row i with room for `width` numbers, a multiple of kPad.
   double* row(std::size_t i, std::size_t width) {
     double* const at = value.data() + i * stride;
     if (extent[i] < width) {
@@ -68,7 +69,7 @@ struct HalfMatrix {
   }
 };
 
-/// Where the instances of one data set lie, and what is gold there.
+/// The boundaries of the instances of one data set, and the gold structures.
 class Structure {
  public:
   virtual ~Structure() = default;
@@ -77,40 +78,41 @@ class Structure {
   std::size_t instances() const { return begin().size() - 1; }
   /// Instance i holds the positions [begin()[i], begin()[i+1]).
   virtual std::span<const Index> begin() const = 0;
-  /// How many these are.
+  /// The number of positions of an instance.
   std::size_t length(Index instance) const { return begin()[instance + std::size_t{1}] - begin()[instance]; }
-  /// The outputs that are on at this position in the gold structure: the label, or the nodes of a path; none
-  /// at a candidate that is not the gold one.
+  /// The outputs that are on at this position in the gold structure: the label, or the nodes of a path. A
+  /// candidate other than the gold one has none.
   virtual std::span<const Index> gold_outputs(Index position) const = 0;
-  /// Number of weights of the oracle's own (chain: K*K transitions; others: 0).
+  /// The number of weights that belong to the oracle itself (chain: K*K transitions; others: 0).
   virtual std::size_t extra_weights() const = 0;
-  /// How often each extra weight is on in the gold structures of all instances, size extra_weights(). What a
-  /// residual holds for it is the expected number minus this. Throws Error where a gold output is unknown.
+  /// Counts how often each extra weight is on in the gold structures of all instances; size extra_weights().
+  /// A residual holds, for each extra weight, the expected count minus this one. Throws Error if a gold
+  /// output is unknown.
   virtual std::vector<double> gold_extra(const Parallel& parallel) const = 0;
 };
 
-/// Log-partition, marginals and entropy over all instances: the log loss. Const methods may be called one at
-/// a time; each runs in parallel over a fixed partition of the instances, so results do not depend on the
-/// number of threads. All throw Error where a gold output is unknown.
+/// Log-partition, marginals and entropy over all instances, for the log loss. Call one const method at a
+/// time. Each runs in parallel over a fixed partition of the instances, so results do not depend on the
+/// number of threads. All throw Error if a gold output is unknown.
 class SumOracle {
  public:
   virtual ~SumOracle() = default;
-  /// One pass: returns sum_i [A_i - score of the gold structure]; with `residual` (same shape as the scores)
-  /// also fills marginals - gold and the gradient with respect to the extra weights.
+  /// Makes one pass and returns sum_i [A_i - score of the gold structure]. If `residual` is not null (same
+  /// shape as the scores), also fills it with marginals - gold and with the gradient in the extra weights.
   virtual double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const = 0;
-  /// The same over some instances alone. Scores and residual hold their positions only, one instance after
-  /// the other in the order given: stride = padded(number of their positions).
+  /// Does the same for some instances only. Scores and residual hold only the positions of these instances,
+  /// one instance after the other in the given order: stride = padded(number of their positions).
   virtual double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
                             const Parallel& parallel) const = 0;
-  /// log p(gold) and entropy of every instance, terms.size() == number of instances.
+  /// Computes log p(gold) and the entropy of every instance; terms.size() == number of instances.
   virtual void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
                               const Parallel& parallel) const = 0;
-  /// Floating-point operations of a pass at this point by the algorithm's definition: a multiply-add counts
-  /// as two, exponentials as none.
+  /// Floating-point operations of a pass at this point, by the definition of the algorithm: a multiply-add
+  /// counts as two, an exponential as none.
   virtual double inference_flops(const ScorePoint& at, bool residual) const = 0;
 };
 
-/// Loss and residual of one instance from its own rows of scores. Several threads may call it at once, each
+/// Loss and residual of one instance from its own rows of scores. Several threads may call this at once, each
 /// with a workspace of its own.
 class InstanceOracle {
  public:
@@ -120,22 +122,23 @@ class InstanceOracle {
     Scores scores;
     Residual residual;
   };
-  /// Row p - begin()[instance] of `scores` holds those of position p: K numbers at padded(K) apart. Returns
-  /// A_i - score of the gold structure. Where `residual` is not null, fills it (same shape, padding 0) and
-  /// `extra_residual` (extra_weights() numbers), both with marginals - gold. Throws Error where a gold output
-  /// is unknown.
+  /// Row p - begin()[instance] of `scores` holds the K scores of position p; rows are padded(K) numbers
+  /// apart. Returns A_i - score of the gold structure. If `residual` is not null, fills it (same shape,
+  /// padding 0) and `extra_residual` (extra_weights() numbers) with marginals - gold. Throws Error if a gold
+  /// output is unknown.
   virtual double infer_instance(Index instance, const double* scores, std::span<const double> extra,
                                 double* residual, std::span<double> extra_residual,
                                 Workspace& work) const = 0;
 };
 
-/// The distribution over one instance's structures as marginals of its cliques: the dual variables of the log
-/// loss (Le Priol et al. 2018, section 3). Its entropy, and the KL divergence of two of them, are sums over
-/// cliques with a sign: that over pairs of neighbours minus that over the positions that two pairs share;
-/// over the leaves of a tree all signs are +. So entropies, divergences and mixtures need no structure.
+/// The distribution over the structures of one instance, given by the marginals of its cliques: the dual
+/// variables of the log loss (Le Priol et al. 2018, section 3). The entropy of such a distribution, and the
+/// KL divergence between two, are signed sums over cliques. On chains, pairs of neighbours have the sign +
+/// and the positions that two pairs share have the sign -. On trees, the cliques are the leaves, all with the
+/// sign +. So entropies, divergences and mixtures need no structure.
 ///
-/// Beliefs are size().all() numbers: those of sign +, then those of sign -, each padded to a multiple of
-/// kPad. They are kept as logarithms; in the padding stands log 1 = 0, which adds nothing to any of these
+/// Beliefs are size().all() numbers: first those of sign +, then those of sign -, each group padded to a
+/// multiple of kPad. They are stored as logarithms. The padding holds log 1 = 0, which adds nothing to these
 /// sums. Several threads may call the methods at once.
 class BeliefOracle {
  public:
@@ -145,68 +148,73 @@ class BeliefOracle {
   };
   virtual ~BeliefOracle() = default;
   virtual Size belief_size(Index instance) const = 0;
-  /// The model's at these scores (rows as in InstanceOracle): logarithms <= 0, about -708 where a marginal
-  /// underflows. Returns A_i - score of the gold structure. Throws Error where a gold output is unknown.
+  /// Computes the beliefs of the model at these scores (rows as in InstanceOracle): logarithms <= 0, about
+  /// -708 if a marginal underflows. Returns A_i - score of the gold structure. Throws Error if a gold output
+  /// is unknown.
   virtual double infer_beliefs(Index instance, const double* scores, std::span<const double> extra,
                                double* log_beliefs) const = 0;
-  /// Those of the model in which every gold clique, pairs as well as positions, has this score >= 0 and any
-  /// other has 0. With 0 it is uniform; a large score leaves nothing but gold.
+  /// Computes the beliefs of the model in which every gold clique (pairs as well as positions) has this score
+  /// >= 0 and all others have 0. Score 0 gives the uniform distribution; a large score leaves only the gold
+  /// structure.
   virtual void gold_beliefs(Index instance, double score, double* log_beliefs) const = 0;
-  /// Probabilities (not logarithms) of the distribution with all mass on one structure: outputs[t] is the
-  /// label of the instance's position t, or its leaf. Padding 1.
+  /// Writes the probabilities (not logarithms) of the distribution with all mass on one structure. outputs[t]
+  /// is the label, or the leaf, of position t of the instance. Padding is 1.
   virtual void structure_beliefs(Index instance, std::span<const Index> outputs, double* beliefs) const = 0;
-  /// From numbers on the cliques, probabilities or differences of such, to those of the outputs at each
-  /// position (rows as in InstanceOracle, padding 0) and of the extra weights: linear.
+  /// Maps numbers on the cliques (probabilities, or differences of them) to numbers for each output at each
+  /// position (rows as in InstanceOracle, padding 0) and for the extra weights. The map is linear.
   virtual void expectation(Index instance, const double* beliefs, double* rows,
                            std::span<double> extra) const = 0;
-  /// Makes probabilities that are nearly marginals, as rounding leaves them, those of one distribution: of a
-  /// chain, by its first pair and each later label given the one before.
+  /// Turns probabilities that are marginals up to rounding into the marginals of one distribution. For a
+  /// chain, this distribution is given by its first pair and by each later label conditional on the one
+  /// before.
   virtual void make_consistent(Index instance, double* beliefs) const = 0;
-  /// By how much probabilities on the cliques fail to be the marginals of one distribution: the largest
-  /// difference between two marginals that should agree, or between a sum and 1. NaN where one is NaN.
+  /// The amount by which probabilities on the cliques fail to be the marginals of one distribution: the
+  /// largest difference between two marginals that should agree, or between a sum and 1. NaN if one of them
+  /// is NaN.
   virtual double inconsistency(Index instance, const double* beliefs) const = 0;
 };
 
-/// Second moments of one instance: what a dense Hessian of the log loss is made of.
+/// Second moments of one instance, from which the dense Hessian of the log loss is built.
 class CovarianceOracle {
  public:
   virtual ~CovarianceOracle() = default;
-  /// The covariances of the slots under the model at these scores, a slot being the sum of its values where
-  /// its outputs are on.
+  /// Computes the covariances of the slots under the model at these scores. A slot stands for a random
+  /// variable: the sum of its values over the entries whose output is on.
   virtual void covariances(const Scores& scores, std::size_t instance, const LocalFeatures& features,
                            HalfMatrix& out) const = 0;
 };
 
-/// How the residual of all instances changes along directions of scores: products with the Hessian of the log
-/// loss, no matrix formed. Sums run over the partition of SumOracle. Throws Error where a gold output is
-/// unknown.
+/// The change of the residual of all instances along directions of scores, which gives products with the
+/// Hessian of the log loss without forming a matrix. Sums run over the partition of SumOracle. Throws Error
+/// if a gold output is unknown.
 class DerivativeOracle {
  public:
   virtual ~DerivativeOracle() = default;
-  /// What an oracle keeps of a point, so that each direction from there costs less.
+  /// What an oracle stores about a point, so that each direction from there costs less.
   class Messages {
    public:
     virtual ~Messages() = default;
     virtual std::size_t bytes() const = 0;
   };
-  /// SumOracle::infer() with a residual, which also keeps the messages. `kept` is made where it is null;
-  /// otherwise it came from here, and its memory is used again.
+  /// Does SumOracle::infer() with a residual and also stores the messages. If `kept` is null, it is created.
+  /// Otherwise it must come from an earlier call, and its memory is reused.
   virtual double infer_and_keep(const ScorePoint& at, Residual& residual, std::unique_ptr<Messages>& kept,
                                 const Parallel& parallel) const = 0;
-  /// out = d/dt residual(S + t*direction) at t = 0, S the point of the messages: marginals change, gold does
-  /// not (OutputColumns::gold is false where outputs share columns). In two inferences' time at most.
+  /// Computes out = d/dt residual(S + t*direction) at t = 0, S being the point of the messages. The marginals
+  /// change, gold does not (so OutputColumns::gold is false if outputs share columns). Costs at most two
+  /// inferences.
   virtual void derivative(const Messages& at, const Scores& direction, Residual& out,
                           const Parallel& parallel) const = 0;
 };
 
-/// The N best structures of one instance, exactly and without duplicates. Several threads may call it at
-/// once, each with a workspace of its own. Needs no gold outputs.
+/// The exact N best structures of one instance, without duplicates. Several threads may call this at once,
+/// each with a workspace of its own. Needs no gold outputs.
 class NbestOracle {
  public:
   virtual ~NbestOracle() = default;
   struct List {
-    std::vector<Index> outputs;  ///< one structure after the other, an output for each position
-    std::vector<double> score;   ///< of each structure: its scores and extra weights, summed; descending
+    std::vector<Index> outputs;  ///< the structures one after the other, an output for each position
+    std::vector<double> score;   ///< of each structure, the sum of its scores and extra weights; descending
   };
   /// Buffers that one thread reuses from call to call.
   class Workspace {
@@ -214,36 +222,38 @@ class NbestOracle {
     virtual ~Workspace() = default;
   };
   virtual std::unique_ptr<Workspace> make_workspace() const = 0;
-  /// Fills `out` with the n best, or with all where there are no more than n; n >= 1. The first is that of
-  /// Oracle::decode().
+  /// Fills `out` with the n >= 1 best structures, or with all if there are no more than n. The first is the
+  /// one that Oracle::decode() finds.
   virtual void nbest(const Scores& scores, Index instance, std::size_t n, List& out,
                      Workspace& work) const = 0;
 };
 
-/// Loss-augmented maximisation over all instances: the hinge loss. Runs in parallel over a fixed partition,
-/// so results do not depend on the number of threads. Throws Error where a gold output is unknown.
+/// Loss-augmented maximisation over all instances, for the hinge loss. Runs in parallel over a fixed
+/// partition, so results do not depend on the number of threads. Throws Error if a gold output is unknown.
 class MaxOracle {
  public:
   virtual ~MaxOracle() = default;
-  /// Sums over instances: max over y of [cost(y) + score(y)] - score(gold), and the cost of those y.
+  /// Sums over instances: of max over y of [cost(y) + score(y)] - score(gold), and of the costs of the
+  /// maximising y.
   struct Sums {
     double loss, cost;
   };
-  /// One pass. The loss is NaN where a score is not finite. With `residual` (same shape as the scores) also
-  /// fills features of the maximising structures - gold, for each extra weight too: a subgradient of the loss
-  /// in the scores.
+  /// Makes one pass. The loss is NaN if a score is not finite. If `residual` is not null (same shape as the
+  /// scores), also fills it with the features of the maximising structures - gold, those of extra weights
+  /// included: a subgradient of the loss in the scores.
   virtual Sums maximise(const ScorePoint& at, Cost cost, Residual* residual,
                         const Parallel& parallel) const = 0;
-  /// Additions and comparisons of a pass by the algorithm's definition.
+  /// Additions and comparisons of a pass, by the definition of the algorithm.
   virtual double max_flops(const ScorePoint& at) const = 0;
 };
 
-/// The best structure of one instance, and what structures are made of. A structure is an output for each
-/// position of its instance, as Oracle::decode() gives them. Several threads may call the methods at once.
+/// The best structure of one instance, and the parts of a structure. A structure is given by an output for
+/// each position of its instance, as by Oracle::decode(). Several threads may call the methods at once.
 class InstanceMaxOracle {
  public:
   virtual ~InstanceMaxOracle() = default;
-  /// Of a structure y: its loss cost(y) + score(y) - score(gold), which is 0 of gold, and cost(y).
+  /// The loss of a structure y, cost(y) + score(y) - score(gold), and its cost. The loss of the gold
+  /// structure is 0.
   struct Value {
     double loss, cost;
   };
@@ -252,52 +262,52 @@ class InstanceMaxOracle {
     AlignedVector<double> rows, matrix;
     std::vector<Index> structure;
   };
-  /// The y of the largest loss; of equal ones always the same. Rows of scores as in InstanceOracle. Writes
-  /// one output a position. Throws Error where a gold output is unknown.
+  /// Finds the structure of the largest loss; among equal ones always the same. Rows of scores are as in
+  /// InstanceOracle. Writes one output for each position. Throws Error if a gold output is unknown.
   virtual Value best_structure(Index instance, Cost cost, const double* scores, std::span<const double> extra,
                                std::span<Index> outputs, Workspace& work) const = 0;
-  /// Throws Error where `outputs` are no structure of the instance.
+  /// Throws Error if `outputs` is not a structure of the instance.
   virtual Value value_of(Index instance, Cost cost, const double* scores, std::span<const double> extra,
                          std::span<const Index> outputs) const = 0;
   virtual void gold_structure(Index instance, std::span<Index> outputs) const = 0;
-  /// What Structure::gold_outputs() is for gold: the outputs that are on at a position where a structure has
-  /// this one.
+  /// The outputs that are on at a position to which a structure assigns `output`. (For the gold structure,
+  /// Structure::gold_outputs() gives them.)
   virtual std::span<const Index> outputs_on(Index output) const = 0;
-  /// The extra weights that are on, one as often as it is.
+  /// Lists the extra weights that are on in a structure, each as many times as it is on.
   virtual void extra_on(std::span<const Index> outputs, std::vector<std::size_t>& on) const = 0;
 };
 
-/// What a structure is made of, for solvers that decompose it into factors: variables, and pairs of them
-/// whose scores are extra weights.
+/// The factors of a structure, for solvers that decompose it: variables, and pairs of variables whose scores
+/// are extra weights.
 class FactorOracle {
  public:
   enum class Shape {
-    kChain,  ///< a variable for each position; each two neighbours a pair: extra weight left*K + right
-    kLabels  ///< one position an instance, a binary variable for each output; each two of them a pair, whose
-             ///< extra weight (row-major above the diagonal) counts where both are on
+    kChain,  ///< a variable for each position, a pair for each two neighbours: extra weight left*K + right
+    kLabels  ///< one position for each instance, a binary variable for each output, a pair for each two
+             ///< outputs; its extra weight (row-major above the diagonal) counts if both are on
   };
   virtual ~FactorOracle() = default;
   virtual Shape shape() const = 0;
 };
 
-/// Of an oracle for which outputs without a column in the scores need not be looked at one by one. Its scores
-/// and residuals have columns for some outputs only (OutputColumns), and a residual has own columns at least
-/// for all outputs that the scores have columns for.
+/// The layout of an oracle that does not need to look one by one at the outputs without a column in the
+/// scores. Its scores and residuals have columns for some outputs only (OutputColumns). In a residual, at
+/// least the outputs that have a column in the scores have a column of their own.
 class CollapsedOutputs {
  public:
   virtual ~CollapsedOutputs() = default;
-  /// The residual of a call of infer() by position, for full gradients. Sums of rows are arrays of basis() >=
-  /// K numbers, of which expand() makes those of the outputs in place: kPad sums at once, number i of sum s
-  /// at rows[i*kPad + s].
+  /// Stores the residual of an infer() call by position, for full gradients, as rows in a basis of the
+  /// oracle's own. A sum of rows is an array of basis() >= K numbers, which expand() turns in place into the
+  /// numbers of the outputs. expand() handles kPad sums at once: number i of sum s is rows[i*kPad + s].
   virtual std::size_t basis() const = 0;
   virtual void compact_rows(const Residual& residual, CompactRows& rows, const Parallel& parallel) const = 0;
   virtual void expand(double* rows) const = 0;
 };
 
-/// Exact inference over the instances of one data set.
+/// Inference over the instances of one data set. All of it is exact, except by relaxation().
 class Oracle : public Structure {
  public:
-  /// Capabilities; null: the oracle does not have it. The objects live as long as the oracle.
+  /// The capabilities, null if the oracle does not have one. The objects live as long as the oracle.
   virtual const SumOracle* sum() const { return nullptr; }
   virtual const InstanceOracle* instance() const { return nullptr; }
   virtual const BeliefOracle* beliefs() const { return nullptr; }
@@ -306,14 +316,14 @@ class Oracle : public Structure {
   virtual const NbestOracle* nbest() const { return nullptr; }
   virtual const MaxOracle* max() const { return nullptr; }
   virtual const InstanceMaxOracle* instance_max() const { return nullptr; }
-  /// In place of max(): over a superset of the structures, so that F with it is at least F.
+  /// Replaces max(). It maximises over a superset of the structures, so F computed with it is at least F.
   virtual const MaxOracle* relaxation() const { return nullptr; }
   virtual const FactorOracle* factors() const { return nullptr; }
-  /// How scores and residuals are laid out, not what can be asked: null where every output has a column.
+  /// This is no capability but the layout of scores and residuals. Null: every output has a column.
   virtual const CollapsedOutputs* collapsed() const { return nullptr; }
 
-  /// Predicts every position's output, kNoOutput where none is on; of multi-label data whether each label is
-  /// on. outputs.size() == Dataset::prediction_size(). Needs no gold outputs.
+  /// Predicts the output of every position, kNoOutput if none is on. For multi-label data, predicts whether
+  /// each label is on. outputs.size() == Dataset::prediction_size(). Needs no gold outputs.
   virtual void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
                       const Parallel& parallel) const = 0;
 };
@@ -336,13 +346,13 @@ enum class Capability {
 const char* capability_name(Capability capability);
 bool has_capability(const Oracle& oracle, Capability capability);
 
-/// How model files name the extra weights of an oracle: a line each, `word`, the names of the weight and its
-/// value (experiments/data/model.h).
+/// How model files write the extra weights of an oracle: one line for each, with `word`, the names of the
+/// weight and its value (experiments/data/model.h).
 struct ExtraWeightNames {
   std::string word;                 ///< "pair"
-  std::vector<std::string> fields;  ///< what the names of a weight are, for messages: {"label", "label"}
-  /// The names of one extra weight, as many as there are fields; no two weights have the same. Made of the
-  /// vocabulary, or the hierarchy, alone.
+  std::vector<std::string> fields;  ///< for messages, what each name of a weight means: {"label", "label"}
+  /// The names of one extra weight, one for each field. No two weights have the same names. May use only the
+  /// vocabulary or the hierarchy of the data.
   std::function<std::vector<std::string>(std::size_t weight, const Dataset& data)> names;
 };
 
@@ -351,11 +361,12 @@ struct OracleInfo {
   std::string name;
   std::string help;
   std::string paper;
-  /// Copies what it needs of the data (structure and gold, not X). Throws Error where it cannot serve them.
+  /// Copies what it needs from the data (structure and gold, not X). Throws Error if the oracle cannot handle
+  /// the data.
   std::function<std::unique_ptr<Oracle>(const Dataset&)> make;
-  /// Those of every oracle that make() returns: known before there is data.
+  /// The capabilities of every oracle that make() returns, known before there is data.
   std::vector<Capability> capabilities = {Capability::kSum};
-  ExtraWeightNames extra = {};  ///< of an oracle that has extra weights
+  ExtraWeightNames extra = {};  ///< only for an oracle that has extra weights
 };
 
 /// Throws Error unless the oracle has exactly the capabilities that `info` states.

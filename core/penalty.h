@@ -1,5 +1,5 @@
 #pragma once
-/// lambda*||w||_1 + (mu/2)*||w||_2^2: the penalty of every model here. Either part may be zero, not both.
+/// The penalty of every model here: lambda*||w||_1 + (mu/2)*||w||_2^2. Either part may be zero, but not both.
 
 #include <algorithm>
 #include <cmath>
@@ -14,8 +14,8 @@ inline double soft_threshold(double x, double t) {
   return x > t ? x - t : (x < -t ? x + t : 0.0);
 }
 
-/// Coordinate c of the minimum-norm subgradient of F, from the smooth part's gradient g and weight w there
-/// (Zhong et al. 2014, equation 16).
+/// One coordinate of the minimum-norm subgradient of F, from the weight w and the gradient g of the smooth
+/// part there (Zhong et al. 2014, equation 16).
 inline double minimum_norm_subgradient(double w, double g, double lambda) {
   if (g != g) return g;  // a NaN must not look like an optimum
   if (w > 0) return g + lambda;
@@ -25,7 +25,7 @@ inline double minimum_norm_subgradient(double w, double g, double lambda) {
   return 0.0;
 }
 
-/// Norms are sums of blocks of so many terms, which loses fewer digits than one long sum.
+/// Norms are summed in blocks of this many terms, which loses fewer digits than one long sum.
 inline constexpr std::size_t kBlockOfNorms = 128;
 
 /// sum_i term(w_i).
@@ -54,7 +54,7 @@ struct Penalty {
   double lambda = 0.0, mu = 0.0;
 
   bool operator==(const Penalty&) const = default;
-  /// "lambda = 1", "mu = 0.1" or "lambda = 1, mu = 0.1": what is 0 is left out.
+  /// "lambda = 1", "mu = 0.1" or "lambda = 1, mu = 0.1". A part that is 0 is omitted.
   std::string text() const;
   /// Throws Error (kUsage) unless both are finite and >= 0, and one of them is > 0.
   void check() const;

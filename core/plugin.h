@@ -1,18 +1,18 @@
 #pragma once
-/// Plug-ins: shared libraries, built outside against the installed headers, that add solvers, oracles,
+/// Plug-ins: shared libraries, built separately against the installed headers, that add solvers, oracles,
 /// data formats and metrics to the program (`proxbench --plugin libmine.so COMMAND`). One source file of a
-/// plug-in says what it adds:
+/// plug-in lists what it adds:
 ///
 ///     PROXBENCH_PLUGIN(plugin) {
 ///       plugin.solvers.add(my_solver_info());
 ///       plugin.oracles.add(my_oracle_info());
 ///     }
 ///
-/// A plug-in holds no copy of core: what it calls is found in the program that loads it. C++ has no stable
-/// binary interface, so each side carries a stamp of all that the layout of the shared types depends on, and
-/// the program refuses a plug-in whose stamp is not its own. No layout in core/ depends on the instruction
-/// set or on NDEBUG, so neither is part of the stamp: a plug-in may be built with other flags than the
-/// program.
+/// A plug-in contains no copy of core: its calls resolve to the program that loads it. C++ has no stable
+/// binary interface. So each side carries a stamp of everything that the layout of the shared types depends
+/// on, and the program refuses a plug-in whose stamp differs from its own. No layout in core/ depends on the
+/// instruction set or on NDEBUG, so neither is part of the stamp: a plug-in may be built with other flags
+/// than the program.
 
 #include "core/base/registry.h"
 #include "core/data/data_format.h"
@@ -23,7 +23,7 @@
 
 namespace proxbench {
 
-/// What a plug-in fills. Names must be new: neither built in nor of another plug-in.
+/// What a plug-in fills. Names must be new: no built-in and no other plug-in may have them.
 struct Plugin {
   Registry<SolverInfo> solvers{"solver"};
   Registry<OracleInfo> oracles{"oracle"};
@@ -56,14 +56,15 @@ struct Plugin {
 #error "proxbench is built with libstdc++ or libc++"
 #endif
 
-/// What a stamp in a file begins with.
+/// The text by which a stamp is found in a file.
 #define PROXBENCH_STAMP_MARK "proxbench plug-in stamp: "
-/// "NAME=VALUE; NAME=VALUE; ..." of whoever includes this.
+/// The stamp of whatever includes this header: "NAME=VALUE; NAME=VALUE; ...".
 #define PROXBENCH_STAMP                                                 \
   "version=" PROXBENCH_VERSION "; core headers=" PROXBENCH_CORE_HEADERS \
   "; compiler=" PROXBENCH_STAMP_COMPILER "; standard library=" PROXBENCH_STAMP_LIBRARY
 
-/// Opens the function that fills a proxbench::Plugin; once in a plug-in. It may throw: then nothing is added.
+/// Opens the function that fills a proxbench::Plugin. Use it once in a plug-in. If the function throws,
+/// nothing is added.
 #define PROXBENCH_PLUGIN(plugin)                                                                      \
   extern "C" {                                                                                        \
   __attribute__((visibility("default"))) extern const char proxbench_plugin_stamp[];                  \

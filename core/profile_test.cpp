@@ -12,7 +12,7 @@ namespace {
 
 constexpr Index kPositions = 1000, kFeatures = 5, kLabels = 3;
 
-/// A chain of one sequence for every ten positions; feature j is on at every (j + 1)-th position.
+/// A chain with one sequence for every ten positions. Feature j is on at every (j + 1)-th position.
 Dataset small_data() {
   Dataset data;
   DesignMatrix::Builder builder;
@@ -36,13 +36,13 @@ class PhaseProfiles : public testing::TestWithParam<Backend> {
  protected:
   PhaseProfiles() : objective_(data_.x, oracle_, Penalty{1.0, 0.0}, Parallel(2, GetParam())) {}
 
-  /// One of each call.
+  /// Makes one call of each kind.
   void work() {
     Scores scores = objective_.make_scores(), direction = objective_.make_scores();
     Residual residual = objective_.make_residual();
     SparseVector w;
     w.push_back(0, 0.5);  // on at all positions
-    w.push_back(4, 0.5);  // feature 1, at every second one
+    w.push_back(4, 0.5);  // feature 1, which is on at every second position
     w.push_back(objective_.unary_weights(), 0.5);
     objective_.scores(w, scores);
     objective_.scores(w, direction);
@@ -91,7 +91,7 @@ TEST_P(PhaseProfiles, LoopsBelongToThePhaseAtHand) {
   Profile profile;
   objective_.time_phases(&profile);
   work();
-  objective_.parallel().for_each(1, [](std::size_t) {});  // no loop
+  objective_.parallel().for_each(1, [](std::size_t) {});  // one chunk is no loop
   EXPECT_EQ(profile.of(Phase::kSolver).loop_seconds, 0.0);
   objective_.parallel().for_each(7, [](std::size_t) {});
   EXPECT_GT(profile.of(Phase::kSolver).loop_seconds, 0.0);

@@ -10,23 +10,23 @@ namespace proxbench {
 
 namespace {
 
-/// Roundings of a score on its way through inference, beside those of its sum: products, exponentials and
-/// logarithms of 2 ulp each, normalisation.
+/// The roundings of a score in inference, apart from those of its sum: products, exponentials and logarithms
+/// of 2 ulp each, normalisation.
 constexpr double kRoundingsOfAScore = 16.0;
-/// Units of 2^-53 by which a marginal may be off that is normalised.
+/// The error of a normalised marginal, in units of 2^-53.
 constexpr double kRoundingsOfAMarginal = 4.0;
-/// Additions on the longest path through a tree, beyond those within a leaf or a chunk, and the rounding of a
-/// term.
+/// Additions on the longest path through a tree, beyond those within a leaf or a chunk, plus the rounding of
+/// a term.
 constexpr double kLevelsOfLeaves = 8.0, kLevelsOfChunks = 24.0;
 constexpr std::size_t kPositionsPerTask = 512;
-/// Coordinates of a task of compensated sums.
+/// Coordinates in a task of compensated sums.
 constexpr std::size_t kSharpChunk = 16;
-/// The square root of the smallest normal number: squares below it may vanish.
+/// The square root of the smallest normal number. The square of a smaller number may vanish.
 constexpr double kSmallest = 0x1p-511;
 
-/// The sizes of a residual's rows, where outputs collapse: a position's leaves share probabilities that sum
-/// to 1, along paths of this many nodes. Of the sum of sizes that LinearMap::for_each_row() adds up, at least
-/// its norm.
+/// A bound on the size of a row of a residual if outputs collapse. The leaves of a position share
+/// probabilities that sum to 1, along paths of this many nodes. The size is the sum of the sizes that
+/// LinearMap::for_each_row() adds up, which is at least the norm of the row.
 double collapsed_size(std::size_t path) {
   const double nodes = static_cast<double>(path) + 1.0;
   return 2.0 * nodes * nodes;
@@ -46,8 +46,8 @@ void sum_at(double& size, double number) {
   size += std::abs(number);
 }
 
-/// One number for each position, from those of all outputs there. Empty where nothing is known, or not of
-/// each output.
+/// Reduces the numbers of all outputs at a position to one number. Returns an empty vector if no numbers are
+/// known or if some outputs have no column of their own.
 std::vector<double> sizes_by_position(const OutputColumns* numbers,
                                       void (*add)(double& size, double number)) {
   if (numbers == nullptr || !numbers->one_each()) return {};
@@ -61,7 +61,7 @@ std::vector<double> sizes_by_position(const OutputColumns* numbers,
 
 double objective_rounding(const Objective& objective, const SparseVector& w, const KnownPoint& known) {
   const DesignMatrix& x = objective.x();
-  // By feature the largest |w|. A score adds up those on the path to its output.
+  // By feature, the largest |w|. A score adds up the weights on the path to its output.
   std::vector<double> largest(x.features(), 0.0);
   double extra = 0.0, all_extra = 0.0;
   for (std::size_t i = 0; i < w.nnz(); ++i) {
@@ -74,7 +74,7 @@ double objective_rounding(const Objective& objective, const SparseVector& w, con
       all_extra += size;
     }
   }
-  // A chain has one transition at a position, a label set any number of pairs.
+  // A chain has one transition at a position. A label set has any number of pairs.
   const bool independent = objective.structure().positions() == objective.structure().instances();
   if (independent) extra = all_extra;
   const auto path = static_cast<double>(longest_path(objective));
@@ -100,7 +100,7 @@ double objective_rounding(const Objective& objective, const SparseVector& w, con
         const double score = score_sizes.empty() ? size : std::min(score_sizes[p] + extra, size);
         of_inference += kRoundingsOfAScore * score + outputs + kRoundingsOfAScore;
       }
-      // Of the loss, and of the divergence between the distributions of both scores.
+      // Errors of the loss, and the divergence between the distributions of the exact and the rounded scores.
       const double all = kUnitRoundoff * (of_scores + of_inference);
       sum += kUnitRoundoff * (first_order + of_inference) + std::min(2.0 * all, all * all);
     }
@@ -115,8 +115,8 @@ double objective_rounding(const Objective& objective, const SparseVector& w, con
 
 namespace {
 
-/// A compensated sum. `lost` is what its additions rounded away; `sizes` and `values` add up |term| and |x|.
-/// Processes hand it on as plain numbers.
+/// A compensated sum. `lost` is what its additions rounded away. `sizes` and `values` add up |term| and |x|.
+/// Processes pass it on as plain numbers.
 struct SharpSum {
   double sum = 0.0, lost = 0.0, sizes = 0.0, values = 0.0;
 
@@ -183,7 +183,7 @@ GradientRounding::GradientRounding(const Objective& objective, const Residual& r
   }
   add_features(objective, squares);
   if (residual.one_each()) add_outputs(objective, residual);
-  // Gold counts are exact: what is summed is the expected ones.
+  // Gold counts are exact. Only the expected counts are sums with rounding.
   std::vector<double> sizes = objective.structure().gold_extra(objective.parallel());
   for (std::size_t e = 0; e < sizes.size(); ++e) sizes[e] = std::abs(residual.extra[e] + sizes[e]);
   add_extra(objective, sizes);
@@ -196,7 +196,7 @@ GradientRounding::GradientRounding(const Objective& objective, std::span<const d
   add_extra(objective, extra_sizes);
 }
 
-/// By Cauchy and Schwarz, for a feature of n entries: sum_p |x_p| r_p <= sqrt(n * sum_p x_p^2 r_p^2).
+/// By Cauchy-Schwarz, a feature with n entries has sum_p |x_p| r_p <= sqrt(n * sum_p x_p^2 r_p^2).
 void GradientRounding::add_features(const Objective& objective, std::span<const double> squares) {
   const DesignMatrix& x = objective.x();
   AlignedVector<double> rows(squares.size() * kPad, 0.0);
@@ -222,7 +222,7 @@ void GradientRounding::add_features(const Objective& objective, std::span<const 
   if (!std::isfinite(norm_)) largest_ = std::numeric_limits<double>::infinity();
 }
 
-/// Where all values are 1, a term at output k is a number of its column alone.
+/// If all values of X are 1, a term at output k is a number of column k.
 void GradientRounding::add_outputs(const Objective& objective, const Residual& residual) {
   const DesignMatrix& x = objective.x();
   if (whole_max(objective.parallel(), x.binary() ? 0.0 : 1.0) > 0.0) return;

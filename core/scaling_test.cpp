@@ -1,4 +1,4 @@
-/// The same problem in other units: what is said of it is the same, to the last bit.
+/// The same problem in other units gives the same results, to the last bit.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 using test::Problem;
 using test::ProblemSpec;
 
-/// Normal numbers times `size`, a third of them 0; none for weights of the oracle's own.
+/// Normal numbers times `size`, a third of them replaced by 0. Weights of the oracle's own get none.
 SparseVector draw(const Problem& problem, double size) {
   Random random(7);
   SparseVector w;

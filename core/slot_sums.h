@@ -1,5 +1,5 @@
 #pragma once
-/// Sums over a tree of leaves (core/base/sum.h) of rows that have few entries each.
+/// Sums of rows with few entries each, over a tree of leaves (core/base/sum.h).
 
 #include <array>
 #include <cstdint>
@@ -12,11 +12,12 @@
 
 namespace proxbench {
 
-/// Sums of terms by slot. The bits are those of adding each slot's terms within a leaf in their order, and
-/// its leaves over the tree.
+/// Sums terms by slot. The bits are as if each slot's terms were added in their order within a leaf, and the
+/// sums of the leaves over the tree.
 class SlotSums {
  public:
-  /// For this tree, numbers[leaf] as in LeafTree and borrowed, and these slots. Keeps its memory.
+  /// Sets the tree and the number of slots. numbers[leaf] is as in LeafTree, and is borrowed. Keeps the
+  /// memory of earlier sums.
   void prepare(std::span<const std::uint32_t> numbers, std::size_t slots) {
     numbers_ = numbers;
     slots_ = slots;
@@ -38,7 +39,7 @@ class SlotSums {
     leaf_[count_++] = leaf;
     if (count_ > 1 && waiting_[count_ - 2].sum.size() < slots_) waiting_[count_ - 2].sum.resize(slots_);
   }
-  /// Adds x times each entry of a row, in their order.
+  /// Adds x times each entry of a row, in the order of the entries.
   void add(std::span<const CompactRows::Entry> row, double x) {
     if (count_ == 1) {
       double* const out = out_;
@@ -60,7 +61,8 @@ class SlotSums {
   }
 
  private:
-  /// The sums of a subtree that waits: zeros but for the slots that are listed, some maybe twice.
+  /// The sums of a subtree that waits for others. All slots are zero except the listed ones; a slot may be
+  /// listed twice.
   struct Part {
     std::vector<double> sum;
     std::vector<Index> touched;
@@ -84,8 +86,9 @@ class SlotSums {
   std::span<const std::uint32_t> numbers_;
   std::size_t slots_ = 0, step_ = 1, count_ = 0;
   double* out_ = nullptr;
-  std::array<std::uint32_t, kWaitingSums> leaf_;  ///< the first of each subtree under way
-  std::array<Part, kWaitingSums - 1> waiting_;    ///< all but the first, which is in `out`
+  std::array<std::uint32_t, kWaitingSums> leaf_;  ///< the first leaf of each unfinished subtree
+  /// The sums of all unfinished subtrees but the first. The sums of the first are in `out`.
+  std::array<Part, kWaitingSums - 1> waiting_;
 };
 
 }  // namespace proxbench

@@ -1,5 +1,5 @@
 #pragma once
-/// What a solver is given and what it gives back.
+/// What a solver is given and what it returns.
 
 #include <functional>
 #include <map>
@@ -14,21 +14,21 @@
 
 namespace proxbench {
 
-/// The smooth part at a point: the scores there, what inference gives on them, and the loss.
+/// The smooth part at a point: the scores there, the residual that inference finds, and the loss.
 struct SmoothState {
   Scores scores;
   Residual residual;
   double loss = 0.0;
 };
 
-/// What a caller knows already of the point where a solve starts. A solver may take it instead of finding it
-/// again.
+/// What a caller already knows about the point where a solve starts. A solver may use it instead of computing
+/// it again.
 struct KnownStart {
-  /// At the start. The solver may take it away, and leave anything of the same shape there.
+  /// The state at the start. The solver may move it out and leave anything of the same shape in its place.
   SmoothState& state;
-  /// Set by a solver that leaves the state at the point that it returns.
+  /// Set by a solver that leaves in `state` the state at the point that it returns.
   bool at_result = false;
-  /// All of the support and of the coordinates with |g| > `complete_above`, whether they are candidates or
+  /// Holds the whole support and all coordinates with |g| > `complete_above`, whether they are candidates or
   /// not.
   const Objective::Selection& selection;
   double complete_above;
@@ -37,19 +37,19 @@ struct KnownStart {
 struct SolveProblem {
   Objective& objective;
   Monitor& monitor;
-  /// Where to start: the same for all solvers, but those that do not start_anywhere.
+  /// The starting point. It is the same for all solvers that start_anywhere.
   const SparseVector& start;
-  /// Stop when kkt (max norm of the minimum-norm subgradient of F) <= tol * kkt_at_zero. With a hinge loss
-  /// there is no kkt (kkt_at_zero is NaN): a solver that finds a duality gap of its own stops once that is <=
+  /// Stop when kkt (the max norm of the minimum-norm subgradient of F) <= tol * kkt_at_zero. A hinge loss has
+  /// no kkt (kkt_at_zero is NaN): a solver that computes a duality gap of its own stops once the gap is <=
   /// tol * F.
   double tol;
   double kkt_at_zero;
   std::uint64_t seed;
-  /// One of a sequence of solves (a path): for a solver that SolverInfo::continues, by the same object, of
-  /// the same smooth part, from where the one before ended; lambda and candidates may differ. For one that
-  /// continues_over_mu the same, where mu differs.
+  /// This solve is one of a sequence (a lambda path), with the same smooth part, and starts where the one
+  /// before ended; lambda and candidates may differ. A solver with SolverInfo::continues makes all solves of
+  /// a sequence with the same object. One with continues_over_mu does so even if mu differs.
   bool in_sequence = false;
-  KnownStart* known = nullptr;  ///< null: nothing
+  KnownStart* known = nullptr;  ///< null: nothing is known
 
   double kkt_target() const { return tol * kkt_at_zero; }
 };
@@ -59,24 +59,29 @@ struct SolveResult {
   SparseVector w;
   std::int64_t iterations = 0;
   std::uint64_t working_set = 0;  ///< at the end
-  /// What a reader of results should know of how it went: a calibrated learning rate, the number of epochs.
+  /// What a reader of the results should know about the solve: a calibrated learning rate, the number of
+  /// epochs.
   std::map<std::string, double> notes = {};
 };
 
-/// A solver calls monitor.start() once, monitor.step() after each iteration, and stops when that is false,
-/// with monitor.stop_status(). It hands step() the loss at its iterate where it has computed that anyway:
-/// samples are then cheap and many, and a target for F is met to the iteration. Within an iteration that may
-/// last, it asks monitor.out_of_time() every few inferences' time at least; once that is true it returns,
-/// with monitor.stop_status(). Where an iteration is not one update of w by all instances, it counts its
-/// steps with objective.count_updates(). It reads no clock, prints nothing, and gives the same bits for the
-/// same seed with any number of threads, sampled or not.
+/// A solver calls monitor.start() once and monitor.step() after each iteration. When step() returns false, it
+/// stops with monitor.stop_status().
+///
+/// - If it has computed the loss at its iterate anyway, it hands the loss to step(). Samples are then cheap
+///   and many, and a target for F is met to the iteration.
+/// - Within a long iteration, it asks monitor.out_of_time() at least every few inferences' time. Once that is
+///   true, it returns with monitor.stop_status().
+/// - If an iteration is not one update of w by all instances, it counts its steps with
+///   objective.count_updates().
+/// - It reads no clock and prints nothing. It gives the same bits for the same seed with any number of
+///   threads, sampled or not.
 class Solver {
  public:
   virtual ~Solver() = default;
   virtual SolveResult solve(const SolveProblem& problem) = 0;
 };
 
-/// What a solver cannot do without.
+/// What a solver requires.
 struct Needs {
   std::vector<Capability> capabilities = {Capability::kSum};
   bool l1 = false;      ///< lambda > 0
@@ -85,8 +90,9 @@ struct Needs {
   Loss::Kind loss = Loss::Kind::kLog;
 };
 
-/// How a solver finds f*: options in place of their defaults, and whether it is stopped by tol and then
-/// goes on to the gap (experiments/run/tighten.h), in place of looking for the gap itself.
+/// How a solver finds f*: the options that replace its defaults, and whether it is `tightened`. A tightened
+/// solver stops by tol first and then goes on to the gap (experiments/run/tighten.h). Otherwise it aims at
+/// the gap directly.
 struct AsReference {
   std::map<std::string, std::string> options = {};
   bool tightened = false;
@@ -100,31 +106,32 @@ struct SolverInfo {
   OptionTable options;
   std::function<std::unique_ptr<Solver>(const Options&)> make;
   Needs needs = {};
-  /// Whether it reaches any kkt target that rounding allows; otherwise it only comes near the optimum, and
-  /// is meant to be stopped by its limits.
+  /// Whether the solver reaches any kkt target that rounding allows. Otherwise it only comes near the optimum
+  /// and should be stopped by its limits.
   bool exact = true;
   /// Whether one object may make all solves of a sequence, and gains by it (SolveProblem::in_sequence).
-  /// Otherwise each takes an object of its own.
+  /// Otherwise each solve needs a new object.
   bool continues = false;
-  /// The same of a sequence of other mu.
+  /// Whether the same holds for a sequence in which mu differs.
   bool continues_over_mu = false;
-  /// Whether it starts from any w; otherwise it has a start of its own, and is refused a model to start from.
+  /// Whether the solver starts from any w. Otherwise it has a start of its own, and a model to start from is
+  /// refused.
   bool starts_anywhere = true;
-  /// Whether several processes may share the instances (core/base/processes.h): where all that it computes
-  /// from data comes from sums over instances.
+  /// Whether several processes may share the instances (core/base/processes.h). This requires that all that
+  /// the solver computes from data comes from sums over instances.
   bool shares_instances = false;
-  /// Whether it does the same on data of any scale: with all values times 2^k, weights and the start times
-  /// 2^-k, lambda times 2^k and mu times 4^k its iterates keep their bits, but for that factor (weights of
-  /// the oracle's own, such as transitions, do not scale). Where false, `help` names what forbids it.
+  /// Whether the solver does the same on data of any scale: with all values times 2^k, weights and the start
+  /// times 2^-k, lambda times 2^k and mu times 4^k, its iterates keep their bits up to that factor. (The
+  /// oracle's own weights, such as transitions, do not scale.) If false, `help` names the reason.
   bool scale_free = false;
   AsReference as_reference = {};
 };
 
-/// Why the solver cannot run with this penalty and this loss, whatever the oracle: "solver 'x'
-/// needs ..."; empty: it can.
+/// The reason why the solver cannot run with this penalty and this loss, for any oracle: "solver 'x' needs
+/// ...". Empty if it can.
 std::string unmet_needs(const SolverInfo& solver, const Penalty& penalty,
                         Loss::Kind loss);
-/// The same with this oracle.
+/// Also checks the capabilities of this oracle.
 std::string unmet_needs(const SolverInfo& solver, const Penalty& penalty,
                         Loss::Kind loss, const OracleInfo& oracle);
 

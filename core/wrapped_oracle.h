@@ -1,13 +1,13 @@
 #pragma once
-/// An oracle that stands for another, with the same capabilities: what watches an oracle derives from it and
-/// overrides what it changes.
+/// An oracle that wraps another one and has the same capabilities. To watch an oracle, derive from this class
+/// and override what changes.
 
 #include "core/oracle.h"
 
 namespace proxbench {
 
 /// Callers reach inference over all instances, and its derivatives, through this object. For every other
-/// capability they get the inner oracle's own interface. The inner oracle is borrowed.
+/// capability they get the interface of the inner oracle itself. The inner oracle is borrowed.
 class WrappedOracle : public Oracle, public SumOracle, public DerivativeOracle {
  public:
   explicit WrappedOracle(const Oracle& inner) : inner_(inner) {}

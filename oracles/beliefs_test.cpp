@@ -1,4 +1,4 @@
-/// Beliefs of chains and trees against sums over all structures.
+/// Compares beliefs of chains and trees with sums over all structures.
 
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ Problem chain(Index labels, std::uint64_t seed) {
   return out;
 }
 
-/// Parents empty: labels side by side.
+/// If `parents` is empty, the labels are side by side.
 Problem tree(const std::vector<Index>& parents, Index labels, std::uint64_t seed) {
   Problem out{.name = (parents.empty() ? "flat " : "nested ") + std::to_string(labels),
               .data = {},
@@ -81,7 +81,7 @@ std::vector<Problem> problems() {
   return out;
 }
 
-/// Outputs of all structures of the instance.
+/// The outputs of all structures of the instance.
 std::vector<std::vector<Index>> structures(const Problem& p, Index i) {
   std::vector<std::vector<Index>> all{{}};
   for (std::size_t t = 0; t < p.length(i); ++t) {
@@ -97,7 +97,7 @@ std::vector<std::vector<Index>> structures(const Problem& p, Index i) {
   return all;
 }
 
-/// The outputs that are on at a position of this label.
+/// The outputs that are on at a position with this label.
 std::vector<Index> path(const Problem& p, Index k) {
   std::vector<Index> out{k};
   while (p.data.hierarchy && p.data.hierarchy->parent(out.back()) != kNone)
@@ -105,7 +105,7 @@ std::vector<Index> path(const Problem& p, Index k) {
   return out;
 }
 
-/// Which numbers of the beliefs a structure has, in the order that the oracles document.
+/// The indices of the beliefs that belong to a structure, in the order that the oracles document.
 std::vector<std::size_t> cliques(const Problem& p, Index i, const std::vector<Index>& y) {
   if (!p.chain) {
     std::size_t leaf = 0;
@@ -143,7 +143,7 @@ long double score(const Problem& p, const Point& at, const std::vector<Index>& y
   return sum;
 }
 
-/// A distribution over all structures, as their list has them.
+/// A distribution over all structures, in the order of their list.
 struct Distribution {
   std::vector<long double> log_p;
   long double log_partition;
@@ -161,7 +161,7 @@ Distribution distribution(const std::vector<std::vector<Index>>& all,
   return out;
 }
 
-/// The probability of each clique; 1 in the padding.
+/// The probability of each clique, and 1 in the padding.
 std::vector<long double> marginals(const Problem& p, Index i, const std::vector<std::vector<Index>>& all,
                                    const Distribution& d) {
   std::vector<long double> out(p.beliefs().belief_size(i).all(), 1);
@@ -172,8 +172,8 @@ std::vector<long double> marginals(const Problem& p, Index i, const std::vector<
   return out;
 }
 
-/// Below e^-100 a marginal may be lost: a state of the forward pass that underflows, e^-708 of the best, can
-/// come to e^-108 (ChainOracle::kLinearRange).
+/// A marginal below e^-100 may be lost: a state that underflows in the forward pass, at e^-708 of the best,
+/// can come to e^-108 (ChainOracle::kLinearRange).
 void expect_log_marginals(const std::vector<long double>& expected, const std::vector<double>& found,
                           double tolerance) {
   for (std::size_t c = 0; c < expected.size(); ++c) {
@@ -206,7 +206,7 @@ std::vector<double> exponentials(std::vector<double> logs) {
   return logs;
 }
 
-/// Of the scores and of the transitions. The last two are beyond ChainOracle::kLinearRange.
+/// The sizes of the scores and of the transitions. The last two pairs are beyond ChainOracle::kLinearRange.
 constexpr std::pair<double, double> kSizes[] = {{0.0, 0.0},   {1.0, 1.0},   {30.0, 30.0},  {700.0, 1.0},
                                                 {5.0, 290.0}, {1.0, 700.0}, {700.0, 700.0}};
 
@@ -239,8 +239,9 @@ TEST(Beliefs, AreTheMarginalsThatEnumerationFinds) {
     }
 }
 
-/// Moves scores by numbers of this size that leave the distribution as it is: a constant on all labels of a
-/// position, and on a chain A_j - A_k on each transition, whose sum along a sequence the ends take back.
+/// Adds numbers of this size to the scores without changing the distribution: a constant to all labels of a
+/// position, and on a chain A_j - A_k to each transition. The latter sum along a sequence to a difference of
+/// its ends, which the end scores compensate.
 void shift_scores(const Problem& p, double size, Random& random, Point& at) {
   const std::size_t positions = at.rows.size() / p.width();
   const auto scores = [&](std::size_t t, Index k) -> double& { return at.rows[t * p.width() + k]; };
@@ -270,7 +271,7 @@ TEST(Beliefs, AreConsistentHoweverLargeTheScores) {
           shift_scores(p, size, random, at);
           const std::vector<double> logs = infer(p, i, at);
           EXPECT_LE(p.beliefs().inconsistency(i, exponentials(logs).data()), 1e-13);
-          if (size > 1e13) continue;  // nothing but rounding is left of the scores
+          if (size > 1e13) continue;  // only rounding is left of the scores
           const auto all = structures(p, i);
           const Distribution d = distribution(all, [&](const auto& y) { return score(p, at, y); });
           expect_log_marginals(marginals(p, i, all, d), logs, 4e-15 * (10.0 + size));
@@ -286,7 +287,7 @@ TEST(Beliefs, SignedSumsAreDivergencesOfDistributions) {
       for (Index i = 0; i < p.oracle->instances(); ++i) {
         const auto all = structures(p, i);
         const Point a = random_point(p, i, size, transition_size, random);
-        Point b = a;  // so that what is next to impossible under b is so under a
+        Point b = a;  // whatever is nearly impossible under b then is so under a
         for (double& x : b.rows) x += x == 0.0 ? 0.0 : random.normal();
         for (double& x : b.extra) x += random.normal();
         const Distribution da = distribution(all, [&](const auto& y) { return score(p, a, y); });
@@ -382,7 +383,7 @@ TEST(Beliefs, AreMadeConsistent) {
 
         for (std::size_t c = 0; c < rough.size(); ++c)
           rough[c] *= 1.0 + 1e-6 * random.uniform() * (logs[c] < 0.0);
-        if (size < 30.0 && structures(p, i).size() > 1) {  // where more than one structure has mass
+        if (size < 30.0 && structures(p, i).size() > 1) {  // if more than one structure has mass
           EXPECT_GT(p.beliefs().inconsistency(i, rough.data()), 1e-9);
         }
         p.beliefs().make_consistent(i, rough.data());

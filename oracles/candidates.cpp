@@ -17,10 +17,10 @@ constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-/// The weights exp(s - largest) of some groups that follow each other, and what they sum to. Buffers live as
-/// long as the thread.
+/// The weights exp(s - largest) of some consecutive groups, and their sums. The buffers live as long as the
+/// thread.
 struct CandidatesOracle::Softmax {
-  AlignedVector<double> weight;            ///< by position, from the first group's first on
+  AlignedVector<double> weight;            ///< by position, starting at the first group
   std::vector<double> sum, largest, gold;  ///< by group; gold: s - largest of the gold candidate
 
   static Softmax& of(const Groups& on, const ScorePoint& at, std::size_t first, std::size_t last) {
@@ -149,7 +149,7 @@ void CandidatesOracle::expectation(Index instance, const double* beliefs, double
   for (std::size_t y = 0; y < n; ++y) rows[y * width] = beliefs[y];
 }
 
-/// Cov(a, b) = sum over candidates of p(y) a(y) b(y), less the product of the means.
+/// Cov(a, b) = sum over candidates of p(y) a(y) b(y), minus the product of the means.
 void CandidatesOracle::covariances(const Scores& scores, std::size_t instance, const LocalFeatures& features,
                                    HalfMatrix& out) const {
   out.clear(features.slots);

@@ -1,11 +1,11 @@
 #pragma once
 /// The candidates oracle: re-ranking (Collins 2000; Andrew and Gao 2007, section 4). An instance is a group,
-/// its positions are the candidates, and its structure is the one that is chosen:
+/// its positions are the candidates, and its structure is the chosen candidate:
 ///
 ///     p(y|x) = exp(s(y)) / sum of exp(s(y')) over the candidates y' of the group
 ///
-/// There is one output: the score of a candidate is w . features. In gold structures and predictions it is on
-/// (0) at the candidate chosen and kNoOutput stands at all others.
+/// There is one output, and a candidate's score is w . features. In gold structures and predictions, the
+/// chosen candidate has the output 0 and all others have kNoOutput.
 
 #include "oracles/choice_oracle.h"
 
@@ -13,8 +13,9 @@ namespace proxbench {
 
 class CandidatesOracle final : public ChoiceOracle, public CovarianceOracle {
  public:
-  /// Takes groups and gold candidates. Throws Error unless there is one output, no hierarchy, and every group
-  /// has a candidate and one gold candidate at most. Test data may have groups without one.
+  /// Takes groups and gold candidates. Throws Error unless there is one output, no hierarchy, and each group
+  /// has at least one candidate and at most one gold candidate. Groups of test data may have no gold
+  /// candidate.
   explicit CandidatesOracle(const Dataset& data);
 
   std::span<const Index> gold_outputs(Index position) const override;
@@ -24,7 +25,7 @@ class CandidatesOracle final : public ChoiceOracle, public CovarianceOracle {
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override;
   double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
                     const Parallel& parallel) const override;
-  /// A cost and a comparison a candidate.
+  /// One addition of a cost and one comparison per candidate.
   double max_flops(const ScorePoint&) const override { return 2.0 * static_cast<double>(positions()); }
   InstanceMaxOracle::Value value_of(Index instance, Cost cost, const double* scores,
                                     std::span<const double> extra,
@@ -35,7 +36,7 @@ class CandidatesOracle final : public ChoiceOracle, public CovarianceOracle {
   }
   void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
                       const Parallel& parallel) const override;
-  /// The shift by the largest score and the sum; with the residual a product and the gold candidate.
+  /// Per candidate, the shift by the largest score and the sum. The residual takes a product more.
   double inference_flops(const ScorePoint&, bool residual) const override {
     return (residual ? 3.0 : 2.0) * static_cast<double>(positions());
   }
@@ -48,15 +49,15 @@ class CandidatesOracle final : public ChoiceOracle, public CovarianceOracle {
                         const Parallel& parallel) const override;
   void derivative(const Messages& at, const Scores& direction, Residual& out,
                   const Parallel& parallel) const override;
-  /// Both decodings are the best candidate of each group; of equal ones the first.
+  /// Both decodings return the best candidate of each group. Among equal ones, the first.
   void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
               const Parallel& parallel) const override;
 
  private:
-  /// Groups that follow each other. Boundaries are borrowed.
+  /// Consecutive groups. The boundaries are borrowed.
   struct Groups {
     std::span<const Index> begin;
-    std::vector<Index> gold;         ///< position of each group's; kUnknownOutput: none
+    std::vector<Index> gold;         ///< position of each group's gold candidate, or kUnknownOutput
     std::vector<Index> chunk_begin;  ///< groups cut into chunks of about equal positions
   };
   struct Softmax;
@@ -64,7 +65,7 @@ class CandidatesOracle final : public ChoiceOracle, public CovarianceOracle {
     std::size_t bytes() const override { return probability.size() * sizeof(double); }
     AlignedVector<double> probability;  ///< by position
   };
-  /// With `kept` also keeps the probabilities there.
+  /// If `kept` is not null, stores the probabilities there.
   double infer_on(const Groups& on, const ScorePoint& at, Residual* residual, const Parallel& parallel,
                   Kept* kept = nullptr) const;
   std::size_t alternatives(Index instance) const override { return length(instance); }

@@ -145,7 +145,7 @@ TEST(Candidates, SomeInstancesAndSingleOnesGiveTheirPartOfAll) {
   }
 }
 
-/// The scores of a group as rows, with rubbish in their padding.
+/// The scores of a group as rows, with arbitrary numbers in the padding.
 AlignedVector<double> rows_of(const Dataset& data, const Scores& scores, Index group) {
   const std::size_t first = data.begin[group], n = data.begin[group + std::size_t{1}] - first;
   AlignedVector<double> rows(n * padded(1), 7.0);
@@ -285,8 +285,8 @@ TEST_P(CandidatesOnEachSet, ANaNIsNotHidden) {
   }
 }
 
-/// A multinomial logistic regression, as a flat tree and as groups with a candidate for each label: feature j
-/// at the candidate of label k is j*K + k.
+/// A multinomial logistic regression, as a flat tree and as groups with one candidate per label. Feature j of
+/// the candidate of label k is j*K + k.
 struct Multinomial {
   static constexpr Index kLabels = 4, kFeatures = 6, kDocuments = 30;
   Dataset tree, groups;
@@ -394,7 +394,7 @@ TEST(Candidates, RefusesWhatItCannotDo) {
   EXPECT_EQ(error_of([&] { unknown.infer({scores}, nullptr, Parallel()); }),
             "candidates oracle: a group has no gold candidate, so the likelihood is not defined");
   std::vector<Index> decoded(4);
-  unknown.decode(scores, Decoding::kStructure, decoded, Parallel());  // needs no gold
+  unknown.decode(scores, Decoding::kStructure, decoded, Parallel());  // decoding needs no gold
   EXPECT_EQ(std::count(decoded.begin(), decoded.end(), 0u), 2);
   data.gold = {0, 0, 0, kNoOutput};
   EXPECT_EQ(error_of([&] { CandidatesOracle{data}; }),

@@ -19,7 +19,7 @@ double ChoiceOracle::infer_beliefs(Index instance, const double* scores, std::sp
   weight.assign(padded(n), -std::numeric_limits<double>::infinity());
   for (std::size_t a = 0; a < n; ++a) weight[a] = score[a] - largest;
   kernels_in_use().exponentiate(weight.data(), weight.size());
-  // The largest is taken off first: log Z has the rounding of large scores.
+  // The largest score is subtracted first, since log Z would have the rounding of large scores.
   const double log_sum = std::log(std::accumulate(weight.data(), weight.data() + n, 0.0));
   for (std::size_t a = 0; a < n; ++a) log_beliefs[a] = std::min(score[a] - largest - log_sum, 0.0);
   std::fill(log_beliefs + n, log_beliefs + padded(n), 0.0);
@@ -29,7 +29,7 @@ double ChoiceOracle::infer_beliefs(Index instance, const double* scores, std::sp
 void ChoiceOracle::gold_beliefs(Index instance, double score, double* log_beliefs) const {
   require_gold();
   const std::size_t n = alternatives(instance);
-  // Relative to the gold alternative: 1 + (n - 1) * exp(-score).
+  // Z relative to the gold alternative: 1 + (n - 1) * exp(-score).
   const double log_partition = std::log1p((static_cast<double>(n) - 1.0) * std::exp(-score));
   std::fill(log_beliefs, log_beliefs + n, -score - log_partition);
   std::fill(log_beliefs + n, log_beliefs + padded(n), 0.0);

@@ -57,8 +57,8 @@ double ExactOracle::infer_instance(Index instance, const double* scores, std::sp
   const double loss =
       infer_some({&instance, 1}, {work.scores}, residual != nullptr ? &work.residual : nullptr, Parallel());
   if (residual == nullptr) return loss;
-  // Each output has a column of its own in these scores. So no outputs share a column of the residual,
-  // and its columns are in the order of the outputs.
+  // In these scores each output has its own column. So no outputs share a column of the residual, and its
+  // columns are in the order of the outputs.
   kernels.columns_to_rows(work.residual.values.data(), work.residual.stride, outputs_, 0, n, residual, width);
   std::copy_n(work.residual.extra.begin(), extra_weights(), extra_residual.begin());
   return loss;
@@ -96,7 +96,7 @@ MaxOracle::Sums ExactOracle::maximise(const ScorePoint& at, Cost cost, Residual*
       fill_rows(at, outputs, begin[i], length, rows);
       best.resize(length);
       const InstanceMaxOracle::Value value = best_structure(i, cost, rows.data(), extra, best, work);
-      // Of scores that overflow the largest tells nothing.
+      // If scores overflow, their maximum is meaningless.
       part[0] += finite_extra && all_finite(rows) ? value.loss : kNan;
       part[1] += value.cost;
       if (residual == nullptr) continue;

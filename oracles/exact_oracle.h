@@ -1,12 +1,12 @@
 #pragma once
-/// The capabilities that every exact oracle has, and what they have in common.
+/// The capabilities that every exact oracle has, and their common code.
 
 #include "core/oracle.h"
 
 namespace proxbench {
 
-/// Finds sums, marginals and best structures exactly, of all instances and of single ones. Without extra
-/// weights, unless a derived class says otherwise.
+/// Finds sums, marginals and best structures exactly, for all instances and for single ones. Has no extra
+/// weights unless a derived class adds them.
 class ExactOracle : public Oracle,
                     public SumOracle,
                     public InstanceOracle,
@@ -16,7 +16,7 @@ class ExactOracle : public Oracle,
                     public MaxOracle,
                     public InstanceMaxOracle {
  public:
-  /// Derived classes keep views of the boundaries and the gold outputs.
+  /// Not copyable, since derived classes keep views of the boundaries and the gold outputs.
   ExactOracle(const ExactOracle&) = delete;
   ExactOracle& operator=(const ExactOracle&) = delete;
 
@@ -34,7 +34,7 @@ class ExactOracle : public Oracle,
   const MaxOracle* max() const override { return this; }
   const InstanceMaxOracle* instance_max() const override { return this; }
 
-  /// By infer_some().
+  /// Calls infer_some().
   double infer_instance(Index instance, const double* scores, std::span<const double> extra, double* residual,
                         std::span<double> extra_residual, InstanceOracle::Workspace& work) const override;
   /// Sums best_structure() over all instances. The residual has a column for every output.
@@ -43,26 +43,27 @@ class ExactOracle : public Oracle,
   void extra_on(std::span<const Index>, std::vector<std::size_t>& on) const override { on.clear(); }
 
  protected:
-  /// Copies boundaries and gold outputs. `unknown` is what require_gold() says: "tree oracle: a gold output
-  /// is unknown".
+  /// Copies boundaries and gold outputs. `unknown` is the message of require_gold(), such as "tree oracle: a
+  /// gold output is unknown". It must outlive the oracle.
   ExactOracle(const Dataset& data, const char* unknown)
       : outputs_(data.outputs()), begin_(data.begin), gold_(data.gold), unknown_(unknown) {}
   /// Throws Error unless all gold outputs are known.
   void require_gold() const;
-  /// The gold outputs of an instance, one a position.
+  /// The gold outputs of an instance, one per position.
   std::span<const Index> gold_of(Index instance) const {
     return std::span(gold_).subspan(begin_[instance], length(instance));
   }
 
   Index outputs_;
   std::vector<Index> begin_, gold_;
-  bool gold_known_ = true;  ///< for the derived class to find out
+  bool gold_known_ = true;  ///< to be set by the derived class
 
  private:
   const char* unknown_;
 };
 
-/// Rows of the positions [begin, begin + n) at the point: numbers of all outputs, padding 0.
+/// Fills rows with the scores at the point of the positions [begin, begin + n). A row holds all outputs, the
+/// padding is 0.
 void fill_rows(const ScorePoint& at, Index outputs, std::size_t begin, std::size_t n,
                AlignedVector<double>& rows);
 

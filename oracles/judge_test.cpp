@@ -1,4 +1,4 @@
-/// The judge beside enumeration over all structures, differences and closed forms.
+/// Compares the judge with enumeration over all structures, with finite differences and with closed forms.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ struct Case {
   Dataset data;
 };
 
-/// Five instances of three real-valued features, of which about a third is off.
+/// Five instances with three real-valued features. About a third of the values is off.
 Case draw(const std::string& oracle, bool nested, std::uint64_t seed) {
   Case out{oracle, {}};
   Random random(seed);
@@ -51,7 +51,7 @@ Case draw(const std::string& oracle, bool nested, std::uint64_t seed) {
   return out;
 }
 
-/// sum over p of x_pj * w_jk, by the definition.
+/// sum over j of x_pj * w_jk, by definition.
 long double score(const Case& c, const Judge::Weights& w, Index p, Index k) {
   long double sum = 0.0L;
   const auto row = c.data.x.row(p);
@@ -61,7 +61,7 @@ long double score(const Case& c, const Judge::Weights& w, Index p, Index k) {
   return sum;
 }
 
-/// Score and number of wrong positions of every structure of an instance, the gold one first.
+/// The score and the number of wrong positions of every structure of an instance, the gold one first.
 struct Scored {
   long double score, wrong;
 };
@@ -173,7 +173,7 @@ TEST_P(JudgeOf, DescendsToTheOptimum) {
     const Case c = problem(3);
     const Judge judge(c.data, c.oracle, penalty);
     const Judge::Weights w = judge.descend(Judge::Weights(judge.dimension(), 0.0L));
-    // F is flat there: the last step that lowers it leaves kkt near the square root of its digits.
+    // F is flat there. The last step that lowers F leaves kkt near the square root of F's precision.
     EXPECT_LT(judge.kkt(w), 1e-9L) << penalty.text();
     EXPECT_LT(judge.objective(w), judge.objective(SparseVector{}));
   }
@@ -192,7 +192,7 @@ Dataset one_instance(DesignMatrix::Builder builder, Index features, std::vector<
   return data;
 }
 
-/// One document, two labels and one feature of any size: F is a logarithm.
+/// One document, two labels and one feature of any size, so F is a logarithm.
 TEST(Judge, IsExactAtAnyScale) {
   for (const double value : {1e-300, 1e-10, 1.0, 1e9, 1e12, 1e308}) {
     DesignMatrix::Builder builder;
@@ -208,7 +208,7 @@ TEST(Judge, IsExactAtAnyScale) {
   }
 }
 
-/// Weights of 1e16 on columns that cancel: the scores are those of what is left, 1 and -1.
+/// Weights of 1e16 on columns that cancel. The scores are those of the remainder, 1 and -1.
 TEST(Judge, KeepsWhatCancellingScoresLeave) {
   DesignMatrix::Builder builder;
   for (int t = 0; t < 3; ++t) {
@@ -224,7 +224,7 @@ TEST(Judge, KeepsWhatCancellingScoresLeave) {
   EXPECT_LE(std::fabs(judge.loss(w) - (2 * right + wrong)), 1e-17L * (2 * right + wrong));
 }
 
-/// The bound covers what plain sums in double precision do to scores that cancel, and is no wider than some
+/// The bound covers the rounding of plain double-precision sums of scores that cancel. It is at most some
 /// hundred units of their sizes.
 TEST(Judge, BoundsTheRoundingOfPlainSums) {
   Random random(5);

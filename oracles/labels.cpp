@@ -18,7 +18,7 @@ std::size_t pair_index(std::size_t labels, std::size_t a, std::size_t b) {
 
 }  // namespace
 
-/// The pair weights as a full matrix, and what they may add to a label at most and at least.
+/// The pair weights as a full matrix, and the largest gain and loss that they can bring to each label.
 struct LabelsOracle::PairScores {
   PairScores(std::size_t count, const ScorePoint& at)
       : labels(count), weight(count * count, 0.0), gain(count, 0.0), loss(count, 0.0) {
@@ -36,9 +36,9 @@ struct LabelsOracle::PairScores {
   std::vector<double> weight, gain, loss;
 };
 
-/// The relaxed structure of one position. Labels that are decided whatever the others are go first: off where
-/// even all undecided gains do not make them positive, on where even all undecided losses do not make them
-/// negative. The flow finds the others.
+/// The relaxed structure of one position. First come the labels that are decided whatever the others are. A
+/// label is off if even all undecided gains cannot make its score positive, and on if even all undecided
+/// losses cannot make it negative. The flow finds the others.
 struct LabelsOracle::Relaxation {
   std::vector<double> x, gain, loss;
   std::vector<Index> queue, open;
@@ -119,7 +119,7 @@ MaxOracle::Sums LabelsOracle::maximise(const ScorePoint& at, Cost cost, Residual
   const PairScores v(outputs_, at);
   const std::size_t extras = extra_weights(), width = padded(outputs_);
   const double unit = cost == Cost::kHammingMean ? 1.0 / static_cast<double>(outputs_) : 1.0;
-  // Expected extra weights, then loss and cost.
+  // The expected extra weights, then loss and cost.
   std::vector<double> sums(extras + 2);
   sum_chunks(
       parallel, chunk_begin_.size() - 1, sums.size(), sums.data(), [&](std::size_t chunk, double* part) {

@@ -1,4 +1,4 @@
-/// The labels oracle against enumeration over label sets, and against all half-integral points.
+/// Compares the labels oracle with enumeration over label sets, and with all half-integral points.
 
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ Scores random_scores(const Oracle& oracle, double pair_scale, Random& random) {
   return out;
 }
 
-/// score, and cost against gold, of x in steps of 1/steps.
+/// The score of x, and its cost against gold. The entries of x are multiples of 1/steps.
 struct Point {
   double score, cost;
 };
@@ -78,7 +78,7 @@ TEST(Labels, LossIsThatOfTheRelaxation) {
   for (const double scale : {0.0, 0.5, 3.0})
     for (const Cost cost : {Cost::kHamming, Cost::kHammingMean}) {
       Scores scores = random_scores(*oracle, scale, random);
-      if (scale == 3.0)  // labels that repel each other make cycles of odd length
+      if (scale == 3.0)  // repelling labels form cycles of odd length
         for (double& v : scores.extra) v = -std::abs(v);
       const double unit = cost == Cost::kHammingMean ? 0.25 : 1.0;
       double relaxed = 0.0, exact = 0.0;
@@ -104,7 +104,7 @@ TEST(Labels, LossIsThatOfTheRelaxation) {
       if (scale == 3.0) {
         EXPECT_GT(found.loss, exact + 1e-3) << "some instances are fractional";
       }
-      // The residual is a subgradient, and the loss is linear plus cost.
+      // The residual is a subgradient, and the loss is a linear function plus the cost.
       double inner = found.cost;
       for (Index k = 0; k < kLabels; ++k)
         for (std::size_t p = 0; p < oracle->positions(); ++p)
@@ -193,7 +193,7 @@ TEST(Labels, RefusesOtherData) {
 
 TEST(Labels, SumsHaveTheSameBitsForAnyProcesses) {
   Random random(17);
-  const Dataset data = random_data(900, random);  // a few chunks, of which the last is not whole
+  const Dataset data = random_data(900, random);  // a few chunks, the last one partial
   const auto oracle = oracle_registry().find("labels").make(data);
   const Scores scores = random_scores(*oracle, 1.0, random);
   Residual residual(kLabels, oracle->positions(), oracle->extra_weights());

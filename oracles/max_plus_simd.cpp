@@ -1,4 +1,4 @@
-/// A step of Viterbi for one instruction set (core/kernels/kernels.h).
+/// A step of Viterbi, compiled for one instruction set (core/kernels/kernels.h).
 #include "core/kernels/kernels.h"
 #include "oracles/max_plus_kernels.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 using namespace kernels;
 
-/// Registers that the maxima of a strip of columns stay in.
+/// The number of registers that hold the maxima of a strip of columns.
 constexpr std::size_t kStrip = 4;
 
 template <std::size_t kVectors>

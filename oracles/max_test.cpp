@@ -1,4 +1,4 @@
-/// Loss-augmented best structures of chains, trees and candidates, beside lists of all structures.
+/// Compares loss-augmented best structures of chains, trees and candidates with lists of all structures.
 
 #include <gtest/gtest.h>
 
@@ -73,7 +73,7 @@ std::vector<Case> all_cases() {
   return out;
 }
 
-/// Every structure of the instance.
+/// All structures of the instance.
 std::vector<std::vector<Index>> structures(const Case& at, Index i) {
   const std::size_t length = at.data.begin[i + 1] - at.data.begin[i];
   std::vector<std::vector<Index>> out;
@@ -93,7 +93,7 @@ std::vector<std::vector<Index>> structures(const Case& at, Index i) {
   }
 }
 
-/// cost + score(y) - score(gold), by the outputs that are on.
+/// cost + score(y) - score(gold), from the outputs that are on.
 struct Enumerated {
   double loss = 0.0, cost = 0.0;
 };
@@ -174,8 +174,6 @@ TEST(MaxOracle, FindsTheLargestOfAllStructures) {
         }
 }
 
-/// The loss is convex and piecewise linear in the scores: where its subgradient is that of the structures
-/// found, <residual, S> = loss - cost.
 TEST(MaxOracle, HasNoValueWhereScoresOverflow) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   for (const Case& at : all_cases())
@@ -187,6 +185,8 @@ TEST(MaxOracle, HasNoValueWhereScoresOverflow) {
     }
 }
 
+/// The loss is convex and piecewise linear in the scores. With the subgradient of the structures that were
+/// found, <residual, S> = loss - cost.
 TEST(MaxOracle, ResidualIsTheFeaturesOfTheStructuresFoundLessGold) {
   for (const Case& at : all_cases()) {
     SCOPED_TRACE(at.name);
@@ -203,7 +203,7 @@ TEST(MaxOracle, ResidualIsTheFeaturesOfTheStructuresFoundLessGold) {
       return sum;
     };
     EXPECT_NEAR(inner(scores), sums.loss - sums.cost, 1e-12);
-    // Along a direction: the same on S + t*direction, and the slope there.
+    // Along a direction: the value at S + t*direction, and the slope there.
     constexpr double kStep = 1e-7;
     const auto loss = [&](double t) {
       return at.oracle->max()->maximise({scores, &change, t}, Cost::kHamming, nullptr, Parallel()).loss;
@@ -229,8 +229,8 @@ TEST(MaxOracle, RefusesWhatIsNoStructure) {
 class MaxOnEachSet : public EachInstructionSet {};
 PROXBENCH_ON_EACH_INSTRUCTION_SET(MaxOnEachSet);
 
-/// Wide rows, and long sequences, beside Viterbi on the scores with costs in them; and the same bits for any
-/// number of threads.
+/// Wide rows and long sequences agree with Viterbi on scores that contain the costs. The bits do not depend
+/// on the number of threads.
 TEST_P(MaxOnEachSet, AgreesWithDecodingOfAugmentedScores) {
   use_instruction_set(GetParam());
   for (const Index labels : {8u, 26u, 70u}) {

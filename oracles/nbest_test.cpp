@@ -1,4 +1,4 @@
-/// N best structures of chains and trees, beside lists of all of them.
+/// Compares the N best structures of chains and trees with lists of all structures.
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ Dataset sequences(Index labels, const std::vector<Index>& lengths) {
   return data;
 }
 
-/// Standard normal, times `size`; integers where `ties`.
+/// Standard normal numbers times `size`, or small integers if `ties`.
 void fill(Scores& scores, double size, bool ties, std::uint64_t seed) {
   Random random(seed);
   const auto draw = [&] { return ties ? static_cast<double>(random.below(3)) : size * random.normal(); };
@@ -48,7 +48,7 @@ double score_of(const Scores& scores, Index labels, std::size_t begin, std::span
   return sum;
 }
 
-/// The scores of all label sequences, best first.
+/// The scores of all label sequences in descending order.
 std::vector<double> all_scores(const Scores& scores, Index labels, std::size_t begin, std::size_t length) {
   std::vector<double> out;
   std::vector<Index> sequence(length, 0);
@@ -99,7 +99,7 @@ TEST(ChainNbest, AreTheBestOfAllLabelSequences) {
 class NbestOnEachSet : public EachInstructionSet {};
 PROXBENCH_ON_EACH_INSTRUCTION_SET(NbestOnEachSet);
 
-/// Widths of several strips of registers, and lengths that a call for each position would not survive.
+/// Rows as wide as several strips of registers, and sequences too long for one recursive call per position.
 TEST_P(NbestOnEachSet, SumsRightAndInOrderOnLargeChains) {
   use_instruction_set(GetParam());
   for (const Index labels : {7u, 22u, 33u, 70u}) {
@@ -151,7 +151,7 @@ TEST(ChainNbest, ThreadsWithAWorkspaceEachGetWhatOneGets) {
 
 TEST(TreeNbest, AreTheBestLeaves) {
   constexpr Index kDocuments = 6;
-  //  0 -> 1 2(-> 3 4), 5, 6 -> 7; columns for some nodes only
+  // The tree is 0 -> 1 2(-> 3 4), 5, 6 -> 7. Only some nodes have columns.
   const std::vector<Index> parents{Hierarchy::kNone, 0, 0, 2, 2, Hierarchy::kNone, Hierarchy::kNone, 6};
   Dataset data = sequences(8, std::vector<Index>(kDocuments, 1));
   data.hierarchy = std::make_shared<Hierarchy>(parents);
@@ -168,7 +168,7 @@ TEST(TreeNbest, AreTheBestLeaves) {
   oracle.decode(scores, Decoding::kStructure, decoded, Parallel());
   for (const std::size_t n : {1u, 3u, 5u, 9u})
     for (Index i = 0; i < kDocuments; ++i) {
-      std::vector<std::pair<double, Index>> expected;  // negative, so that they ascend
+      std::vector<std::pair<double, Index>> expected;  // negated, so that they ascend
       for (const Index leaf : {1u, 3u, 4u, 5u, 7u}) {
         double score = 0.0;
         for (Index k = leaf; k != Hierarchy::kNone; k = parents[k])

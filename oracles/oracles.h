@@ -1,14 +1,14 @@
 #pragma once
-/// All oracles: the built-in ones, then those of plug-ins.
+/// The registry of all oracles: first the built-in ones, then those of plug-ins.
 
 #include "core/oracle.h"
 #include "core/base/registry.h"
 
 namespace proxbench {
 
-/// Built in: one line an oracle in oracles.cpp.
+/// The registry. A built-in oracle takes one line in oracles.cpp.
 const Registry<OracleInfo>& oracle_registry();
-/// One more, from outside. Throws Error (kUsage) where the name is taken.
+/// Adds an oracle from outside. Throws Error (kUsage) if the name is taken.
 void add_oracle(OracleInfo info);
 
 OracleInfo chain_info();

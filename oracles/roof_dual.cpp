@@ -29,7 +29,7 @@ class Flow {
       }
     }
   }
-  /// After run(): whether the source reaches this node on what capacity is left.
+  /// After run(): whether the source reaches this node through the remaining capacity.
   bool reached(std::size_t node) const { return depth_[node] != kNone; }
 
  private:
@@ -71,9 +71,9 @@ class Flow {
 
 }  // namespace
 
-/// As a posiform to minimise, -value: a term c*p of one literal and c*p*q of two, c > 0. Node 2i is literal
-/// x_i, node 2i + 1 its negation; the last two are true and false. A term c*p*q gives the arcs p -> not q and
-/// q -> not p of capacity c/2.
+/// Minimises -value as a posiform, a sum of terms c*p of one literal and c*p*q of two with c > 0. Node 2i is
+/// the literal x_i, node 2i + 1 its negation, and the last two nodes are true and false. A term c*p*q becomes
+/// the arcs p -> not q and q -> not p, each of capacity c/2.
 double solve_relaxation(const PairwiseProblem& problem, std::vector<double>& x) {
   const std::size_t n = problem.unary.size(), yes = 2 * n, no = yes + 1;
   double largest = 0.0;

@@ -8,29 +8,29 @@
 
 namespace proxbench {
 
-/// max sum_k unary[k]*x_k + sum over pairs of weight*z, 0 <= x <= 1, max(0, x_a + x_b - 1) <= z <= min(x_a,
-/// x_b): the local polytope of the variables and their pairs.
+/// max sum_k unary[k]*x_k + sum over pairs of weight*z, subject to 0 <= x <= 1 and max(0, x_a + x_b - 1) <= z
+/// <= min(x_a, x_b). This is the local polytope of the variables and their pairs.
 struct PairwiseProblem {
   struct Pair {
     Index a, b;
     double weight;
   };
   std::vector<double> unary;
-  std::vector<Pair> pairs;  ///< each unordered pair once at most, a != b
+  std::vector<Pair> pairs;  ///< each unordered pair at most once, a != b
 };
 
-/// z at the solution, given x.
+/// The value of z at the solution, given x.
 inline double pair_value(double weight, double x_a, double x_b) {
   return weight > 0.0 ? std::min(x_a, x_b) : std::max(0.0, x_a + x_b - 1.0);
 }
 
-/// Sets x to a solution, all of whose numbers are 0, 1/2 or 1, and returns its value: one maximum flow (roof
-/// duality: Boros, Hammer, "Pseudo-Boolean optimization", Discrete Applied Mathematics 2002). Capacities
-/// below 1e-12 of the largest weight count as none, so the value is the optimum to about that.
+/// Sets x to a solution whose entries are all 0, 1/2 or 1, and returns its value. It takes one maximum flow
+/// (roof duality: Boros, Hammer, "Pseudo-Boolean optimization", Discrete Applied Mathematics 2002).
+/// Capacities below 1e-12 of the largest weight are treated as 0, so the value is exact to about that.
 double solve_relaxation(const PairwiseProblem& problem, std::vector<double>& x);
 
-/// Makes a relaxed solution integral: variables at 1/2 in ascending order, each on where that raises the
-/// value given those already decided (the undecided count as off).
+/// Makes a relaxed solution integral. Variables at 1/2 are decided in ascending order: a variable is on if
+/// that raises the value given those already decided, with the undecided ones off.
 void round_halves(const PairwiseProblem& problem, std::vector<double>& x);
 
 }  // namespace proxbench

@@ -1,5 +1,5 @@
-/// The relaxation against its own definition: all half-integral points, which hold an optimum of the local
-/// polytope of binary variables (Boros, Hammer 2002), and duality with enumeration.
+/// Compares the relaxation with its definition: with all half-integral points, which contain an optimum of
+/// the local polytope of binary variables (Boros, Hammer 2002), and by duality with enumeration.
 
 #include "oracles/roof_dual.h"
 
@@ -28,7 +28,7 @@ double value_at(const PairwiseProblem& problem, const std::vector<double>& x) {
   return value;
 }
 
-/// The largest value over all points of the grid with this step.
+/// The largest value over all points of the grid with `steps` steps per variable.
 double best_on_grid(const PairwiseProblem& problem, int steps) {
   const std::size_t n = problem.unary.size();
   std::vector<double> x(n, 0.0);

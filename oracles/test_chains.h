@@ -9,7 +9,7 @@
 
 namespace proxbench::test {
 
-/// Sequences of the given lengths with random gold labels; X is empty, as oracles never see it.
+/// Sequences of the given lengths with random gold labels. X is empty, since oracles never see it.
 inline Dataset sequences(Index labels, const std::vector<Index>& lengths, std::uint64_t seed) {
   Dataset data;
   auto vocabulary = std::make_shared<Vocabulary>();

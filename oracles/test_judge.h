@@ -1,11 +1,11 @@
 #pragma once
-/// A judge of claims about F, for tests. It shares no code with what it judges: it reads a data set, and
-/// finds F, its gradient and a nearly optimal w by itself. Scores and sums are kept in 128 bits, relative to
-/// those of the gold structure; exponentials and logarithms are taken in long double. So F is exact to about
-/// 1e-18 of itself, whatever the scale of the data.
+/// A judge of claims about F, for tests. It shares no code with what it judges: from a data set it computes
+/// F, its gradient and a nearly optimal w by itself. Scores and sums have 128 bits and are relative to those
+/// of the gold structure. Exponentials and logarithms are taken in long double. So the relative error of F is
+/// about 1e-18, whatever the scale of the data.
 ///
-/// For the oracles `chain`, `tree` (leaves of a hierarchy, or flat) and `candidates`. It is slow and meant
-/// for small problems.
+/// It supports the oracles `chain`, `tree` (leaves of a hierarchy, or flat) and `candidates`. It is slow and
+/// meant for small problems.
 
 #include <algorithm>
 #include <cmath>
@@ -32,9 +32,9 @@ using Quad = long double;
 
 class Judge {
  public:
-  using Weights = std::vector<long double>;  ///< all d of them
+  using Weights = std::vector<long double>;  ///< all d weights
 
-  /// The data set is borrowed. Throws Error for another oracle.
+  /// Borrows the data set. Throws Error for any other oracle.
   Judge(const Dataset& data, const std::string& oracle, const Penalty& penalty, const Loss& loss = {})
       : data_(data),
         chain_(oracle == "chain"),
@@ -81,7 +81,7 @@ class Judge {
     return static_cast<long double>(sum);
   }
 
-  /// Of the loss alone; of the log loss.
+  /// The gradient of the loss without penalty. Only for the log loss.
   Weights gradient(const Weights& w) const {
     std::vector<Quad> g(dimension(), Quad(0));
     evaluate(w, &g);
@@ -103,11 +103,11 @@ class Judge {
     return out;
   }
 
-  /// How far F may be from objective() when it is computed in double precision with plain sums, in any order:
-  /// the terms of scores round relative to their own sizes, n of them by n units; what follows rounds
-  /// relative to the scores of the structure. A bound, several times as large as what is seen.
+  /// Bounds how far F may be from objective() if it is computed in double precision with plain sums in any
+  /// order. The n terms of a score round relative to their own sizes, by n units. Later sums round relative
+  /// to the structure's score. The bound is several times as large as the errors seen.
   long double rounding(const Weights& w) const { return rounding(w, objective(w)); }
-  /// The same, by whoever has objective(w).
+  /// The same for a caller who already has objective(w).
   long double rounding(const Weights& w, long double objective) const {
     constexpr long double kUnit = 0x1p-53L;
     long double out = 0.0L;
@@ -116,8 +116,8 @@ class Judge {
            static_cast<long double>(w.size()) * kUnit * std::fabs(penalty(w));
   }
 
-  /// The same for kkt(): residuals err by the rounding of their instance's scores, at most 1, and each
-  /// coordinate's sum of n terms by 4*n units of the sum of their sizes.
+  /// The same bound for kkt(). A residual errs by the rounding of its instance's scores, at most 1. A
+  /// coordinate's sum of n terms errs by 4*n units of the sum of their sizes.
   long double kkt_rounding(const Weights& w) const {
     constexpr long double kUnit = 0x1p-53L;
     std::vector<long double> column(data_.x.features(), 0.0L);
@@ -138,9 +138,9 @@ class Judge {
     return out + 8.0L * kUnit * largest;
   }
 
-  /// Goes down from w, by Newton steps with a Hessian of differences and coordinate descent on the l1 term,
-  /// until F falls no more. For the log loss and up to a hundred weights. F there is no less than min F, so a
-  /// lower bound above it is false, however near to the optimum it is.
+  /// Descends from w until F falls no more, by Newton steps with a finite-difference Hessian and coordinate
+  /// descent on the l1 term. For the log loss and up to a hundred weights. F there is at least min F. So a
+  /// lower bound above it is false, however close to the optimum the point is.
   Weights descend(Weights w) const {
     long double value = objective(w);
     for (int iteration = 0; iteration < 60; ++iteration) {
@@ -166,7 +166,7 @@ class Judge {
     double value;
   };
 
-  /// What is summed over structures: their probability mass in the log loss, the largest score in the other.
+  /// The total over structures: log-sum-exp for the log loss, the largest score for the hinge loss.
   Quad total(std::span<const Quad> scores) const {
     std::size_t best = 0;
     for (std::size_t i = 1; i < scores.size(); ++i)
@@ -200,7 +200,7 @@ class Judge {
     return static_cast<long double>(sum);
   }
 
-  /// Adds what instance i, of so many choices with these scores, has to the gradient: probability - gold.
+  /// Adds probability - gold to the gradient for an instance whose choices have these scores.
   template <class Add>
   void add_choices(std::span<const Quad> scores, std::size_t gold, Quad all, const Add& add) const {
     Quad others = 0;
@@ -255,7 +255,7 @@ class Judge {
     return all;
   }
 
-  /// Forward and backward sums of logarithms.
+  /// Forward and backward sums in the log domain.
   Quad chain(const Weights& w, std::size_t i, std::vector<Quad>* gradient) const {
     const Index begin = data_.begin[i];
     const std::size_t length = data_.begin[i + 1] - begin, K = outputs_, unary = unary_weights();
@@ -273,7 +273,7 @@ class Judge {
         if (k != gold(t)) score[t * K + k] += cost;
       }
     }
-    /// From label a at t - 1 to b at t.
+    /// The score of the transition from label a at t - 1 to b at t.
     const auto pair = [&](std::size_t t, std::size_t a, std::size_t b) {
       return Quad(w[unary + a * K + b]) - Quad(w[unary + gold(t - 1) * K + gold(t)]);
     };
@@ -309,7 +309,7 @@ class Judge {
     return all;
   }
 
-  /// Of the loss of one instance.
+  /// The rounding of the loss of one instance.
   long double score_rounding(const Weights& w, std::size_t i) const {
     constexpr long double kUnit = 0x1p-53L;
     const Index begin = data_.begin[i], end = data_.begin[i + 1];

@@ -17,12 +17,12 @@ PROXBENCH_KERNEL_SETS(TreeKernels, tree_kernels)
 
 namespace {
 
-/// Documents in a task.
+/// Documents per task.
 constexpr std::size_t kTask = 2 * kTreeLanes;
 
 }  // namespace
 
-/// The touched nodes in preorder, after entry 0: the root of all, which is no output.
+/// The touched nodes in preorder, after entry 0: the root, which is not an output.
 struct TreeOracle::Collapsed {
   using Node = TreeNode;
   std::vector<Node> nodes;
@@ -32,12 +32,12 @@ struct TreeOracle::Collapsed {
   TreeNodes view() const { return {nodes.data(), nodes.size(), alpha}; }
 };
 
-/// Numbers of one task's documents, kTreeLanes for each entry.
+/// The numbers of one task's documents, kTreeLanes for each entry.
 struct TreeOracle::Block {
-  AlignedVector<double> path;  ///< scores of paths; on the way up, weights of nodes
-  AlignedVector<double> leaf;  ///< weight of one of an entry's own leaves, relative to the best leaf's
+  AlignedVector<double> path;  ///< scores of paths; weights of nodes on the way up
+  AlignedVector<double> leaf;  ///< weight of one of an entry's own leaves, relative to that of the best leaf
   alignas(64) double best[kTreeLanes];
-  alignas(64) double partition[kTreeLanes];  ///< sum over all leaves of their weights
+  alignas(64) double partition[kTreeLanes];  ///< sum of the weights of all leaves
 
   static Block& mine(std::size_t entries) {
     static thread_local Block block;
@@ -51,14 +51,14 @@ struct TreeOracle::Block {
   }
 };
 
-/// Of a point: the probability of one of the own leaves of its touched nodes.
+/// The messages of a point: for each touched node, the probability of one of its own leaves.
 struct TreeOracle::Kept final : Messages {
   std::size_t bytes() const override {
     return sizeof(double) * values.size() + sizeof(Index) * (entry.size() + column.size()) + touched.size();
   }
   std::vector<Index> entry;   ///< Collapsed::entry
   std::vector<char> touched;  ///< size K
-  std::vector<Index> column;  ///< of each touched node; kNone where it has no leaves of its own
+  std::vector<Index> column;  ///< of each touched node; kNone if it has no leaves of its own
   std::size_t stride = 0;
   AlignedVector<double> values;
 
@@ -76,7 +76,7 @@ struct TreeOracle::Kept final : Messages {
   double* find(std::size_t i) {
     return column[i] == Hierarchy::kNone ? nullptr : values.data() + column[i] * stride;
   }
-  /// Of the touched node at or above `output`; kNone: of the root of all.
+  /// The column of the nearest touched node at or above `output`, or of the root if that is kNone.
   const double* find_above(Index output) const {
     return values.data() + column[output == Hierarchy::kNone ? 0 : entry[output]] * stride;
   }
@@ -117,7 +117,7 @@ TreeOracle::Collapsed TreeOracle::collapse(const ScorePoint& at, const Kept* kep
   const Index n = outputs();
   const auto base = [&](Index k) { return at.base.find(k); };
   const auto change = [&](Index k) { return at.direction != nullptr ? at.direction->find(k) : nullptr; };
-  // What has a column, or was touched where messages were kept, and all above it.
+  // Outputs with a column, those touched when messages were kept, and their ancestors.
   std::vector<char> touched(n, 0);
   for (Index k = n; k-- > 0;) {
     if (!touched[k])
@@ -147,9 +147,9 @@ TreeOracle::Collapsed TreeOracle::collapse(const ScorePoint& at, const Kept* kep
   return out;
 }
 
-/// Columns of the residual: one for each touched node, then the probability of each of its own leaves for
-/// every entry that is no leaf, the root of all first. Outputs without a column of their own share the
-/// latter. Returns where each entry has the latter; kNoColumn: nowhere.
+/// Lays out the residual: one column for each touched node, then, for every entry that is not a leaf,
+/// starting with the root, the probability of one of its own leaves. Outputs without a column of their own
+/// share the latter. Returns each entry's column of the second kind, or kNoColumn.
 std::vector<Index> TreeOracle::lay_out(const Collapsed& tree, std::size_t positions,
                                        Residual& residual) const {
   residual.stride = padded(positions);
@@ -235,8 +235,8 @@ double TreeOracle::infer_and_keep(const ScorePoint& at, Residual& residual, std:
   return infer_on(gold_, at, &residual, parallel, static_cast<Kept*>(kept.get()));
 }
 
-/// On the tree collapsed for point and direction: a node that the direction alone touches has leaves like
-/// those of the point's touched node above it.
+/// Works on the tree collapsed for both the point and the direction. If only the direction touches a node,
+/// its leaves have the same probability as those of the nearest node above that the point touches.
 void TreeOracle::derivative(const Messages& at, const Scores& direction, Residual& out,
                             const Parallel& parallel) const {
   require_gold();
@@ -263,10 +263,11 @@ void TreeOracle::derivative(const Messages& at, const Scores& direction, Residua
   });
 }
 
-/// The probabilities of leaves jump only where a score is not zero: most nodes of most documents have none.
+/// The probability of a leaf jumps only at nodes with a nonzero score, and most nodes of most documents have
+/// none.
 void TreeOracle::compact_rows(const Residual& residual, CompactRows& rows, const Parallel& parallel) const {
-  // A column of leaf probabilities for each touched node and the root: R of a touched leaf is its own, less 1
-  // where it is gold.
+  // The columns of leaf probabilities for each touched node and the root. For a touched leaf, R is its own
+  // probability, minus 1 if it is gold.
   struct Source {
     Index output;
     const double *here, *above;
@@ -330,7 +331,7 @@ void TreeOracle::instance_terms(const Scores& scores, std::span<InstanceTerms> t
     tree_kernels().walk_down(tree.view(), documents);
     tree_kernels().weigh(tree.view(), documents, false);
     for (std::size_t l = 0; l < count; ++l) {
-      // Relative to the gold leaf's score, so that what all leaves share cancels.
+      // Relative to the gold leaf's score, so that scores common to all leaves cancel.
       const double gold = block.path[tree.entry[gold_[first + l]] * kTreeLanes + l];
       double expected = 0.0;
       for (std::size_t i = 0; i < tree.nodes.size(); ++i)
@@ -363,7 +364,7 @@ void TreeOracle::decode(const Scores& scores, Decoding, std::span<Index> outputs
 }
 
 void TreeOracle::list_scores(const double* rows, std::size_t n, AlignedVector<double>& out) const {
-  out.assign(rows, rows + outputs());  // then of paths, then of leaves alone
+  out.assign(rows, rows + outputs());  // first scores of nodes, then of paths, then of leaves only
   for (Index k = 0; k < outputs(); ++k)
     if (tree_->parent(k) != Hierarchy::kNone) out[k] += out[tree_->parent(k)];
   for (std::size_t a = 0; a < n; ++a) out[a] = out[leaves_[a]];

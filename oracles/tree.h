@@ -1,10 +1,11 @@
 #pragma once
 /// The tree oracle: hierarchical classification (Zhong et al. 2014, section 6.2 and appendix D.2). An
-/// instance is one position; its structure is a leaf y of the data's hierarchy, with probability
+/// instance is one position. Its structure is a leaf y of the data's hierarchy, with probability
 ///
 ///     p(y|x) = exp( sum of s(k) over the nodes k on y's path ) / Z
 ///
-/// Without a hierarchy all outputs are leaves side by side: multiclass and binary logistic regression.
+/// Without a hierarchy all outputs are leaves side by side, which gives multiclass and binary logistic
+/// regression.
 
 #include <memory>
 
@@ -13,19 +14,20 @@
 
 namespace proxbench {
 
-/// Inference on the collapsed tree. Only nodes with a column in the scores, and their ancestors, are visited
-/// one by one ("touched" nodes); all leaves that hang below a touched node without another one between them
-/// have the same score, so they are counted and not visited. Downwards go the scores of paths, upwards the
-/// marginals. Probabilities are formed relative to the best leaf of all, so nothing overflows, and what
-/// underflows is below e^-708 of the total.
+/// Inference on the collapsed tree. It visits only "touched" nodes: those with a column in the scores, and
+/// their ancestors. All leaves whose nearest touched ancestor is the same node have the same score, so they
+/// are counted instead of visited. The scores of paths go downwards, the marginals upwards. Probabilities are
+/// formed relative to the best leaf of all, so nothing overflows, and what underflows is below e^-708 of the
+/// total.
 ///
-/// The residual has an own column for every touched node, then a column with the probability of one of its
-/// own leaves for the root of all and every touched node that is no leaf; an untouched node shares that of
-/// the node that it hangs below, times its leaves.
+/// The residual has one column for each touched node. Then come columns for the root and for each touched
+/// node that is not a leaf. They hold the probability of one of the node's own leaves, that is, those whose
+/// nearest touched node it is. An untouched node shares the column of its nearest touched ancestor,
+/// multiplied by the number of its leaves.
 class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
  public:
-  /// Takes hierarchy and gold leaves. Throws Error where there is no output, where an instance is not one
-  /// position, or where a gold output is no leaf of the hierarchy.
+  /// Takes the hierarchy and the gold leaves. Throws Error if there is no output, if an instance does not
+  /// have exactly one position, or if a gold output is not a leaf of the hierarchy.
   explicit TreeOracle(const Dataset& data);
 
   const CollapsedOutputs* collapsed() const override { return this; }
@@ -36,25 +38,26 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
                     const Parallel& parallel) const override;
   void expectation(Index instance, const double* beliefs, double* rows,
                    std::span<double> extra) const override;
-  /// Keeps the probability of a leaf below each touched node that has leaves of its own: a number a document.
-  /// A derivative needs no exponentials; its residual has own columns for the outputs of point and direction,
-  /// and is laid out as that of infer().
+  /// Keeps, for each touched node that has leaves of its own, the probability of one of them: one number per
+  /// document. A derivative needs no exponentials. Its residual has own columns for the outputs of the point
+  /// and of the direction, and is laid out like that of infer().
   double infer_and_keep(const ScorePoint& at, Residual& residual, std::unique_ptr<Messages>& kept,
                         const Parallel& parallel) const override;
   void derivative(const Messages& at, const Scores& direction, Residual& out,
                   const Parallel& parallel) const override;
-  /// An addition a document and column downwards and one upwards; with the residual one more and a product.
+  /// Per document and column, one addition downwards and one upwards. The residual takes one more addition
+  /// and a product.
   double inference_flops(const ScorePoint& at, bool residual) const override {
     return (residual ? 4.0 : 2.0) * static_cast<double>(at.base.columns) * static_cast<double>(positions());
   }
-  /// Rows of jumps: where the probability of a leaf below a node differs from that above it, by how much,
-  /// less 1 for the gold leaf. Entry K is the root's. expand() goes down the tree adding jumps, then up
-  /// adding leaves.
+  /// Rows of jumps: the entry of a node is the probability of one of its own leaves minus that of one of its
+  /// parent's own leaves, and minus 1 for the gold leaf. Only nonzero jumps are listed. Entry K is the
+  /// root's. expand() adds jumps on the way down the tree, then leaves on the way up.
   std::size_t basis() const override { return outputs() + std::size_t{1}; }
   void compact_rows(const Residual& residual, CompactRows& rows, const Parallel& parallel) const override;
   void expand(double* rows) const override;
 
-  /// An addition a document and node downwards, a comparison a leaf.
+  /// One addition per document and node, and one comparison per leaf.
   double max_flops(const ScorePoint&) const override {
     return 2.0 * static_cast<double>(outputs()) * static_cast<double>(positions());
   }
@@ -64,7 +67,7 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
   std::span<const Index> outputs_on(Index output) const override { return path_of(output); }
   void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
                       const Parallel& parallel) const override;
-  /// Both decodings are the most probable leaf; of equal ones the first.
+  /// Both decodings return the most probable leaf. Among equal ones, the first.
   void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
               const Parallel& parallel) const override;
 
@@ -72,8 +75,8 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
   struct Collapsed;
   struct Block;
   struct Kept;
-  /// The nodes from the top to this leaf. Inner nodes have none: on a deep tree they would take quadratic
-  /// memory.
+  /// The nodes from the top to this leaf. Inner nodes have no path stored, since on a deep tree that would
+  /// take quadratic memory.
   std::span<const Index> path_of(Index leaf) const {
     return {path_.data() + path_begin_[leaf], path_.data() + path_begin_[leaf + std::size_t{1}]};
   }

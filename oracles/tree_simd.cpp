@@ -1,4 +1,4 @@
-/// Messages on collapsed trees for one instruction set (core/kernels/kernels.h).
+/// Messages on collapsed trees, compiled for one instruction set (core/kernels/kernels.h).
 #include "core/kernels/kernels.h"
 #include "oracles/tree_kernels.h"
 
@@ -80,8 +80,8 @@ void keep(const TreeNodes& tree, const TreeDocuments& d, double* const* kept) {
         store(kept[i] + d.first + l, load(d.leaf + i * kTreeLanes + l) * inverse[l / kLanes]);
 }
 
-/// d p(leaf) = p(leaf) * (ds(path) - sum over leaves of p * ds(path)): paths and their mean downwards, the
-/// changes of leaves downwards, those of marginals upwards.
+/// d p(leaf) = p(leaf) * (ds(path) - sum over leaves of p * ds(path)). The first pass downwards finds
+/// ds(path) and its mean, the second the changes of leaves. The pass upwards sums the changes of marginals.
 void derivative(const TreeNodes& tree, const TreeDocuments& d, const double* const* leaf, double* const* own,
                 double* const* shared) {
   Vec mean[kTreeLanes / kLanes] = {};

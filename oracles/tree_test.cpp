@@ -19,11 +19,11 @@ namespace {
 
 constexpr Index kNone = Hierarchy::kNone;
 
-/// A forest of uneven depth with single-child chains and several tops.
+/// A forest of uneven depth, with several roots and chains of only children.
 std::vector<Index> random_parents(Index nodes, Random& random) {
   std::vector<Index> parent{kNone};
   for (Index k = 1; k < nodes; ++k) {
-    // One of the nodes on the path to the node before: that keeps the preorder.
+    // The parent is a node on the path to the previous node, which keeps the preorder.
     std::vector<Index> path{kNone};
     for (Index a = k - 1; a != kNone; a = parent[a]) path.push_back(a);
     parent.push_back(path[random.below(path.size())]);
@@ -66,7 +66,7 @@ struct Problem {
   std::unique_ptr<TreeOracle> oracle;
 };
 
-/// By listing the leaves of one document.
+/// Results from listing the leaves of one document.
 struct Enumerated {
   std::vector<double> marginal;
   double log_partition = 0.0, entropy = 0.0;
@@ -104,7 +104,7 @@ double score_of(const Scores& scores, Index k, Index p) {
   return c == Scores::kNoColumn ? 0.0 : scores.column(c)[p];
 }
 
-/// What the residual says of one output and document, in whatever way it says it.
+/// The residual of one output and document, whichever way it is stored.
 double residual_of(const Problem& problem, const Residual& r, Index k, Index p) {
   const double value = r.column(r.column_of[k])[p];
   if (r.owns(k)) return value;
@@ -120,7 +120,7 @@ SparseVector random_weights(const Objective& objective, double density, double s
   return w;
 }
 
-/// All statements of the oracle at w + 0.3*d against enumeration.
+/// Compares everything that the oracle computes at w + 0.3*d with enumeration.
 void expect_matches_enumeration(const Problem& problem, double density, double size, std::uint64_t seed) {
   Random random(seed);
   Objective objective = problem.objective();
@@ -175,7 +175,7 @@ TEST(TreeOracle, MatchesEnumerationOnRandomForests) {
 }
 
 TEST(TreeOracle, MatchesEnumerationOnChainsOfSingleChildren) {
-  // Two tops; 0 -> 1 -> 2 -> {3 -> 4, 5}; 6 -> 7.
+  // Two roots; 0 -> 1 -> 2 -> {3 -> 4, 5}; 6 -> 7.
   const Problem problem({kNone, 0, 1, 2, 3, 2, kNone, 6}, 20, 3, 1);
   for (const double density : {0.0, 0.1, 1.0}) expect_matches_enumeration(problem, density, 1.0, 3);
 }
@@ -198,7 +198,7 @@ TEST(TreeOracle, OfEqualLeavesTheFirstIsDecoded) {
   std::vector<Index> decoded(3);
   problem.oracle->decode(scores, Decoding::kStructure, decoded, Parallel());
   EXPECT_EQ(decoded, std::vector<Index>(3, 2));
-  // Node 5 has a column, of zeros: touched, and still equal.
+  // Node 5 has a column of zeros: it is touched, but still equal.
   const std::vector<Coord> index{5};
   objective.scores(index, std::vector<double>{0.0}, scores);
   problem.oracle->decode(scores, Decoding::kStructure, decoded, Parallel());
@@ -233,7 +233,7 @@ TEST(TreeOracle, GradientsMatchFiniteDifferencesAndEachOther) {
     EXPECT_NEAR(gradient[c], (smooth(plus) - smooth(minus)) / (2 * kStep), 1e-6) << c;
   }
 
-  // A working set of outputs with and without columns; few a feature and many.
+  // A working set of outputs with and without columns, with few and with many outputs per feature.
   for (const double density : {0.05, 0.9}) {
     std::vector<Coord> set;
     std::vector<double> at, out;

@@ -14,7 +14,7 @@ if(NOT failed)
   endif()
 endif()
 
-# Lines of code, without comments and tests. What reads configs, plans sweeps and reports results is not among them, but
+# Code, without comments, layout and tests. What reads configs, plans sweeps and reports results is not among them, but
 # for the values of lambda paths.
 set(folders core oracles solvers experiments/base experiments/data experiments/metrics experiments/run configs/templates)
 list(TRANSFORM folders PREPEND ${SOURCE}/)
@@ -24,8 +24,10 @@ list(FILTER sources INCLUDE REGEX "\\.(cpp|h|in|txt)$")
 list(FILTER sources EXCLUDE REGEX "_test\\.cpp$|/test_|^solvers/example/")
 set(code "")
 foreach(source IN LISTS sources)
-  file(STRINGS ${SOURCE}/${source} lines REGEX "^ *([^ /]|/[^/])")
-  string(APPEND code "${lines}\n")
+  file(READ ${SOURCE}/${source} text)
+  string(REGEX REPLACE "(^|[ \n])//[^\n]*" "\\1" text "${text}")
+  string(REGEX REPLACE "[ \n]+" " " text "${text}")
+  string(APPEND code "${text}\n")
 endforeach()
 string(SHA256 digest "${code}")
 

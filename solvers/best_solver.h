@@ -1,5 +1,5 @@
 #pragma once
-/// Which solver `train`, `select` and references take where none is named. The measurements are in
+/// The solvers that `train`, `select` and reference runs use if none is named. The measurements are in
 /// RESULTS.md.
 
 #include <string>
@@ -10,17 +10,17 @@
 
 namespace proxbench {
 
-/// The best solver known where lambda > 0.
+/// The best solver known for lambda > 0.
 inline constexpr const char* kBestForL1 = "prox-newton";
 
-/// The best solver known for an objective. `oracle`: null where it is not known yet.
+/// The best solver known for an objective. `oracle` is null if it is not known yet.
 std::string best_solver(const Penalty& penalty, Loss::Kind loss, const OracleInfo* oracle = nullptr);
 
-/// The solvers that have no unmet_needs() with their defaults.
+/// The solvers that have no unmet_needs() for this objective with their default options.
 std::vector<std::string> fitting_solvers(const Penalty& penalty, Loss::Kind loss, const OracleInfo& oracle);
 
-/// prox-qn and prox-newton were one solver with presets. What to write for an option of it that `solver` has not;
-/// empty: nothing is known of it.
+/// prox-qn and prox-newton were once one solver with presets. For an option of that solver that `solver`
+/// lacks, returns what to write instead. Returns an empty string if nothing is known of the option.
 std::string former_option(const std::string& solver, const std::string& option);
 
 }  // namespace proxbench

@@ -1,5 +1,5 @@
-/// The solvers that ask an oracle for beliefs or derivatives, on groups of candidates: there a position of
-/// the gold structure may have no output.
+/// Tests the solvers that use beliefs or derivatives on groups of candidates, where a position of the gold
+/// structure may have no output.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ using test::Outcome;
 using test::Problem;
 using test::ProblemSpec;
 
-/// Certified by the gap of the objective, which asks the oracle for its log-partition alone.
+/// The optimum is certified by the gap of the objective, which uses only the oracle's log-partition.
 void expect_optimum(const std::string& solver, const std::map<std::string, std::string>& options) {
   for (const ProblemSpec& spec : test::problem_specs()) {
     if (!spec.candidates) continue;

@@ -6,9 +6,9 @@
 ///     p = -H grad F(w)       H from the newest pairs (s, y) and H_0
 ///     w+ = w + alpha*p       strong Wolfe conditions (solvers/shared/strong_wolfe.h)
 ///
-/// Scores are linear in w: each trial costs one inference at S + alpha*S_p, which gives F and its slope, and
-/// an iteration maps w once and forms one gradient, whatever its number of trials.
-/// solvers/shared/lbfgs_steps.h has H_0, and what happens where a search fails.
+/// Scores are linear in w, so each trial costs one inference at S + alpha*S_p, which gives F and its slope.
+/// An iteration maps the direction once and forms one gradient, whatever its number of trials.
+/// solvers/shared/lbfgs_steps.h describes H_0 and the recovery from a failed search.
 
 #include <vector>
 
@@ -21,7 +21,7 @@ namespace proxbench {
 
 namespace {
 
-/// Iterations without a new minimum of F or kkt after which the run has stalled.
+/// A run has stalled after this many iterations without a new minimum of F or kkt.
 constexpr std::int64_t kPatience = 100;
 
 struct Settings {

@@ -4,17 +4,17 @@
 ///
 ///     f(w+ - w-) + lambda * sum_j (w+_j + w-_j)    subject to w+, w- >= 0
 ///
-/// over N = 2d variables; the gradients are g + lambda and -g + lambda, g that of f at w = w+ - w-. At a
-/// minimum one of w+_j, w-_j is zero, and the value is that of F. With lambda = 0 there is nothing to split:
-/// the d weights are free variables, and this is L-BFGS with the line search of More and Thuente.
+/// over N = 2d variables. The gradients are g + lambda and -g + lambda, with g the gradient of f at w = w+ -
+/// w-. At a minimum w+_j or w-_j is zero for each j, so the value equals F. If lambda = 0 there is nothing to
+/// split: the d weights are free variables, and this is L-BFGS with the line search of More and Thuente.
 ///
-/// Iterates are handed over as w+ - w-. On the way both parts of a weight may be positive; F is then below
-/// the value that the library sees. The library's own stopping tests are off (factr = pgtol = 0): our kkt
-/// test decides, as for all solvers. Outside of our inference and gradients it runs on one thread, but for
-/// what the system's BLAS may do.
+/// An iterate is reported as w+ - w-. Before the optimum both parts of a weight may be positive. F is then
+/// below the value that the library sees. The library's own stopping tests are off (factr = pgtol = 0): as
+/// for all solvers, our kkt test decides. Outside of our inference and gradients it runs on one thread,
+/// except for the system's BLAS.
 ///
-/// Its memory is the price of the formulation: (2m + 8)*N doubles and 4*N integers, 320 bytes for each weight
-/// with m = 5. What does not fit is refused before anything is allocated.
+/// The price of the formulation is memory: (2m + 8)*N doubles and 4*N integers, which is 320 bytes per weight
+/// for m = 5. A problem that does not fit is refused before anything is allocated.
 
 #include <algorithm>
 #include <array>
@@ -34,8 +34,8 @@
 #include "solvers/solvers.h"
 
 extern "C" {
-/// Fortran's setulb of lbfgsb.f, which has no header: every argument by reference, then the lengths of both
-/// texts.
+/// setulb of the Fortran source lbfgsb.f, which has no header. Every argument is passed by reference; the
+/// lengths of both texts follow.
 // NOLINTNEXTLINE: the name is Fortran's.
 void setulb_(const int* n, const int* m, double* x, const double* l, const double* u, const int* nbd,
              double* f, double* g, const double* factr, const double* pgtol, double* wa, int* iwa, char* task,
@@ -48,8 +48,8 @@ namespace {
 
 constexpr std::size_t kTextLength = 60;
 
-/// The library's state between calls. It works by reverse communication: each call says in task() what it
-/// wants.
+/// The library's state between calls. The library works by reverse communication: after each call, task()
+/// tells what it wants.
 class Lbfgsb {
  public:
   Lbfgsb(std::size_t variables, std::size_t memory, bool bounded)
@@ -64,7 +64,7 @@ class Lbfgsb {
     csave_.fill(' ');
   }
 
-  /// Bytes of an object of this class.
+  /// The memory of an object of this class, in bytes.
   static double bytes(std::size_t variables, std::size_t memory) {
     const double n = static_cast<double>(variables);
     return sizeof(double) * (static_cast<double>(work_doubles(variables, memory)) + 3.0 * n) +
@@ -111,7 +111,7 @@ class Lbfgsb {
   std::array<double, 29> dsave_{};
 };
 
-/// Iterations without a new minimum of F or kkt after which the run has stalled.
+/// A run has stalled after this many iterations without a new minimum of F or kkt.
 constexpr std::int64_t kPatience = 100;
 
 struct Settings {
@@ -130,7 +130,7 @@ OptionRows<Settings> rows() {
        option(&Settings::change, dense::change_option())});
 }
 
-/// Throws Error where the library cannot hold so many variables, or the memory for them is not there.
+/// Throws Error if the library cannot count that many variables, or if memory for them is lacking.
 void require_room(Coord d, std::size_t variables, const Settings& settings) {
   constexpr std::size_t kMost = std::numeric_limits<int>::max();
   if (variables > kMost / 3)
@@ -141,7 +141,7 @@ void require_room(Coord d, std::size_t variables, const Settings& settings) {
                      " variables with memory = " + std::to_string(settings.memory));
 }
 
-/// One run of the library.
+/// One run of the library. It is restarted from the last iterate if it gives up.
 class Session {
  public:
   Session(const SolveProblem& problem, const Settings& settings)
@@ -159,7 +159,7 @@ class Session {
   SolveResult solve() {
     if (!run_.open(now_, gradient_)) return run_.result(now_);
     start();
-    bool moved = false;  // since the library began, for the last time
+    bool moved = false;  // since the library last started
     while (true) {
       library_.call();
       const std::string_view task = library_.task();
@@ -175,9 +175,9 @@ class Session {
         if (!run_.step(now_, run_.kkt(now_, gradient_))) return run_.result(now_);
       } else if (task.starts_with("NEW_X") || task.starts_with("ABNORMAL") ||
                  task.starts_with("CONVERGENCE")) {
-        // The value did not change to the last bit, or no step lowers it. Near the optimum that may be
-        // rounding alone: once more without the pairs. (That the projected gradient is 0 our own test has
-        // seen before.)
+        // F did not change to the last bit, or no step lowers it. Near the optimum rounding may be the only
+        // cause, so restart once without the pairs. (Our own kkt test has already seen whether the projected
+        // gradient is 0.)
         if (!std::exchange(moved, false)) return run_.result(now_, Status::kStalled);
         start();
       } else {
@@ -189,7 +189,7 @@ class Session {
  private:
   bool split() const { return lambda_ > 0.0; }
 
-  /// The library begins at `now_`, without pairs.
+  /// Restarts the library at `now_`, without pairs.
   void start() {
     library_.say("START");
     for (std::size_t j = 0; j < d_; ++j) {
@@ -198,7 +198,7 @@ class Session {
     }
   }
 
-  /// Tells the library the value at a point, and the gradient there.
+  /// Passes the value at a point and the gradient there to the library.
   void hand_over(const dense::Point& at, const std::vector<double>& gradient) {
     const std::vector<double>& x = library_.x;
     double value = at.smooth;
@@ -216,8 +216,8 @@ class Session {
     });
   }
 
-  /// One pass, at the library's x. A point without a value gets one above that of the iterate, so that the
-  /// line search comes back from it, and the iterate's gradient.
+  /// Evaluates the library's x, in one pass. If F is not finite there, the library gets a value above that of
+  /// the iterate, so that the line search backs off, and the iterate's gradient.
   void evaluate() {
     const std::vector<double>& x = library_.x;
     dense::for_range(objective_.parallel(), d_, [&](std::size_t begin, std::size_t end) {

@@ -21,7 +21,8 @@ TEST(LbfgsB, ReachesTheOptimumOfOwlQnAndProxQn) {
     const Outcome found = run("lbfgs-b", problem, {.tol = 1e-8}),
                   proof = run("prox-newton", problem, {.tol = 1e-11});
     const double f = found.certificate.objective;
-    // The bound is on min F whichever point it comes from; one from lbfgs-b's own is as good as its kkt.
+    // A bound on min F holds whichever point it comes from. One from lbfgs-b's own point is only as good as
+    // its kkt.
     EXPECT_LE(f - proof.certificate.dual, 1e-8 * f);
     EXPECT_GE(f - proof.certificate.dual, -1e-12 * f);
     EXPECT_NEAR(f, run("owl-qn", problem, {.tol = 1e-8}).certificate.objective, 1e-8 * f);
@@ -32,7 +33,7 @@ TEST(LbfgsB, TellsTheMemoryOfItsVariables) {
   const Problem problem(test::problem_specs()[0]);
   const double d = static_cast<double>(problem.objective().dimension()), m = 7, n = 2 * d;
   const Outcome r = run("lbfgs-b", problem, {.options = {{"memory", "7"}}});
-  // wa of lbfgsb.f, and x, g and the bounds; iwa and nbd.
+  // The arrays wa of lbfgsb.f, x, g and the bounds, then iwa and nbd.
   EXPECT_EQ(r.result.notes.at("work_array_bytes"),
             8 * (2 * m * n + 5 * n + 11 * m * m + 8 * m + 3 * n) + 4 * (3 * n + n));
 }

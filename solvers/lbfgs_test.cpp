@@ -20,7 +20,8 @@ using test::Problem;
 using test::problem_for;
 using test::run;
 
-/// Functions on a line with several kinds of trouble, from More and Thuente (1994) section 5 and others.
+/// Functions on a line that cause several kinds of trouble, from More and Thuente (1994) section 5 and
+/// others.
 struct Line {
   const char* name;
   LineValue (*phi)(double);
@@ -88,7 +89,7 @@ TEST(StrongWolfe, EndsWithoutAStepWhereNoTrialHasAValue) {
 }
 
 TEST(Lbfgs, EveryStepHasTheStrongWolfeConditions) {
-  // From F and gradients at the iterates alone: what one more iteration does is the step of the search.
+  // Uses only F and gradients at the iterates: one more iteration shows the step of the search.
   const Problem problem = problem_for("lbfgs", test::problem_specs()[1]);
   Objective objective = problem.objective();
   const std::size_t d = objective.dimension();

@@ -1,15 +1,14 @@
 /// The two methods of libLBFGS (Okazaki, version 1.10; the trainer inside CRFsuite and others), behind the
-/// same interface and on the same oracle as all other solvers. With f(w) = l(w) + (mu/2)*||w||^2, of which
-/// the library is given value and gradient,
+/// same interface and on the same oracle as all other solvers. The library gets the value and the gradient of
+/// f(w) = l(w) + (mu/2)*||w||^2.
 ///
 ///     liblbfgs-owlqn   F(w) = f(w) + lambda*||w||_1, orthantwise_c = lambda > 0. Andrew and Gao, ICML 2007.
 ///     liblbfgs         F(w) = f(w), lambda = 0: L-BFGS with the line search of More and Thuente (ACM Trans.
-///     Math.
-///                      Software 1994) for the strong Wolfe conditions.
+///                      Math. Software 1994) for the strong Wolfe conditions.
 ///
-/// The library's own stopping tests are off (epsilon = delta = 0): our kkt test in its progress callback
-/// decides, as for all solvers. It has no allowance for rounding in F and no restart, so close to the optimum
-/// its line search may give up; that is reported as stalled.
+/// The library's own stopping tests are off (epsilon = delta = 0): as for all solvers, our kkt test decides,
+/// in the progress callback. The library has no allowance for rounding in F and no restart. Close to the
+/// optimum its line search may therefore give up, which is reported as stalled.
 
 #include <lbfgs.h>
 
@@ -30,11 +29,11 @@ namespace proxbench {
 
 namespace {
 
-/// Iterations without a new minimum of F or kkt after which the run has stalled.
+/// A run has stalled after this many iterations without a new minimum of F or kkt.
 constexpr std::int64_t kPatience = 100;
 
-/// What the C callbacks work on. They must not throw: an exception is kept here, and rethrown after lbfgs()
-/// has ended.
+/// The state of the C callbacks. They must not throw, so an exception is kept here and rethrown once lbfgs()
+/// has returned.
 class Callbacks {
  public:
   explicit Callbacks(const SolveProblem& problem)
@@ -43,14 +42,15 @@ class Callbacks {
     result_.working_set = at_.w.size();
   }
 
-  /// f(x), and its gradient in g. n may count padding after the d coordinates, where all is 0.
+  /// Returns f(x) and sets g to its gradient. n may include padding after the d coordinates, where x and g
+  /// are 0.
   double evaluate(const double* x, double* g, int n) {
     const std::size_t d = at_.w.size();
     std::fill(g + d, g + n, 0.0);
     if (started_ && !ended_ && problem_.monitor.out_of_time()) {
       end(problem_.monitor.stop_status());
-      // No value is lower, and the slope is 0: the line search takes it, and then lbfgs() asks progress()
-      // whether to go on.
+      // The value is the lowest possible and the slope is 0, so the line search accepts the point. lbfgs()
+      // then asks progress() whether to go on.
       std::fill(g, g + d, 0.0);
       return -std::numeric_limits<double>::infinity();
     }
@@ -59,13 +59,13 @@ class Callbacks {
     return std::numeric_limits<double>::quiet_NaN();
   }
 
-  /// Nonzero: stop.
+  /// Returns nonzero to stop.
   int progress(const double* g, int iteration) {
     guarded([&] { return progress_or_throw({g, at_.w.size()}, iteration); });
     return ended_ ? 1 : 0;
   }
 
-  /// After lbfgs() has returned `code`.
+  /// Call it with the `code` that lbfgs() returned.
   SolveResult result(int code) {
     if (failure_) std::rethrow_exception(failure_);
     if (!ended_) result_.status = status_of(code);
@@ -74,7 +74,7 @@ class Callbacks {
   }
 
  private:
-  /// What call() gives, unless all has ended, or ends with an exception.
+  /// Returns the result of call(). Returns nothing if the run has ended, or if call() throws, which ends it.
   std::optional<double> guarded(const auto& call) {
     try {
       if (!ended_) return call();
@@ -87,7 +87,7 @@ class Callbacks {
 
   double evaluate_or_throw(std::span<const double> x, std::span<double> g) {
     if (!started_) {
-      // By now the library has allocated its memory. It begins at the start.
+      // By now the library has allocated its memory. The first point it asks for is the start.
       started_ = true;
       if (!run_.open(at_, g)) {
         end(run_.status());
@@ -102,15 +102,15 @@ class Callbacks {
   }
 
   double progress_or_throw(std::span<const double> g, int iteration) {
-    // The library's x is the point that was evaluated last.
+    // The library's x is the last point that was evaluated.
     result_.w = at_.nonzeros;
     result_.iterations = iteration;
     if (!run_.step(at_, run_.kkt(at_, g))) end(run_.status());
     return 0.0;
   }
 
-  /// Whether kkt where the library ended is what it should be: its own norms overflow where gradients of
-  /// 1e155 are squared, and steps of length 0 look like success.
+  /// Whether kkt meets its target where the library stopped. The library's own norms overflow when it squares
+  /// gradients of 1e155, and steps of length 0 then look like success.
   bool optimal() const {
     std::vector<double> g(at_.w.size());
     problem_.objective.gradient(at_.residual, at_.w, g);
@@ -122,14 +122,14 @@ class Callbacks {
     ended_ = true;
   }
 
-  /// Fills g so that the pseudo-gradient at x is 0: the only way to make lbfgs() return before its first
+  /// Fills g so that the pseudo-gradient at x is 0. Nothing else makes lbfgs() return before its first
   /// iteration.
   void stop(const double* x, double* g) const {
     const double lambda = problem_.objective.lambda();
     for (std::size_t i = 0; i < at_.w.size(); ++i) g[i] = x[i] > 0.0 ? -lambda : (x[i] < 0.0 ? lambda : 0.0);
   }
 
-  /// Codes of an lbfgs() that ended of its own accord; the names are the library's.
+  /// The status for the codes of an lbfgs() that stopped of its own accord. The names are the library's.
   static Status status_of(int code) {
     switch (code) {
       case LBFGS_SUCCESS:  // the pseudo-gradient is exactly 0
@@ -143,7 +143,7 @@ class Callbacks {
       case LBFGSERR_MAXIMUMSTEP:
       case LBFGSERR_MAXIMUMLINESEARCH:
       case LBFGSERR_WIDTHTOOSMALL:
-      case LBFGSERR_INVALIDPARAMETERS:  // a step that is not positive: the direction is not finite
+      case LBFGSERR_INVALIDPARAMETERS:  // the step is not positive, since the direction is not finite
       case LBFGSERR_INCREASEGRADIENT:
         return Status::kStalled;
       case LBFGSERR_MAXIMUMITERATION:
@@ -200,7 +200,8 @@ auto solve_by(const std::string& name, int line_search) {
     const std::unique_ptr<lbfgsfloatval_t, decltype(&lbfgs_free)> x(lbfgs_malloc(static_cast<int>(padded(d))),
                                                                     lbfgs_free);
     if (!x) throw Error("liblbfgs: out of memory");
-    // Also the padding up to a multiple of 8, which its SSE build takes for coordinates.
+    // The padding up to a multiple of 8 is zeroed too, since the library's SSE build treats it as
+    // coordinates.
     std::fill(x.get(), x.get() + padded(d), 0.0);
     for (std::size_t i = 0; i < problem.start.nnz(); ++i)
       x.get()[problem.start.index[i]] = problem.start.value[i];

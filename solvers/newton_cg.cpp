@@ -6,18 +6,18 @@
 ///     H p = -grad F(w), up to ||H p + grad F|| <= eta * ||grad F||    by preconditioned conjugate gradients
 ///     w+ = w + alpha*p                                                Armijo's rule from alpha = 1
 ///
-/// A product with H maps p, differentiates inference along these scores with the messages that the last trial
-/// of the line search has kept (core/oracle.h), and maps back. Trials cost one inference at S + alpha*S_p
-/// each.
+/// A product with H maps p to scores, differentiates inference along them, and maps back. The derivative uses
+/// the messages that the last trial of the line search has kept (core/oracle.h). Each trial costs one
+/// inference at S + alpha*S_p.
 ///
-/// L-BFGS (solvers/shared/lbfgs_steps.h) begins, until F falls slowly: far from the optimum the quadratic
-/// model is not worth its products. eta is constant: each system then ends when the gradient has fallen by a
-/// decade, and none is solved for digits that nobody asks for. The preconditioner is L-BFGS with the pairs
-/// (p, H p) of the iteration before (Morales and Nocedal, SIAM J. Optim. 2000), spread evenly over it, from
-/// the blocks of a rough Hessian (solvers/shared/rough_hessian.h) where features are few, else from a
-/// multiple of I: with many rare features most eigenvalues of H are about mu, and a diagonal would scatter
-/// them. H is positive definite for mu > 0; a direction without positive curvature, which rounding alone can
-/// make, ends the conjugate gradients with what they have.
+/// L-BFGS (solvers/shared/lbfgs_steps.h) runs first, until F falls slowly: far from the optimum the quadratic
+/// model is not worth its products. eta is constant, so a system ends when the gradient has fallen by a
+/// decade, and none is solved to needless accuracy. The preconditioner is L-BFGS with pairs (p, H p) spread
+/// evenly over the previous iteration (Morales and Nocedal, SIAM J. Optim. 2000). With few features, its
+/// initial matrix is the rough Hessian with blocks (solvers/shared/rough_hessian.h), else a multiple of I:
+/// with many rare features most eigenvalues of H are about mu, and a diagonal would scatter them. H is
+/// positive definite for mu > 0. Only rounding can make a direction without positive curvature; it ends the
+/// conjugate gradients at their current point.
 
 #include <algorithm>
 #include <cmath>
@@ -39,13 +39,13 @@ namespace proxbench {
 
 namespace {
 
-/// Systems are solved no further than to this share of the target of kkt.
+/// No system is solved further than to this share of the target of kkt.
 constexpr double kBelowTarget = 0.1;
-/// Of L-BFGS, which begins.
+/// Pairs of the L-BFGS that runs first.
 constexpr std::size_t kStartPairs = 10;
 
-/// Products with the Hessian in an iteration, and iterations without a new minimum of F or kkt after which
-/// the run has stalled.
+/// The most products with the Hessian in an iteration. A run has stalled after kPatience iterations without a
+/// new minimum of F or kkt.
 constexpr int kMostProducts = 1000;
 constexpr std::int64_t kPatience = 20;
 
@@ -79,7 +79,7 @@ OptionRows<Settings> rows() {
                .max_open = true})});
 }
 
-/// M^-1 in the place of H^-1.
+/// M^-1, an approximation of H^-1.
 class Preconditioner {
  public:
   Preconditioner(std::size_t pairs, const Objective& objective)
@@ -87,7 +87,7 @@ class Preconditioner {
         rough_(objective),
         has_rough_(rough_.has_blocks()),
         memory_(pairs, objective.dimension(), objective.parallel()) {}
-  /// At the point of the residual, with the pairs that were taken since the last call.
+  /// Rebuilds M at the point of `residual`, with the pairs taken since the last call, if any.
   void update(const Residual& residual) {
     if (has_rough_) rough_.build(residual);
     if (taken_.empty()) return;
@@ -98,7 +98,7 @@ class Preconditioner {
     seen_ = 0;
   }
 
-  /// Takes every stride-th pair; every second one goes where they become too many.
+  /// Takes every stride_-th pair. When there are too many, it drops every second one and doubles stride_.
   void take(const std::vector<double>& s, const std::vector<double>& y) {
     if (seen_++ % stride_ != 0) return;
     if (taken_.size() == pairs_) {
@@ -131,7 +131,7 @@ class ConjugateGradients {
  public:
   explicit ConjugateGradients(std::size_t d) : r_(d), z_(d), direction_(d), product_(d) {}
 
-  /// p up to ||H p + g|| <= tolerance, or as far as it comes. False: out of time.
+  /// Finds p with ||H p + g|| <= tolerance, or comes as close as it can. Returns false if it is out of time.
   bool solve(const SolveProblem& problem, Objective::Curvature& curvature, Preconditioner& preconditioner,
              std::span<const double> g, double tolerance, std::span<double> p) {
     const Parallel& parallel = problem.objective.parallel();
@@ -179,7 +179,7 @@ class ConjugateGradients {
   double products_ = 0.0;
 };
 
-/// L-BFGS until F falls slowly, or no further. False: the run is over.
+/// Runs L-BFGS until F falls slowly or no further. Returns false if the run is over.
 bool begin(const SolveProblem& problem, double slow_change, dense::Run& run, dense::Point& now,
            std::vector<double>& g) {
   dense::LbfgsSteps steps(problem.objective, kStartPairs, true);
@@ -189,7 +189,7 @@ bool begin(const SolveProblem& problem, double slow_change, dense::Run& run, den
   return true;
 }
 
-/// Armijo's rule along p, which keeps the curvature of each trial.
+/// Searches along p with Armijo's rule. Each trial keeps the curvature at its point.
 bool search(Monitor& monitor, const dense::Point& now, std::span<const double> g, std::span<const double> p,
             Objective::Curvature& curvature, dense::ScoreLine& line) {
   line.open(now, g, p);

@@ -4,14 +4,15 @@
 ///
 ///     D(alpha) = sum_i H(alpha_i) - (mu/2)*||w(alpha)||^2,
 ///
-/// with alpha_i = p(. | theta_i) given by scores theta_i of its own for each instance. A step on instance i:
+/// where alpha_i = p(. | theta_i) is given by scores theta_i that each instance has of its own. A step on
+/// instance i:
 ///
 ///     theta  = (1 - eta)*theta_i + eta * (scores of i at w)
 ///     w'     = w - (1/mu) * (E_theta[F_i] - E_{theta_i}[F_i])
-///     taken where D has risen; else eta is halved, and the trial has cost one inference
+///     accepted if D has risen; else eta is halved. Each trial costs one inference.
 ///
-/// eta is the instance's own. The first pass visits the instances in random order, each once; from then on
-/// they are drawn uniformly.
+/// Each instance has its own eta. The first pass visits each instance once, in random order. From then on
+/// instances are drawn uniformly.
 
 #include <algorithm>
 #include <cmath>
@@ -32,16 +33,16 @@ namespace proxbench {
 
 namespace {
 
-/// Collins et al. 2008, section 8: eta to begin with, and its factor after a step that was taken.
+/// Collins et al. 2008, section 8: the first eta, and its factor after an accepted step.
 constexpr double kFirstEta = 0.5, kEtaGrowth = 1.05;
-/// An eta below this moves nothing within rounding: the instance stays where it is.
+/// A smaller eta moves nothing beyond rounding, so the step is given up.
 constexpr double kLeastEta = 1e-6;
-/// What rounding may take from D in a step, relative to the block's terms. An entropy is a difference of sums
-/// of scores: where one label has all mass, its error is that of these sums, and not to allow for it would
-/// hold the instance there.
+/// The decrease of D that a step may owe to rounding, relative to the block's terms. An entropy is a
+/// difference of sums of scores. If one label has all the mass, its error is as large as that of these sums,
+/// and without this allowance the instance would be stuck there.
 constexpr double kRounding = 2e-15;
 
-/// theta_i of all instances: the dual point.
+/// theta_i of all instances, which are the dual point.
 struct InstanceScores final : InstanceRows, BeliefPoint {
   using InstanceRows::InstanceRows;
   void beliefs(const BeliefOracle& oracle, Index i, double* log_beliefs) const override {
@@ -63,8 +64,9 @@ class Ascent {
   std::shared_ptr<const DualPoint> dual_point() const { return theta_; }
   SparseVector weights() const { return w_.nonzeros(); }
 
-  /// theta_i = the scores at `start`, or `gold_score` for each gold output where start = 0; w = w(alpha). A
-  /// pass, that may stop early where the monitor is out of time. False: a loss has no value.
+  /// Sets theta_i to the scores at `start`. If start = 0, it adds `gold_score` for each gold output. Then
+  /// sets w = w(alpha). Costs a pass, which may stop early if the monitor is out of time. Returns false if a
+  /// loss is not finite.
   bool start(const SparseVector& start, double gold_score, Monitor& monitor) {
     features_.emplace(objective_.x(), begin_);
     w_.set(start);
@@ -86,7 +88,7 @@ class Ascent {
     return true;
   }
 
-  /// False: the loss has no value at a trial, and nothing was done.
+  /// Steps on instance i. Returns false, with nothing changed, if the loss is not finite at a trial.
   bool step(Index i) {
     const std::span<double> theta = theta_->of(i), residual = residual_.of(i);
     const double mu = objective_.mu();
@@ -124,12 +126,13 @@ class Ascent {
   }
 
  private:
-  /// The scores of i at w, into a vector like theta_i.
+  /// Writes the scores of i at w into a vector laid out like theta_i.
   void scores(Index i, std::span<double> out) const {
     w_.scores(i, out.data());
     std::copy(w_.extra().begin(), w_.extra().end(), theta_->extra_of(out).begin());
   }
-  /// Residual and entropy of p(. | theta): the loss is A - theta(gold), and H = A - E[theta].
+  /// Finds the residual of p(. | theta), and returns its entropy: the loss is A - theta(gold), and H = A -
+  /// E[theta].
   double infer(Index i, std::span<double> at, std::span<double> residual) {
     const std::span<double> extra = theta_->extra_of(at), residual_extra = theta_->extra_of(residual);
     const double loss =
@@ -146,7 +149,7 @@ class Ascent {
   std::optional<InstanceFeatures> features_;
   WeightRows w_;
   std::shared_ptr<InstanceScores> theta_;
-  InstanceRows residual_;  ///< marginals - gold at theta_i
+  InstanceRows residual_;  ///< marginals minus gold, at theta_i
   std::vector<double> entropy_, eta_;
   InstanceDirection direction_;
   InstanceOracle::Workspace work_;

@@ -1,4 +1,5 @@
-/// Online exponentiated gradient: optima of another solver, weak duality, ascent at every step.
+/// Compares online exponentiated gradient with another solver's optima. Checks weak duality and ascent at
+/// every step.
 
 #include <gtest/gtest.h>
 

@@ -3,25 +3,25 @@
 ///
 ///     F(w) = f(w) + lambda*||w||_1,   f(w) = l(w) + (mu/2)*||w||^2   (the paper's ell, and our elastic net),
 ///
-/// by Algorithm 1. With v the negative pseudo-gradient of F (equation 4), xi the orthant of w and v
-/// (section 3.1), H the L-BFGS inverse Hessian of f alone:
+/// with Algorithm 1. Let v be the negative pseudo-gradient of F (equation 4), xi the orthant of w and v
+/// (section 3.1), and H the L-BFGS inverse Hessian of f only:
 ///
 ///     p = pi(H v; v)                          coordinates that disagree with v are set to 0 (equation 3)
 ///     w+ = pi(w + alpha*p; xi)                each trial is projected onto the orthant (section 3.2)
 ///     F(w+) <= F(w) - gamma * v^T (w+ - w)    for the first alpha = alpha0 * beta^n that satisfies it
 ///
-/// With lambda = 0 there are no orthants: both projections are the identity, and this is L-BFGS.
+/// If lambda = 0 there are no orthants. Both projections are then the identity, and this is L-BFGS.
 ///
-/// What the paper leaves open, or where this differs:
-/// - alpha0 is 1, but 1/||v|| before the first pair (s, y), as in the authors' code; m is 10. The paper's
-///   choices, alpha0 = 1 and m = 5, are those of preset = paper. It gives no beta and gamma.
-/// - It stops by the change of F (option change), here by kkt unless that is set.
+/// Choices that the paper leaves open, and differences from it:
+/// - alpha0 is 1, except 1/||v|| before the first pair (s, y), as in the authors' code. m is 10. The paper's
+///   choices, alpha0 = 1 and m = 5, are those of preset = paper. The paper gives no beta and gamma.
+/// - The paper stops by the change of F (option change). Here kkt decides unless that option is set.
 /// - Footnote 7 skips updates with y^T s < omega to keep y^T s/||y||^2 away from 0, after Byrd et al. 1995.
-///   Steps shrink to nothing near the optimum, so a fixed omega would skip every update there. As in Byrd
-///   et al. we skip when y^T s < omega * ||y||^2, the bound that Theorem 1 needs.
-/// - The condition allows for rounding in F (core/quasi_newton/line_search.h). A search that fails is made
-///   once more with H = H_0, the pairs dropped. When that fails too, no decrease is left: the run has
-///   stalled.
+///   Steps shrink to nothing near the optimum, so a fixed omega would skip every update there. As in Byrd et
+///   al., an update is skipped if y^T s < omega * ||y||^2, the bound that Theorem 1 needs.
+/// - The condition allows for rounding in F (core/quasi_newton/line_search.h). If a search fails, the pairs
+///   are dropped and it is repeated once with H = H_0. If that fails too, F can decrease no further, and the
+///   run has stalled.
 
 #include <cmath>
 #include <limits>
@@ -39,7 +39,7 @@ namespace proxbench {
 
 namespace {
 
-/// Iterations without a new minimum of F or kkt after which the run has stalled.
+/// A run has stalled after this many iterations without a new minimum of F or kkt.
 constexpr std::int64_t kPatience = 100;
 
 struct Settings {
@@ -109,7 +109,7 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
 
   const double unit = objective.map().typical_value(), omega = settings.omega / (unit * unit);
 
-  // With lambda = 0 there are no orthants, and both projections do nothing: L-BFGS.
+  // If lambda = 0 there are no orthants, and both projections do nothing.
   const bool orthants = lambda > 0.0;
   /// p = pi(H v; v).
   auto find_direction = [&] {
@@ -121,7 +121,7 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
         if (!(p[i] * v[i] > 0.0)) p[i] = 0.0;
     });
   };
-  /// next = pi(now + alpha*p; xi), with F there; false when no trial was accepted.
+  /// Sets next = pi(now + alpha*p; xi) and evaluates F there. Returns false if no trial was accepted.
   auto search = [&] {
     const double first =
         1.0 / (unit * (settings.unit_first_step ? unit : std::sqrt(dense::dot(parallel, v, v))));
@@ -135,7 +135,7 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
                              double sum = 0.0;
                              for (std::size_t i = begin; i < end; ++i) {
                                const double x = now.w[i] + alpha * p[i];
-                               // v has the sign of xi where w is 0.
+                               // If w is 0, v has the sign of xi.
                                const double xi = now.w[i] != 0.0 ? now.w[i] : v[i];
                                next.w[i] = !orthants || x * xi > 0.0 ? x : 0.0;
                                sum += v[i] * (next.w[i] - now.w[i]);

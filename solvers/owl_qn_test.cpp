@@ -14,8 +14,8 @@ using test::Problem;
 using test::run;
 
 TEST(OwlQn, SkipsUpdatesBelowTheCurvatureFloor) {
-  // With a floor that no pair reaches the memory stays empty: every step is along the pseudo-gradient, and
-  // slow.
+  // No pair reaches this floor, so the memory stays empty. Every step is then along the pseudo-gradient,
+  // which is slow.
   const Problem problem({.name = "weak penalty", .features = 6, .sequences = 40, .lambda = 0.05, .seed = 21});
   const Outcome all = run("owl-qn", problem);
   const Outcome none = run("owl-qn", problem, {.options = {{"omega", "0.999999"}}});
@@ -23,7 +23,7 @@ TEST(OwlQn, SkipsUpdatesBelowTheCurvatureFloor) {
 }
 
 TEST(OwlQn, StopsWhereTheChangeOfFAveragedOverFiveIterationsIsSmall) {
-  // With and without an l1 penalty, and the same rule in lbfgs-b.
+  // With and without an l1 penalty. lbfgs-b has the same rule.
   for (const double lambda : {0.5, 0.0})
     for (const char* solver : {"owl-qn", "lbfgs-b"})
       for (const double bound : {1e-2, 1e-4}) {
@@ -45,8 +45,8 @@ TEST(OwlQn, StopsWhereTheChangeOfFAveragedOverFiveIterationsIsSmall) {
       }
 }
 
-/// From w = 0 with an empty memory: p = v, alpha = alpha0 or, where that is 0, 1/||v||, halved until the
-/// condition of section 3.2 holds.
+/// Starts from w = 0 with an empty memory, so p = v. The first alpha is alpha0, or 1/||v|| if alpha0 is 0. It
+/// is halved until the condition of section 3.2 holds.
 void expect_one_iteration_of_the_paper(double alpha0, const char* first_step) {
   const Problem problem(test::problem_specs()[1]);
   Objective objective = problem.objective();

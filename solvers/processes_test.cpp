@@ -1,4 +1,4 @@
-/// Solvers on instances that several processes share: the same bits as by one.
+/// Solvers whose instances are shared among several processes give the same bits as one process.
 
 #include <gtest/gtest.h>
 
@@ -19,8 +19,8 @@ using test::Outcome;
 using test::Problem;
 using test::ProblemSpec;
 
-/// Problems of a few chunks: chains, documents in a tree and side by side, candidates, with values and
-/// without.
+/// Problems of a few chunks: chains, documents in a tree and side by side, and candidates, with and without
+/// values.
 std::vector<ProblemSpec> shared_specs() {
   return {
       {.name = "chain",
@@ -63,7 +63,7 @@ std::vector<ProblemSpec> shared_specs() {
   };
 }
 
-/// On one process, and on some.
+/// Compares a run on one process with runs on several.
 void expect_same_bits(const SolverInfo& solver, const std::map<std::string, std::string>& options = {},
                       const std::vector<ProblemSpec>& specs = shared_specs(), int max_iterations = 30) {
   for (ProblemSpec spec : specs) {

@@ -5,9 +5,9 @@
 ///
 /// (Beck and Teboulle, "A fast iterative shrinkage-thresholding algorithm for linear inverse problems", SIAM
 /// J. Imaging Sci. 2009, section 3; Parikh and Boyd, "Proximal algorithms", 2014, section 4.2). The test that
-/// chooses L is that of solvers/shared/prox_step.h; after each iteration L is multiplied by kGrowth <= 1, so
-/// that it follows the local curvature down as well as up. A trial costs one inference, which gives the
-/// residual too; an iteration adds one full gradient.
+/// chooses L is in solvers/shared/prox_step.h. After each iteration L is multiplied by kGrowth <= 1, so that
+/// it follows the local curvature down as well as up. A trial costs one inference, which also gives the
+/// residual. An iteration adds one full gradient.
 
 #include <utility>
 
@@ -19,9 +19,9 @@ namespace proxbench {
 
 namespace {
 
-/// Factor on L after each iteration, so that steps can grow again.
+/// L is multiplied by this after each iteration, so that steps can grow again.
 constexpr double kGrowth = 0.9;
-/// Iterations without a new minimum of F or kkt after which the run has stalled.
+/// A run has stalled after this many iterations without a new minimum of F or kkt.
 constexpr std::int64_t kPatience = 200;
 
 SolveResult solve(const SolveProblem& problem, const dense::ProxStepSettings& settings) {

@@ -8,19 +8,20 @@
 /// (Beck and Teboulle, SIAM J. Imaging Sci. 2009, section 4). The momentum is dropped (t = 1) when
 /// (y - w_{k+1})^T (w_{k+1} - w_k) > 0 (restart = gradient) or F(w_{k+1}) > F(w_k) (restart = function):
 /// O'Donoghue and Candes, "Adaptive restart for accelerated gradient schemes", Found. Comput. Math. 2015,
-/// section 3.2. Between restarts L only rises, as the theory asks; at a restart it is multiplied by kGrowth
-/// <= 1.
+/// section 3.2. Between restarts L only rises, as the theory demands. At a restart it is multiplied by
+/// kGrowth <= 1.
 ///
-/// Cost: scores are linear in w, so those at y are a combination of two that are there already; an iteration
-/// costs an inference and a full gradient at y, and the scores and an inference at each trial w_{k+1}.
+/// Cost: scores are linear in w, so the scores at y are a combination of two that are already known. An
+/// iteration costs an inference and a full gradient at y, then the scores and an inference at each trial
+/// w_{k+1}.
 ///
-/// Stopping: kkt must hold at the iterate, and the gradient is at hand at y only. Since
-/// grad f(w+) - grad f(y) - L*(w+ - y) is a subgradient of F at w+, kkt(w+) <= ||grad f(w+) - grad f(y)||_inf
-/// + r with r = L*||w+ - y||_inf, where the first term is about as large as r or smaller. So the gradient at
-/// the iterate is formed, and kkt found exactly, only when r <= the target (r is known before the inference,
-/// which then gives the residual too). Where that check fails the threshold on r is lowered by what was
-/// missing. To be independent of r the check is also made every 25 iterations, and for free whenever y =
-/// w_k. Only this exact kkt stops the run.
+/// Stopping: the test needs kkt at the iterate, but the gradient is known only at y. Let r = L*||w+ -
+/// y||_inf. Since grad f(w+) - grad f(y) - L*(w+ - y) is a subgradient of F at w+, kkt(w+) <= ||grad f(w+) -
+/// grad f(y)||_inf + r, where the first term is at most about as large as r. So the exact kkt at the iterate
+/// is computed only if r <= the target. (r is known before the inference, which then gives the residual too.)
+/// If that check fails, the threshold on r is lowered by the factor that was missing. The check is also made
+/// every 25 iterations whatever r is, and whenever y = w_k, where it is free. Only this exact kkt stops the
+/// run.
 
 #include <algorithm>
 #include <cmath>
@@ -36,11 +37,11 @@ namespace {
 
 enum class Restart { kGradient, kFunction, kNone };
 
-/// Factor on L at each restart.
+/// L is multiplied by this at each restart.
 constexpr double kGrowth = 0.5;
-/// Most iterations between two evaluations of kkt at the iterate.
+/// The most iterations between two evaluations of kkt at the iterate.
 constexpr std::int64_t kIterationsBetweenChecks = 25;
-/// Iterations without a new minimum of F or kkt after which the run has stalled.
+/// A run has stalled after this many iterations without a new minimum of F or kkt.
 constexpr std::int64_t kPatience = 500;
 
 struct Settings {
@@ -60,7 +61,7 @@ OptionRows<Settings> rows() {
            {{"gradient", Restart::kGradient}, {"function", Restart::kFunction}, {"none", Restart::kNone}})});
 }
 
-/// When to form kkt at the iterate, from the bound r.
+/// Decides from the bound r when to compute kkt at the iterate.
 class KktCheck {
  public:
   explicit KktCheck(double target) : target_(target), threshold_(target) {}
@@ -69,7 +70,7 @@ class KktCheck {
   void skipped() { ++since_; }
   void failed(double bound, double kkt) {
     since_ = 0;
-    // At most halved, so that one unlucky check does not put the next off for long.
+    // The threshold is at most halved, so that one unlucky check does not delay the next for long.
     if (bound <= threshold_) threshold_ = bound * std::clamp(target_ / kkt, 0.5, 0.9);
   }
 
@@ -95,7 +96,7 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
   if (!run.open(now, g_now)) return run.result(now);
   step.initialise(objective, {now.w, g_now, now.smooth, {now.scores}, now.residual}, next);
 
-  bool gradient_known = true;  // at now, in g_now
+  bool gradient_known = true;  // at `now`, in g_now
   double t = 1.0, theta = 0.0;
   while (true) {
     if (theta == 0.0 && !gradient_known) {
@@ -118,7 +119,7 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
       dense::for_range(parallel, d, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) y[i] = now.w[i] + theta * (now.w[i] - previous.w[i]);
       });
-      // previous.scores become S(w_{k-1}) - S(w_k): they are not needed again.
+      // previous.scores become S(w_{k-1}) - S(w_k). They are not needed again.
       objective.advance(previous.scores, -1.0, now.scores);
       const ScorePoint at{now.scores, &previous.scores, -theta};
       const double smooth = objective.infer(at, &residual_y) + objective.l2(y);

@@ -1,4 +1,4 @@
-/// Proximal gradient, plain and accelerated.
+/// Tests of proximal gradient descent, plain and accelerated.
 
 #include <gtest/gtest.h>
 

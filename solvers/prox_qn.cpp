@@ -1,13 +1,14 @@
-/// Proximal quasi-Newton with aggressive shrinking (Zhong, Yen, Dhillon, Ravikumar 2014, Algorithm 2), as its
-/// authors' program does it. Comments name the algorithm's lines.
+/// Proximal quasi-Newton with aggressive shrinking (Zhong, Yen, Dhillon, Ravikumar 2014, Algorithm 2),
+/// following its authors' program. Comments name the algorithm's lines.
 ///
 /// Each iteration minimises the model g^T d + 1/2 d^T B d + lambda*||w + d||_1 over a working set A by
-/// coordinate descent, B the compact L-BFGS matrix of the smooth part, then backtracks on w + alpha*d. Within
-/// an epoch A only shrinks. At its end all coordinates come back, and the tolerance of the next epoch falls.
+/// coordinate descent, where B is the compact L-BFGS matrix of the smooth part. It then backtracks on w +
+/// alpha*d. Within an epoch A only shrinks. At the end of an epoch all coordinates return, and the tolerance
+/// of the next epoch falls.
 ///
-/// Where the paper leaves a choice, the authors' program decides: an epoch begins with the zero coordinates
-/// whose gradient exceeds epoch_margin*lambda, and gamma stays from epoch to epoch. Rounding is ours: the
-/// paper has no rule for what it does at the end.
+/// Choices that the paper leaves open follow the authors' program: an epoch begins with the zero coordinates
+/// whose gradient exceeds epoch_margin*lambda, and gamma carries over from epoch to epoch. The rule for
+/// progress within rounding is ours, since the paper has none.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -29,13 +30,13 @@ namespace {
 
 using namespace proximal;
 
-/// Iterations in a row with neither F nor kkt at a new low, all within rounding, before the memory is cleared.
-/// Twice in a row ends the run as stalled.
+/// Iterations in a row without a new low of F or kkt, all within rounding, after which the L-BFGS pairs are
+/// cleared. If that brings no progress either, the run has stalled.
 constexpr std::int64_t kPatience = 20;
 
 struct Settings {
   std::size_t memory;      ///< m
-  std::int64_t max_inner;  ///< passes of an inner problem
+  std::int64_t max_inner;  ///< most passes of an inner problem
   EpochSettings epochs;
   ArmijoOptions line_search;
 };
@@ -71,7 +72,7 @@ class Minimiser {
   }
 
  private:
-  /// Lines 3 to 10. Returns whether the epoch is over.
+  /// Lines 3 to 10. Returns true if the epoch is over.
   bool shrink_working_set() {
     const double slack = settings_.epochs.shrinking
                              ? optimality_.largest / static_cast<double>(at_.objective.instances())
@@ -84,8 +85,8 @@ class Minimiser {
            optimality_.largest <= problem_.kkt_target() || !progressed_;
   }
 
-  /// Lines 11 to 16: a full gradient tells whether the solve is over, and what the next working set is. Returns
-  /// how the solve ends, or nothing.
+  /// Lines 11 to 16: a full gradient shows whether the solve is over, and selects the next working set.
+  /// Returns the status if the solve is over, else nothing.
   std::optional<Status> start_epoch(std::int64_t iteration) {
     const bool first = iteration == 1;
     const SparseVector& w = at_.set.collect(result_.w);
@@ -98,7 +99,7 @@ class Minimiser {
     optimality_ = {selection_.kkt_max, selection_.kkt_l1};
     epoch_target_ = first ? settings_.epochs.tol * optimality_.l1 : settings_.epochs.factor * epoch_target_;
     at_.set.take(selection_);
-    // gamma = 1 in the units of the features' values.
+    // gamma = 1 if feature values are measured in their typical size.
     const double unit = at_.objective.map().typical_value();
     lbfgs_.reset(at_.set.size(), first ? unit * unit : lbfgs_.gamma());
     return std::nullopt;
@@ -114,15 +115,15 @@ class Minimiser {
     for (std::int64_t p = 0; p < passes && n > 0 && !at_.stop.requested(); ++p) {
       inner_passes_ += 1.0;
       const bool solved = descent_.pass(random_) == 0.0;
-      if (solved || lbfgs_.pairs() == 0) break;  // without pairs a pass is the solution
+      if (solved || lbfgs_.pairs() == 0) break;  // without pairs one pass solves the problem
     }
     return predicted_change(at_.set.w, at_.set.g, at_.d, at_.lambda());
   }
 
-  /// Lines 28 to 39. Returns whether that was progress; where not, w stays.
+  /// Lines 28 to 39. Returns whether the step was progress. If not, w stays.
   bool search_and_update(double slope) {
-    // With pairs the first trial is mostly taken, so its residual comes with it. Without, gamma is a guess that
-    // may be off by many halvings.
+    // With pairs the first trial is mostly accepted, so it computes the residual as well. Without pairs,
+    // gamma is a guess that may take many halvings.
     const bool with_residual = lbfgs_.pairs() > 0;
     const ArmijoResult found = at_.search(slope, settings_.line_search, with_residual);
     if (!progress_->saw_step(found)) return false;
@@ -142,7 +143,8 @@ class Minimiser {
     result_.working_set = at_.set.size();
     return give_back(status);
   }
-  /// Time is up within an iteration: with the last iterate and its working set.
+  /// Ends a solve that ran out of time within an iteration. The working set reported is that of the last
+  /// complete one.
   SolveResult give_up() { return give_back(problem_.monitor.stop_status()); }
 
   SolveResult give_back(Status status) {
@@ -161,9 +163,9 @@ class Minimiser {
   Random random_;
   std::optional<Progress> progress_;
   Objective::Selection selection_;
-  Optimality optimality_;      ///< on the working set; at the start of an epoch on all coordinates
-  double epoch_target_ = 0.0;  ///< of the subgradient's l1 norm
-  bool progressed_ = true;     ///< whether the last step brought something
+  Optimality optimality_;      ///< on the working set; on all coordinates when an epoch starts
+  double epoch_target_ = 0.0;  ///< for the subgradient's l1 norm
+  bool progressed_ = true;     ///< whether the last step was progress
   double inner_passes_ = 0.0;
   SolveResult result_;
 };

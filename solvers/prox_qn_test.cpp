@@ -18,12 +18,12 @@ using test::Problem;
 using test::ProblemSpec;
 using test::run;
 
-/// The paper's choices and others lead to the optimum of a method that shares none of them.
+/// With the paper's choices and with others, it finds the optimum of a method that shares none of them.
 TEST(ProxQn, MeetsTheOptimumWithEveryChoice) {
   const std::vector<std::map<std::string, std::string>> choices = {
       {}, {{"shrinking", "false"}}, {{"memory", "3"}}, {{"max_inner", "1"}}, {{"epoch_margin", "0"}}};
   for (const ProblemSpec& spec : test::problem_specs()) {
-    if (spec.collinear) continue;  // slow to the last digits whatever the choice
+    if (spec.collinear) continue;  // slow in the last digits with every choice
     const Problem problem(spec);
     const double best = run("prox-newton", problem, {.tol = 1e-8}).certificate.objective;
     for (const auto& options : choices) {
@@ -35,7 +35,8 @@ TEST(ProxQn, MeetsTheOptimumWithEveryChoice) {
   }
 }
 
-/// Algorithm 2, line 20: a pass over A for each time that A goes into all coordinates, max_inner at most.
+/// Algorithm 2, line 20: the number of passes is the ratio of all coordinates to those in A, at most
+/// max_inner.
 TEST(ProxQn, MakesFewPassesOverALargeWorkingSet) {
   const Problem problem(test::large_spec());
   const auto passes = [&](const char* max_inner) {

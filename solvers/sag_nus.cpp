@@ -1,27 +1,27 @@
 /// Stochastic average gradient with non-uniform sampling (Schmidt, Babanezhad, Ahmed, Defazio, Clifton,
 /// Sarkar, "Non-uniform stochastic average gradient method for training conditional random fields", AISTATS
-/// 2015). Minimises F/n = (1/n) sum_i l_i(w) + (mu/(2n))*||w||^2. The latest gradient of each l_i is kept as
-/// marginals - gold; d is the sum of them. A step on instance i:
+/// 2015). Minimises F/n = (1/n) sum_i l_i(w) + (mu/(2n))*||w||^2. It keeps the latest gradient of each l_i as
+/// marginals - gold. d is the sum of these gradients. A step on instance i:
 ///
 ///     d     += grad l_i(w) - (the gradient of i that is kept)
 ///     L_i    : doubled while l_i(w - g/L_i) > l_i(w) - ||g||^2/(2 L_i), g = grad l_i(w)
 ///     alpha  = (1/(L_max + mu/n) + 1/(L_mean + mu/n)) / 2
 ///     w      = (1 - alpha*mu/n)*w - (alpha/m)*d                      m: instances seen so far
 ///
-/// Half of the draws are uniform, half proportional to L_i. An instance's L_i is at first half the mean of
-/// those seen, later 0.9 of what it was. A gradient too small to search by leaves L_i at ||g||^2/(2 l_i(w))
-/// at least, which any L_i that passes the test is above, since no loss is below 0; and no L_i is below mu/n,
-/// which is added to it wherever it counts. Otherwise such L_i would go to 0, and w would circle the optimum.
-/// With skipping (SAG-NUS* in Le Priol et al. 2018), after xi visits in a row without a doubling the search
-/// for L_i is left out 2^(xi-1) times, but no more than 8: L_i falls in a search alone, and must fall as the
-/// gradients do where the data are separable.
+/// Half of the draws are uniform, the other half proportional to L_i. The search for L_i starts at half the
+/// mean of those seen, and on later visits at 0.9 times its last value. If a gradient is too small to search
+/// by, L_i stays at least ||g||^2/(2 l_i(w)). Any L_i that passes the test is above that, since no loss is
+/// below 0. No L_i is below mu/n, which is added to it wherever it counts. Without these floors such L_i
+/// would go to 0, and w would circle the optimum. With skipping (SAG-NUS* in Le Priol et al. 2018), after xi
+/// visits in a row without a doubling the next 2^(xi-1) searches are skipped, but at most 8. L_i falls only
+/// in a search, and must fall as the gradients do if the data are separable.
 ///
-/// L_i is looked for along one gradient only, so nothing proves that the steps are short enough: where
-/// instances are few and differ much, w may circle the optimum instead of nearing it.
+/// L_i is searched along one gradient only, so nothing proves that the steps are short enough. If instances
+/// are few and differ much, w may circle the optimum instead of nearing it.
 ///
-/// Lazy steps. w = scale * u, so the l2 term is one product. d changes only at the features of the instance
-/// at hand, so between two visits u_j moves by -d_j times the sum of the steps since: a row is brought up to
-/// date when it is next read.
+/// Lazy steps: w = scale * u, so the l2 term costs one product. d changes only at the features of the current
+/// instance. Between two visits u_j therefore moves by -d_j times the sum of the steps since, and a row is
+/// brought up to date when it is next read.
 
 #include <algorithm>
 #include <cmath>
@@ -44,31 +44,31 @@ namespace proxbench {
 
 namespace {
 
-/// Below this squared norm of a gradient there is nothing to search L_i by.
+/// A gradient with a smaller squared norm is too small to search L_i by.
 constexpr double kLeastSquares = 1e-8;
-/// L_i of an instance seen before, relative to its last one; of one seen first, relative to the mean.
+/// The start of the search for L_i: relative to its last value, or to the mean if the instance is new.
 constexpr double kShrink = 0.9, kFirst = 0.5;
-/// u is rescaled before products of scales lose digits.
+/// u is rescaled at this scale, before products of scales lose digits.
 constexpr double kLeastScale = 1e-50;
-/// Visits without a doubling that count: 2^(this - 1) searches in a row are left out at most.
+/// At most 2^(this - 1) searches in a row are skipped.
 constexpr int kMostGood = 4;
 
-/// How curved the losses seem to be, and how often that is looked at.
+/// The estimates L_i of the losses' curvature, and when to search for them.
 class Curvatures {
  public:
-  /// `least`: no L_i is below it.
+  /// `least`: the lower bound of every L_i.
   Curvatures(std::size_t n, double least)
       : least_(least), l_(n, 1.0), seen_(n, 0), good_(n, 0), skip_(n, 0), tree_(n, 1.0) {}
 
   double mean() const { return seen_sum_ / static_cast<double>(count_); }
   double largest() const { return *sorted_.rbegin(); }
-  /// Instances seen.
+  /// The number of instances seen.
   std::size_t count() const { return count_; }
   Index draw(Random& random) const {
     return random.uniform() < 0.5 ? static_cast<Index>(random.below(l_.size()))
                                   : static_cast<Index>(tree_.find(random.uniform() * tree_.total()));
   }
-  /// L_i to search from.
+  /// The L_i at which the search starts.
   double first(Index i) const {
     return std::max(least_, seen_[i] ? kShrink * l_[i] : count_ > 0 ? kFirst * mean() : 1.0);
   }
@@ -87,7 +87,7 @@ class Curvatures {
     sorted_.insert(l);
     tree_.set(i, l);
   }
-  /// Whether this visit leaves the search out.
+  /// Whether this visit skips the search.
   bool skips(Index i) {
     if (skip_[i] == 0) return false;
     --skip_[i];
@@ -135,7 +135,7 @@ class Descent {
     return out;
   }
 
-  /// False: the loss has no value at w.
+  /// Makes one step. Returns false if the loss is not finite at w.
   bool step(Random& random) {
     const Index i = curvatures_.draw(random);
     const InstanceFeatures::View features = features_->of(i);
@@ -174,8 +174,8 @@ class Descent {
     kernels_in_use().add_scaled(w.extra_row(), moved_extra_ - steps_, d_.extra().data(), d_.extra().size());
   }
 
-  /// L_i, from the gradient at hand: a trial is an inference on scores that are linear in 1/L_i. False: the
-  /// loss has no value at a trial.
+  /// Finds L_i from the current gradient. A trial is an inference on scores that are linear in 1/L_i. Returns
+  /// false if the loss is not finite at a trial.
   bool search(Index i, const InstanceFeatures::View& features, double loss) {
     if (skipping_ && curvatures_.skips(i)) {
       curvatures_.set(i, curvatures_.last(i));
@@ -214,7 +214,7 @@ class Descent {
     return true;
   }
 
-  /// The gradient at hand takes the place of the one that is kept, in d as well.
+  /// Replaces the kept gradient by the current one, and updates d.
   void replace(Index i, const InstanceFeatures::View& features) {
     double* kept = kept_.rows(i);
     for (double& value : residual_) value -= std::exchange(*kept++, value);
@@ -222,7 +222,7 @@ class Descent {
     d_.add(1.0, gradient_);
   }
 
-  /// The same w with scale = 1.
+  /// Sets scale to 1 without changing w.
   void rescale() {
     u_.set(weights());
     std::fill(moved_.begin(), moved_.end(), 0.0);
@@ -234,10 +234,10 @@ class Descent {
   bool skipping_;
   std::optional<InstanceFeatures> features_;
   WeightRows u_, d_;
-  InstanceRows kept_;  ///< marginals - gold of each instance when it was last visited
+  InstanceRows kept_;  ///< marginals minus gold of each instance at its last visit
   double scale_ = 1.0;
   double steps_ = 0.0;         ///< sum of alpha/(m*scale)
-  std::vector<double> moved_;  ///< steps_ up to which a row of u has followed d
+  std::vector<double> moved_;  ///< for each row of u, the steps_ up to which it has followed d
   double moved_extra_ = 0.0;
   Curvatures curvatures_;
   InstanceDirection gradient_;

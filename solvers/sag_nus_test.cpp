@@ -1,4 +1,4 @@
-/// SAG-NUS beside its own steps on dense arrays, without laziness and without a tree of sums.
+/// Compares SAG-NUS with the same steps on dense arrays, without lazy updates and without a tree of sums.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using test::run;
 using test::smooth_optimum;
 using test::smooth_specs;
 
-/// The loss of one instance and its gradient, dense.
+/// The loss of one instance, and its dense gradient.
 class Losses {
  public:
   explicit Losses(const Problem& problem) : problem_(problem), objective_(problem.objective()) {}
@@ -54,7 +54,7 @@ class Losses {
   Objective objective_;
 };
 
-/// Schmidt et al. 2015, as the header of sag_nus.cpp has it, for some steps.
+/// Some steps of Schmidt et al. 2015, as described at the top of sag_nus.cpp.
 std::vector<double> dense_sag(const Problem& problem, std::vector<double> w, int steps, bool skipping,
                               std::uint64_t seed) {
   Losses losses(problem);
@@ -146,7 +146,7 @@ TEST(SagNus, LazyStepsAreTheDenseOnes) {
 TEST(SagNus, ReachesTheOptimum) {
   for (const ProblemSpec& spec : smooth_specs())
     for (const std::string skipping : {"false", "true"}) {
-      if (spec.real) continue;  // its steps are too long there (the header of sag_nus.cpp)
+      if (spec.real) continue;  // its steps are too long there (see the top of sag_nus.cpp)
       SCOPED_TRACE(spec.name + ", skipping " + skipping);
       const Problem problem(spec);
       const double optimum = smooth_optimum(problem);
@@ -158,7 +158,7 @@ TEST(SagNus, ReachesTheOptimum) {
     }
 }
 
-/// So strong a penalty that w is scaled by far less than a half in each step.
+/// The penalty is so strong that each step scales w to far less than half.
 TEST(SagNus, ScalesOftenEnoughWhereThePenaltyIsStrong) {
   ProblemSpec spec = smooth_specs()[0];
   spec.mu = 1e4;
@@ -175,15 +175,15 @@ TEST(SagNus, BeginsAtTheModelThatItStartsFrom) {
       "sag-nus", problem,
       {.tol = 1e-12, .monitor = every_sample(1), .options = {{"reports", "1000"}}, .start = best.result.w});
   EXPECT_NEAR(r.trace[0].objective, best.certificate.objective, 1e-9 * best.certificate.objective);
-  // The first step is along the gradient of one instance.
+  // The first step follows the gradient of one instance.
   EXPECT_LT(r.trace[1].objective,
             0.5 * (best.certificate.objective +
                    test::run("prox-newton", problem, {.monitor = {.max_iterations = 1}}).trace[0].objective));
 }
 
 TEST(SagNus, StaysAtTheOptimumWhereGradientsAreTooSmallToSearchBy) {
-  // Two labels with a feature each: near the optimum no instance's gradient is above 1e-4, so nothing holds
-  // the L_i up.
+  // Two labels with one feature each. Near the optimum no instance's gradient is above 1e-4, so no search
+  // keeps the L_i up.
   constexpr Index kInstances = 20;
   const Problem problem({.name = "separable", .labels = 2, .features = 2, .sequences = kInstances});
   Dataset data;

@@ -1,4 +1,4 @@
-/// Solvers that say that they are scale-free do the same, bit by bit, on the same problem in other units.
+/// Solvers that claim to be scale-free give the same bits on the same problem in other units.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -83,7 +83,7 @@ TEST_P(ScaleFree, KeepsItsBitsInOtherUnits) {
       suited.mu = mu;
       suited = test::suited(suited, info.needs);
       const Problem problem(suited);
-      if (problem.oracle_name() == "chain" && suited.longest > 1) continue;  // made of another structure
+      if (problem.oracle_name() == "chain" && suited.longest > 1) continue;  // its transitions do not scale
       oracle = &oracle_registry().find(problem.oracle_name());
       Options options(info.options);
       for (const auto& [key, value] : GetParam().options) options.set(key, value);

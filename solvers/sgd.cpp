@@ -3,8 +3,8 @@
 ///
 ///     F(w) = lambda*||w||_1 + (mu/2)*||w||^2 + sum_i l_i(w)
 ///
-/// instance by instance, in a new random order each pass. With N instances, the k-th step (k = 0, 1, ...) on
-/// instance i is
+/// one instance at a time, in a new random order in each pass. With N instances, the k-th step (k = 0, 1,
+/// ...), on instance i, is
 ///
 ///     eta_k = eta0 / (1 + k/N)                                               (Zhong et al. 2014, section 6)
 ///     u     = sum_{t <= k} eta_t * lambda/N      the penalty that each weight could have received so far
@@ -12,25 +12,27 @@
 ///     w_c   = max(0, w_c - (u + q_c)) where w_c > 0,  min(0, w_c + (u - q_c)) where w_c < 0  (section 3.2)
 ///     q_c  += the change that this made           the penalty that w_c has received so far
 ///
-/// so that a weight near 0 is charged what it owes over all steps, not the noise of one. F is a SUM of
-/// losses, so an instance's share of the penalty is lambda/N. The l2 term of a weight is shared among the
-/// instances that carry its feature, mu_c = mu / (their number): the shares add up to mu over a pass, and no
-/// other weight need be touched. The oracle's extra weights are on in every instance.
+/// so a weight near 0 is charged the penalty of all steps so far, which averages out the noise of single
+/// steps. F is a SUM of losses, so an instance's share of the penalty is lambda/N. The l2 term of a weight is
+/// shared among the instances that carry its feature: mu_c = mu / (their number). The shares add up to mu
+/// over a pass, and no other weight needs an update. The oracle's extra weights are on in every instance.
 ///
-/// Lazy updates. Between two instances that carry its feature a weight changes by the penalty alone, so it is
-/// brought up to date when it is next needed. That is the same as charging every weight at every step, and
-/// charging a weight early changes nothing but rounding: let A_u be the map (w, q) -> (w', q') above, and
-/// u <= v. Always |q| <= u. For w > 0, A_u gives w' = max(0, w - (u + q)).
-/// - If w' > 0, then q' = -u, and A_v after A_u gives max(0, w' - (v - u)) = max(0, w - (v + q)): that of
-/// A_v.
+/// Lazy updates. Between two instances that carry its feature, only the penalty changes a weight, so it is
+/// brought up to date when it is next needed. This equals charging every weight at every step, and charging a
+/// weight early changes only rounding. Proof: let A_u be the map (w, q) -> (w', q') above, and u <= v. Always
+/// |q| <= u. For w > 0, A_u gives w' = max(0, w - (u + q)).
+/// - If w' > 0, then q' = -u, and A_v after A_u gives max(0, w' - (v - u)) = max(0, w - (v + q)), as A_v
+///   does.
 /// - If w' = 0, then w - (v + q) <= w - (u + q) <= 0, so A_v gives 0 as well, and q' = q - w both ways.
-/// w < 0 is its mirror image, and w = 0 stays with its q. So A_v A_u = A_v.
 ///
-/// The loss of one instance is no estimate of F, so the solver does not see where it is: it stops by its
-/// limits, or where a full gradient, taken every `check_every` passes on the clock, shows kkt <= the target.
+/// The case w < 0 is the mirror image, and if w = 0 then w and q do not change. So A_v A_u = A_v.
 ///
-/// Each step depends on the one before and takes less than it costs to wake and await other threads, so steps
-/// run on one thread (solvers/RESULTS.md, "Tried and not kept"). Full gradients run on all.
+/// The loss of one instance is no estimate of F, so the solver cannot see how close it is. It stops at its
+/// limits, or when a full gradient shows kkt <= the target. It computes one every kPassesBetweenChecks
+/// passes, on the clock.
+///
+/// Each step depends on the previous one and takes less time than waking other threads, so steps run on one
+/// thread (solvers/RESULTS.md, "Tried and not kept"). Full gradients run on all threads.
 
 #include <algorithm>
 #include <cmath>
@@ -54,9 +56,9 @@ PROXBENCH_KERNEL_SETS(SgdKernels, sgd_kernels)
 
 namespace {
 
-/// Weights w with the penalty q that each has received, in rows of `width` doubles: all w of a row, then all
-/// its q. Memory is what bounds a step, so rows that hold no weight are known, and left alone where nothing
-/// but their weights is asked for.
+/// The weights w and the penalty q that each has received, in rows of `width` doubles: all w of a row, then
+/// all its q. Memory traffic bounds a step. Rows without nonzero weights are therefore marked, and skipped if
+/// only their weights matter.
 class WeightTable {
  public:
   WeightTable(std::size_t rows, std::size_t width)
@@ -80,7 +82,8 @@ class WeightTable {
     sgd_kernels().charge(u, weight, received, width_);
   }
 
-  /// w -= eta * (sum_i x_i * residual[position_i][0..width) + l2*w), then charged; x null means all ones.
+  /// w -= eta * (sum_i x_i * residual[position_i][0..width) + l2*w), then charges the penalty. A null x means
+  /// all ones.
   void descend_row(std::size_t row, double eta, double l2, double u, const double* residual,
                    std::span<const Index> position, const double* x) {
     double *weight = values_.data() + row * 2 * width_, *received = weight + width_;
@@ -96,7 +99,7 @@ class WeightTable {
   AlignedVector<double> gradient_;
 };
 
-/// The weights, and one step on one instance.
+/// The weights, and the step on one instance.
 class Learner {
  public:
   explicit Learner(Objective& objective)
@@ -106,8 +109,7 @@ class Learner {
         extra_(1, padded(objective.map().extra_weights())),
         extra_gradient_(extra_.width(), 0.0) {}
 
-  /// Finds the features of every instance, and the share of the l2 term that falls on an instance, for every
-  /// feature.
+  /// Finds the features of every instance, and for each feature the share of the l2 term per instance.
   void prepare() {
     features_.emplace(objective_.x(), objective_.structure().begin());
     l2_.assign(objective_.mu() > 0.0 ? objective_.features() : 0, 0.0);
@@ -117,7 +119,7 @@ class Learner {
     for (double& share : l2_) share = share > 0.0 ? objective_.mu() / share : 0.0;
   }
 
-  /// w = start, no penalty received, no step taken.
+  /// Sets w = start, with no penalty received and no step taken.
   void reset(const SparseVector& start, double eta0) {
     unary_.clear();
     extra_.clear();
@@ -134,7 +136,7 @@ class Learner {
     }
   }
 
-  /// One step. False: the loss of the instance has no value at w, and nothing was done.
+  /// Makes one step. Returns false, with nothing changed, if the loss of the instance is not finite at w.
   bool learn(Index instance) {
     if (!std::isfinite(infer(instance, true))) return false;
     const double eta = eta0_ / (1.0 + steps_ / instances_);
@@ -155,8 +157,8 @@ class Learner {
 
   double loss(Index instance) { return infer(instance, false); }
 
-  /// w with every weight charged what it owes; the weights themselves are left as they are, so when it is
-  /// asked for changes no bit of the run.
+  /// Returns w with every weight charged the penalty that it owes. The weights themselves do not change, so
+  /// calls do not affect the run.
   SparseVector weights() const {
     SparseVector out;
     AlignedVector<double> charged;  // w of a row, then q
@@ -176,7 +178,7 @@ class Learner {
   }
 
  private:
-  /// The loss of an instance at w, whose weights there are charged first.
+  /// Returns the loss of an instance at w, after charging the weights of its features.
   double infer(Index instance, bool with_residual) {
     const std::size_t positions = objective_.structure().length(instance);
     const InstanceFeatures::View view = features_->of(instance);
@@ -203,7 +205,7 @@ class Learner {
 
   Objective& objective_;
   double instances_;
-  WeightTable unary_;  ///< a row a feature
+  WeightTable unary_;  ///< one row per feature
   WeightTable extra_;  ///< one row
   std::vector<double> l2_;
   double eta0_ = 0.0, steps_ = 0.0, penalty_ = 0.0;
@@ -213,11 +215,11 @@ class Learner {
   AlignedVector<double> extra_gradient_;
 };
 
-/// Most values of eta0 that the calibration tries (CRFsuite's calibration.max_trials).
+/// The most values of eta0 that the calibration tries (CRFsuite's calibration.max_trials).
 constexpr std::int64_t kMostTrials = 20;
 
 struct Settings {
-  double eta0;  ///< NaN: auto
+  double eta0;  ///< NaN if auto
   std::size_t sample, reports;
 };
 
@@ -240,7 +242,8 @@ OptionRows<Settings> rows() {
        option(&Settings::reports, reports_option())});
 }
 
-/// About the reciprocal of the curvature of an instance's loss: of the mean sum_p (||x_p||^2 + 1).
+/// The reciprocal of the mean over instances of sum_p (||x_p||^2 + 1), which is roughly the curvature of an
+/// instance's loss.
 double first_guess(const Objective& objective, std::span<const Index> sample) {
   const auto begin = objective.structure().begin();
   const double unit = objective.map().typical_value() * objective.map().typical_value();
@@ -253,11 +256,11 @@ double first_guess(const Objective& objective, std::span<const Index> sample) {
   return static_cast<double>(sample.size()) / sum;
 }
 
-/// eta0 by the procedure of Bottou's sgd and CRFsuite: one pass over a sample from the starting point with
-/// each eta of a geometric ladder; the one with the lowest objective on the sample, where an instance bears
-/// its share of the penalty. The ladder is climbed from first_guess() to the side where the objective falls.
-/// Each trial is an iteration that leaves w where it is. False: the monitor says stop, at the end of a trial
-/// or within one, which then does not count.
+/// Calibrates eta0 as Bottou's sgd and CRFsuite do. It makes one pass over a sample from the starting point
+/// with each eta of a geometric ladder. It picks the eta with the lowest objective on the sample, where each
+/// instance bears its share of the penalty. The search starts at first_guess() and goes to the side where the
+/// objective falls. Each trial is an iteration that leaves w unchanged. Returns false if the monitor stops
+/// the run. A trial that is stopped midway does not count.
 bool calibrate(const SolveProblem& problem, Learner& learner, std::span<const Index> sample, double& eta0,
                std::int64_t& iterations) {
   Objective& objective = problem.objective;
@@ -280,7 +283,7 @@ bool calibrate(const SolveProblem& problem, Learner& learner, std::span<const In
   eta0 = first_guess(objective, sample);
   double lowest = value(eta0, true);
   const double at_start = value(eta0, false);
-  // Where even the first eta takes w away from the optimum only smaller ones can do.
+  // If even the first eta moves w away from the optimum, only smaller ones are tried.
   const bool down = !(lowest < at_start);
   for (const double factor : {kStep, 1.0 / kStep}) {
     if (down && factor > 1.0) continue;
@@ -306,7 +309,7 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
   SolveResult result{.w = problem.start, .working_set = objective.dimension()};
 
   monitor.start(problem.start);
-  // At w = 0 kkt is known.
+  // kkt is known at w = 0.
   if (problem.start.nnz() == 0 && problem.kkt_at_zero <= problem.kkt_target()) return result;
   learner.prepare();
   random.shuffle(std::span(order));

@@ -1,5 +1,6 @@
 #pragma once
-/// The loops of stochastic gradient descent over a row of weights, compiled once for each instruction set.
+/// The loops of stochastic gradient descent over a row of weights. They are compiled once for each
+/// instruction set.
 
 #include <cstddef>
 
@@ -8,15 +9,16 @@
 namespace proxbench {
 
 struct SgdKernels {
-  /// Cumulative penalty (Tsuruoka et al. 2009, figure 2): charges `width` weights what they owe, given what
-  /// each has received.
+  /// Cumulative penalty (Tsuruoka et al. 2009, figure 2): charges `width` weights the difference between what
+  /// they owe, u, and what each has received.
   void (*charge)(double u, double* weight, double* received, std::size_t width);
-  /// weight -= eta * (gradient + l2 * weight), then charged; false where all weights are 0 afterwards.
+  /// weight -= eta * (gradient + l2 * weight), then charges the penalty. Returns false if all weights are 0
+  /// afterwards.
   bool (*step_and_charge)(double eta, double l2, double u, const double* gradient, double* weight,
                           double* received, std::size_t width);
 };
 
-/// For the instruction set in use.
+/// The kernels of the instruction set in use.
 const SgdKernels& sgd_kernels();
 
 }  // namespace proxbench

@@ -1,4 +1,4 @@
-/// A row of weights under the cumulative penalty, for one instruction set (core/kernels/kernels.h).
+/// A row of weights under the cumulative penalty, compiled for one instruction set (core/kernels/kernels.h).
 #include "core/kernels/kernels.h"
 #include "solvers/sgd_kernels.h"
 

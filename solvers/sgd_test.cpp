@@ -1,4 +1,4 @@
-/// Stochastic gradient descent beside the paper's own steps, written without laziness.
+/// Compares stochastic gradient descent with the paper's own steps, written without lazy updates.
 
 #include <gtest/gtest.h>
 
@@ -25,8 +25,8 @@ using test::Problem;
 using test::ProblemSpec;
 using test::run;
 
-/// SGD with cumulative penalty as the paper prints it: the penalty falls on all weights at every step.
-/// Each gradient is that of the whole objective over one instance's residual.
+/// SGD with cumulative penalty as the paper prints it: every step charges all weights. Each gradient is that
+/// of the whole objective at the residual of one instance.
 SparseVector eager_sgd(const Problem& problem, const SparseVector& start, double eta0, int passes,
                        std::uint64_t seed) {
   Objective objective = problem.objective();
@@ -143,7 +143,7 @@ TEST(Sgd, CalibrationIsAsGoodAsTheBestOfAWideLadder) {
       best = std::min(best, reached(std::to_string(eta0), 10));
       worst = std::max(worst, reached(std::to_string(eta0), 10));
     }
-    // Trials count as iterations: as many passes, and at most twenty trials.
+    // Trials count as iterations. The comparison allows as many passes, and at most twenty trials.
     EXPECT_LE(reached("auto", 30) - best, 0.05 * (worst - best));
   }
 }
@@ -153,7 +153,7 @@ TEST(Sgd, CalibrationCountsItsPassesAndLeavesTheStart) {
   const Outcome r = run("sgd", problem, {.monitor = {.max_iterations = 2}});
   ASSERT_EQ(r.trace.size(), 3u);
   EXPECT_EQ(r.trace[1].nnz, 0u);
-  // One pass over the sample, here all instances, and one to look at it.
+  // One pass over the sample (here all instances) to learn, and one to evaluate.
   EXPECT_NEAR(r.trace[1].passes, 2.0, 1e-12);
   EXPECT_NEAR(r.trace[1].updates, 1.0, 1e-12) << "looking changes no weight";
 }

@@ -1,14 +1,14 @@
 #pragma once
-/// All solvers: the built-in ones, then those of plug-ins.
+/// The registry of all solvers: first the built-in ones, then those of plug-ins.
 
 #include "core/base/registry.h"
 #include "core/solver.h"
 
 namespace proxbench {
 
-/// Built in: one line a solver in solvers.cpp.
+/// The registry. A built-in solver takes one line in solvers.cpp.
 const Registry<SolverInfo>& solver_registry();
-/// One more, from outside. Throws Error (kUsage) where the name is taken.
+/// Adds a solver from outside. Throws Error (kUsage) if the name is taken.
 void add_solver(SolverInfo info);
 
 SolverInfo prox_newton_info();

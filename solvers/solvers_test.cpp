@@ -1,8 +1,8 @@
-/// Statements that hold for every registered solver, on small random chain and tree problems, beyond those of
-/// the conformance suite (experiments/conformance.h), which its own test runs over all of them.
+/// Statements about every registered solver, on small random chain and tree problems. They add to those of
+/// the conformance suite (experiments/conformance.h), which its own test runs over all solvers.
 ///
-/// Nothing here comes from a run of the solver under test: optimality is judged by certify(), which knows F
-/// and its minimum-norm subgradient alone, and values by agreement among solvers that share little code.
+/// No expected value comes from a run of the solver under test. Optimality is judged by certify(), which uses
+/// only F and its minimum-norm subgradient, and values by agreement among solvers that share little code.
 
 #include "solvers/solvers.h"
 
@@ -35,11 +35,11 @@ using test::run;
 using ::testing::HasSubstr;
 
 class EverySolver : public ::testing::TestWithParam<std::string> {};
-/// Those that reach any kkt target, and those that only come near the optimum.
+/// Solvers that reach any kkt target, and those that only approach the optimum.
 class ExactSolver : public EverySolver {};
 class InexactSolver : public EverySolver {};
 
-/// Of the log loss.
+/// Solvers of the log loss.
 std::vector<std::string> solvers(bool exact) {
   std::vector<std::string> names;
   for (const SolverInfo& info : solver_registry().items())
@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(Registry, ExactSolver, ::testing::ValuesIn(solvers(true
 INSTANTIATE_TEST_SUITE_P(Registry, InexactSolver, ::testing::ValuesIn(solvers(false)), test_name);
 
 TEST_P(ExactSolver, NeverStopsFarAboveThePointThatHasTheTarget) {
-  // The looser target must not be overshot by much work: what was asked for is when to stop.
+  // A loose target must not cost as much work as a tight one.
   const Problem problem = problem_for(GetParam(), {.name = "bias", .bias = true, .seed = 12});
   const Outcome loose = run(GetParam(), problem, {.tol = 1e-2});
   const Outcome tight = run(GetParam(), problem, {.tol = 1e-6});
@@ -86,7 +86,7 @@ TEST_P(ExactSolver, FindsTheFirstWeightJustBelowTheLargestPenalty) {
   if (solver_registry().find(GetParam()).needs.smooth) GTEST_SKIP() << "takes no l1 penalty";
   ProblemSpec spec{.name = "bias", .bias = true, .seed = 12};
   spec.lambda = (spec.lambda + kkt_at_zero(Problem(spec))) * 0.99;
-  // kkt at 0 is a hundredth of the gradient here, and with it the target: ask for less.
+  // kkt at 0 is a hundredth of the gradient here, and so is the target. A larger tol makes up for that.
   const Outcome r = run(GetParam(), Problem(spec), {.tol = 1e-4});
   EXPECT_EQ(r.result.status, Status::kConverged);
   EXPECT_LE(r.certificate.kkt, r.kkt_target * (1 + 1e-6));
@@ -105,7 +105,7 @@ TEST_P(ExactSolver, ReachesACertifiedOptimumWithAnL2Penalty) {
 }
 
 TEST(Solvers, TheL2OptimumIsThatOfNewtonsMethodOnFiniteDifferences) {
-  // Of F's values alone: gradient and Hessian by central differences, solved by Gaussian elimination.
+  // Uses only values of F: gradient and Hessian by central differences, solved by Gaussian elimination.
   const Problem problem({.name = "tiny", .labels = 2, .features = 3, .lambda = 0.0, .mu = 0.4, .seed = 8});
   Objective objective = problem.objective();
   const std::size_t d = objective.dimension();
@@ -197,7 +197,7 @@ TEST(Needs, OraclesHaveTheCapabilitiesThatTheyState) {
 }
 
 TEST_P(ExactSolver, EndsByItselfWhereTheTargetIsOutOfReach) {
-  // kkt = 0 to the last bit is not to be had: rounding ends the search, close to the optimum.
+  // kkt = 0 to the last bit is out of reach. Rounding must end the search close to the optimum.
   const Problem problem = problem_for(GetParam(), test::problem_specs()[4]);
   const Outcome r = run(GetParam(), problem, {.tol = 0.0});
   EXPECT_TRUE(r.result.status == Status::kStalled || r.certificate.kkt == 0.0)
@@ -205,20 +205,20 @@ TEST_P(ExactSolver, EndsByItselfWhereTheTargetIsOutOfReach) {
   EXPECT_LE(r.certificate.kkt, 1e-5 * kkt_at_zero(problem));
 }
 
-/// Solvers that hand over the loss at every iterate; the trace says which they are.
+/// Solvers that report the loss at every iterate. The trace shows which they are.
 bool gives_losses(const std::string& solver) {
   const Problem problem = problem_for(solver, test::problem_specs()[3]);
   return run(solver, problem, {.monitor = {.max_iterations = 3}}).audits.count > 0;
 }
 
-/// Solvers that step on an instance at a time: they never see F, and their iterations may end early, at an
-/// iterate of their own.
+/// Solvers that step on one instance at a time. They never see F, and an iteration may end early, at an
+/// iterate of its own.
 bool steps_on_instances(const std::string& solver) {
   return solver == "sgd" || solver == "sdca" || solver == "oeg" || solver == "sag-nus" || solver == "bcfw" ||
          solver == "ssg" || solver == "gdmm";
 }
 
-/// Whether it asks the oracle for anything: gdmm searches factors by itself.
+/// Whether the solver calls the oracle. gdmm searches factors by itself.
 bool infers(const std::string& solver) {
   return solver != "gdmm";
 }
@@ -244,7 +244,7 @@ TEST_P(EverySolver, LightSamplesAreThoseOfAFullTrace) {
     EXPECT_EQ(light.audits.count, 1) << "the end";
     EXPECT_EQ(full.audits.count, full.result.iterations);
     EXPECT_LE(full.audits.largest, 1e-11);
-    // The last iterate has a light sample, and then a full one.
+    // The last iterate has a light sample and then a full one.
     ASSERT_EQ(light.trace.size(), full.trace.size() + 1);
     EXPECT_EQ(light.trace.back().objective, full.trace.back().objective);
     for (std::size_t i = 0; i < full.trace.size(); ++i) {
@@ -271,7 +271,7 @@ TEST_P(EverySolver, StopsAtTheFirstIterateThatReachesTheTarget) {
   const bool gives = gives_losses(GetParam());
   for (const bool sampled : {true, false}) {
     SCOPED_TRACE(sampled ? "with every sample full" : "where few samples are due");
-    if (!sampled && !gives) continue;  // it would be noticed at samples only
+    if (!sampled && !gives) continue;  // the target could be noticed only at samples
     if (!sampled) {
       setup.monitor.dense_samples = 0;
       setup.monitor.sample_growth = 1e300;
@@ -332,7 +332,7 @@ TEST_P(EverySolver, EndsWhereAllTrialsHaveNoValue) {
 }
 
 TEST_P(ExactSolver, BacksAwayFromTrialsThatHaveNoValue) {
-  // A stray NaN now and then costs trials, not the result.
+  // An occasional NaN costs trials but does not change the result.
   const Problem problem = problem_for(GetParam(), test::problem_specs()[0]);
   const HookedOracle oracle(problem.oracle(), [](int call, double value) {
     return call == 2 ? std::numeric_limits<double>::quiet_NaN() : value;
@@ -342,12 +342,12 @@ TEST_P(ExactSolver, BacksAwayFromTrialsThatHaveNoValue) {
   EXPECT_LE(r.certificate.kkt, r.kkt_target * (1 + 1e-6));
 }
 
-/// Not those that end an iteration early, at an iterate of their own.
+/// Solvers that never end an iteration early, at an iterate of its own.
 bool ends_with_a_whole_iteration(const std::string& solver) {
   return solver != "bcd" && !steps_on_instances(solver);
 }
 
-/// A clock that shows passes: soon after the limit no inference is made.
+/// The clock shows passes. Soon after the limit no inference may be made.
 TEST_P(EverySolver, StopsWithinAnIterationAtTheTimeLimit) {
   if (!infers(GetParam())) GTEST_SKIP() << "asks for no inference, so that none spoils it";
   const Problem problem = problem_for(GetParam(), test::problem_specs()[3]);
@@ -368,8 +368,8 @@ TEST_P(EverySolver, StopsWithinAnIterationAtTheTimeLimit) {
   }
 }
 
-/// A clock that goes on by one whenever it is read, so that limits fall between any two pieces of work: all
-/// that a limit changes is where a run ends.
+/// The clock advances by one at each reading, so a limit can fall between any two pieces of work. A limit may
+/// change only where a run ends.
 TEST_P(EverySolver, ATimeLimitLeavesTheBeginningOfTheRun) {
   if (!ends_with_a_whole_iteration(GetParam())) GTEST_SKIP() << "ends iterations early";
   const Problem problem = problem_for(GetParam(), {.name = "long sequences",
@@ -394,7 +394,7 @@ TEST_P(EverySolver, ATimeLimitLeavesTheBeginningOfTheRun) {
     }
     for (double share = 0.0; share < 0.9; share += 0.0173) {
       const Outcome cut = run_until(share * share * all);
-      if (cut.result.status != Status::kTimeLimit) continue;  // took samples for a part of `all`
+      if (cut.result.status != Status::kTimeLimit) continue;  // spent part of `all` on samples
       ASSERT_LT(static_cast<std::size_t>(cut.result.iterations), whole.sampled);
       const Sample& there = whole.trace[static_cast<std::size_t>(cut.result.iterations)];
       EXPECT_EQ(cut.trace.back().iteration, cut.result.iterations);
@@ -472,7 +472,7 @@ TEST_P(InexactSolver, SaysConvergedOnlyWhereKktIsAtTheTarget) {
 }
 
 TEST(Solvers, NoPointAroundTheOptimumIsLower) {
-  // F itself, not its gradient: steps along and across coordinates from the optimum never lower it.
+  // Tests F itself instead of its gradient: no step along or across coordinates from the optimum lowers it.
   const Problem problem({.name = "elastic net", .bias = true, .mu = 0.3, .seed = 22});
   Objective objective = problem.objective();
   const Outcome r = run("prox-gd-acc", problem, {.tol = 1e-9});

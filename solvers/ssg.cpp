@@ -4,8 +4,8 @@
 ///
 ///     w = (1 - 1/k)*w + (n/(mu*k)) * (F_i(gold) - F_i(s)),   s the loss-augmented best structure
 ///
-/// so w = (n/(mu*k)) * u, u the sum of these differences. Of a batch of distinct instances all s are found in
-/// parallel at one w.
+/// So w = (n/(mu*k)) * u, where u is the sum of these differences. For a batch of distinct instances all s
+/// are found in parallel at one w.
 
 #include <algorithm>
 #include <cmath>
@@ -58,8 +58,8 @@ class Descent {
     if (settings.averaging) late_.emplace(objective);
   }
 
-  /// The last w, or the average of all with weights 1, 2, 3, ...: the sum over j <= k of u_j is (k + 1)*u -
-  /// late, for late = sum over visits j of j * the change of u.
+  /// The last w, or the average of all w with weights 1, 2, 3, ... The sum of u_j over j <= k is (k + 1)*u -
+  /// late, where late is the sum over visits j of j * (the change of u).
   SparseVector weights() const {
     const auto k = static_cast<double>(visited_);
     if (visited_ == 0) return {};
@@ -68,8 +68,8 @@ class Descent {
     return u_.nonzeros(average * (k + 1.0), *late_, -average);
   }
 
-  /// A visit of each of `count` instances, at most a batch. False: a loss has no value at w, and nothing was
-  /// done.
+  /// Visits `count` instances, at most a batch. Returns false, with nothing changed, if a loss is not finite
+  /// at w.
   bool step(std::size_t count) {
     const std::span<Visit> visits(visits_.data(), std::min(count, visits_.size()));
     for (std::size_t e = 0; e < extra_.size(); ++e) extra_[e] = scale() * u_.extra()[e];
@@ -105,7 +105,7 @@ class Descent {
 
   Objective& objective_;
   WeightRows u_;
-  std::optional<WeightRows> late_;  ///< where w is averaged
+  std::optional<WeightRows> late_;  ///< used if w is averaged
   std::vector<double> extra_;       ///< of w
   Sampler sampler_;
   std::vector<Visit> visits_;

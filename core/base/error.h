@@ -7,14 +7,14 @@
 
 namespace proxbench {
 
-/// Why an operation failed; decides the exit status of the command line.
+/// Why an operation failed. It determines the exit status of the command line.
 enum class ErrorKind {
   kUsage,  ///< a wrong option, config or argument: exit status 2
   kInput,  ///< a malformed or missing input file: exit status 1
-  kRun     ///< anything that went wrong while working: exit status 1
+  kRun     ///< anything else that went wrong: exit status 1
 };
 
-/// An error whose message says what, where and which bound was violated.
+/// An error whose message says what happened, where, and which bound was violated.
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& message, ErrorKind kind = ErrorKind::kRun)
@@ -22,7 +22,7 @@ class Error : public std::runtime_error {
 
   ErrorKind kind() const { return kind_; }
 
-  /// "FILE:LINE: found FOUND, expected EXPECTED" (line 0: without a line).
+  /// "FILE:LINE: found FOUND, expected EXPECTED". Line 0 means that there is no line.
   static Error in_file(const std::string& file, std::uint64_t line, const std::string& found,
                        const std::string& expected) {
     std::string where = line > 0 ? file + ":" + std::to_string(line) : file;

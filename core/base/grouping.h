@@ -1,5 +1,5 @@
 #pragma once
-/// Things by group.
+/// Sorts numbers into groups.
 
 #include <cstddef>
 #include <span>
@@ -7,10 +7,10 @@
 
 namespace proxbench {
 
-/// The numbers below n by the group that each is in; within a group they ascend.
+/// The numbers 0..n-1 by group, ascending within each group.
 class Grouping {
  public:
-  /// group_of(i) < groups for each i < n.
+  /// group_of(i) < groups is the group of each i < n.
   template <class GroupOf>
   Grouping(std::size_t n, std::size_t groups, const GroupOf& group_of) : begin_(groups + 1, 0), order_(n) {
     for (std::size_t i = 0; i < n; ++i) ++begin_[group_of(i) + 1];

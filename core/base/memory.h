@@ -1,5 +1,5 @@
 #pragma once
-/// What this machine can hold.
+/// The memory of this machine.
 
 #include <unistd.h>
 

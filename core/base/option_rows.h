@@ -1,5 +1,5 @@
 #pragma once
-/// Option tables whose rows name the member of a settings struct that takes their value:
+/// Option tables in which each row names the member of a settings struct that takes its value:
 ///
 ///     const OptionRows<Settings> rows({
 ///         option(&Settings::memory, {.name = "memory", .default_value = "40", .help = "...", .min = 1,
@@ -24,14 +24,14 @@
 
 namespace proxbench {
 
-/// An option, or several that fill one member.
+/// One option, or several that fill one member.
 template <class Settings>
 struct OptionRow {
   OptionTable specs;
   std::function<void(const Options&, Settings&)> read;
 };
 
-/// A number, a bool or a text. An option that is `automatic` reads as NaN for auto.
+/// An option that is a number, a bool or a text. If it is `automatic`, "auto" reads as NaN.
 template <class Settings, class Value>
 OptionRow<Settings> option(Value Settings::*member, OptionSpec spec) {
   spec.type = std::same_as<Value, bool>    ? OptionType::kBool
@@ -51,7 +51,7 @@ OptionRow<Settings> option(Value Settings::*member, OptionSpec spec) {
   return {{std::move(spec)}, read};
 }
 
-/// One of several values, each with a name.
+/// An option that is one of several named values.
 template <class Settings, class Value>
 OptionRow<Settings> choice(Value Settings::*member, OptionSpec spec,
                            std::vector<std::pair<std::string, std::type_identity_t<Value>>> values) {
@@ -63,7 +63,7 @@ OptionRow<Settings> choice(Value Settings::*member, OptionSpec spec,
   return {{std::move(spec)}, read};
 }
 
-/// `preset_values` of an option that the preset `paper` changes.
+/// The `preset_values` of an option that the preset `paper` changes.
 inline std::map<std::string, std::string> paper(std::string value) {
   return {{"paper", std::move(value)}};
 }
@@ -82,7 +82,7 @@ class OptionRows {
                                .choices = {"best", "paper"}});
     return out;
   }
-  /// The same without `preset`.
+  /// The table without `preset`.
   OptionTable specs() const {
     OptionTable out;
     for (const OptionRow<Settings>& row : rows_) out.insert(out.end(), row.specs.begin(), row.specs.end());
@@ -98,7 +98,7 @@ class OptionRows {
     return settings;
   }
 
-  /// Makes a T from the settings that the options give: SolverInfo::make.
+  /// Returns a function that makes a T from the settings in given options, for SolverInfo::make.
   template <class T>
   auto maker() const {
     return [rows = *this](const Options& options) { return std::make_unique<T>(rows.read(options)); };
@@ -108,7 +108,7 @@ class OptionRows {
   std::vector<OptionRow<Settings>> rows_;
 };
 
-/// The rows of a struct that is a member.
+/// The rows of a struct that is a member of the settings.
 template <class Settings, class Part>
 OptionRow<Settings> part(Part Settings::*member, const OptionRows<Part>& rows) {
   return {rows.specs(), [member, rows](const Options& options, Settings& settings) {

@@ -29,7 +29,7 @@ bool within_bounds(const OptionSpec& spec, double value) {
   return above && below;
 }
 
-/// What is wrong with `text` as a value of `spec`, or "" where nothing is.
+/// Describes what is wrong with `text` as a value of `spec`, or returns "".
 std::string complaint(const OptionSpec& spec, std::string_view text) {
   double real = 0.0;
   std::int64_t integer = 0;
@@ -155,7 +155,7 @@ bool parse_real(std::string_view text, double& out) {
   double value = 0.0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (end != text.data() + text.size() || !std::isfinite(value)) return false;
-  // from_chars reports numbers too small for a double as out of range; they read as zero everywhere else.
+  // from_chars reports numbers too small for a double as out of range. Everywhere else they read as zero.
   if (status == std::errc::result_out_of_range) {
     value = std::strtod(std::string(text).c_str(), nullptr);
     if (!std::isfinite(value)) return false;
@@ -176,14 +176,14 @@ bool parse_integer(std::string_view text, std::int64_t& out) {
 }
 
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates) {
-  // Nobody mistypes longer names, and the distance of two takes the product of their lengths.
+  // Nobody mistypes longer names, and computing the distance takes the product of both lengths.
   constexpr std::size_t kLongest = 100;
   std::string best;
   if (word.size() > kLongest) return best;
   std::size_t best_distance = 1 + word.size() / 3 + 1;
   for (const std::string& candidate : candidates) {
     if (candidate.size() >= word.size() + best_distance)
-      continue;  // the distance is at least what it is longer
+      continue;  // the distance is at least the difference in length
     const std::size_t distance = edit_distance(word, candidate);
     if (distance < best_distance) {
       best = candidate;

@@ -26,34 +26,34 @@ struct OptionSpec {
   bool min_open = false;  ///< the lower bound itself is excluded
   bool max_open = false;  ///< the upper bound itself is excluded
   std::vector<std::string> choices = {};
-  bool automatic = false;  ///< kReal: "auto" may stand for the number; real() is NaN then
-  /// Defaults in place of default_value, by the value of the table's option "preset".
+  bool automatic = false;  ///< kReal: "auto" is allowed in place of a number; real() then returns NaN
+  /// Defaults that replace default_value, by the value of the table's option "preset".
   std::map<std::string, std::string> preset_values = {};
-  /// kString: names a file, or is "". It is looked for as data files are, and its content counts as data. A
-  /// text of several lines stands for the file itself: that is how models keep it.
+  /// kString: the value is the name of a file or "". The file is looked up like data files, and its content
+  /// counts as data. A value of several lines is the content of the file itself. Models store it that way.
   bool file = false;
-  /// Whether `text` as its value is the name of a file.
+  /// Whether the value `text` is the name of a file.
   bool names_file(std::string_view text) const {
     return file && !text.empty() && text.find('\n') == text.npos;
   }
 
   /// "integer", "real", "bool" or "string".
   std::string type_name() const;
-  /// The allowed values as a person reads them: "1 <= memory <= 1000", "0 < sigma < 1", "one of a, b".
+  /// The allowed values in readable form: "1 <= memory <= 1000", "0 < sigma < 1", "one of a, b".
   std::string constraint() const;
 };
 
 using OptionTable = std::vector<OptionSpec>;
 
-/// Values of one table's options: defaults, or those of the preset where the table has an option of that
+/// Values of the options in one table: defaults, or those of the preset if the table has an option of that
 /// name, overridden by set().
 class Options {
  public:
   Options() = default;
   explicit Options(const OptionTable& table);
 
-  /// Parses and validates. Throws Error (kUsage): unknown name with a did-you-mean, or
-  /// "option sigma = 2: violated constraint 0 < sigma < 1".
+  /// Parses and validates. Throws Error (kUsage) for an unknown name (with a did-you-mean) and for a bad
+  /// value: "option sigma = 2: violated constraint 0 < sigma < 1".
   void set(std::string_view name, std::string_view text);
 
   std::int64_t integer(std::string_view name) const;
@@ -72,19 +72,19 @@ class Options {
   Value parsed(std::string_view name, OptionType type,
                bool (*parse)(std::string_view text, Value& out)) const;
   OptionTable table_;
-  std::map<std::string, std::string, std::less<>> text_;  ///< what was set
+  std::map<std::string, std::string, std::less<>> text_;  ///< values given to set()
 };
 
-/// "1" rather than "1.000000": the shortest text that reads back to the same number, as data and model files
-/// have numbers.
+/// The shortest text that reads back to the same number, as in data and model files: "1" rather than
+/// "1.000000".
 std::string shortest_text(double value);
 
-/// Parses the whole text as a finite double / a 64-bit integer; false when it is not one.
+/// Parse the whole text as a finite double or a 64-bit integer. Return false if it is not one.
 bool parse_real(std::string_view text, double& out);
 bool parse_integer(std::string_view text, std::int64_t& out);
 
-/// The candidate nearest to `word` by edit distance, or "" where none is near (distance > 1 +
-/// length/3) or the word has more than 100 characters.
+/// The candidate nearest to `word` by edit distance. Returns "" if none is near (distance > 1 + length/3) or
+/// if `word` has more than 100 characters.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
 /// " (did you mean 'x'?)" or "".
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);

@@ -26,7 +26,7 @@ OptionTable table() {
           {"template", OptionType::kString, "", "a file"}};
 }
 
-/// The message of the error that set(name, text) throws; "" where it throws none.
+/// Returns the message of the error that set(name, text) throws, or "" if it throws none.
 std::string refusal(std::string_view name, std::string_view text) {
   Options options(table());
   try {
@@ -147,7 +147,7 @@ TEST(NearestName, FindsNearNamesOnly) {
   EXPECT_EQ(nearest_name("prox-qm", names), "prox-qn");
   EXPECT_EQ(nearest_name("owlqn", names), "owl-qn");
   EXPECT_EQ(nearest_name("newton", names), "");
-  // Length 7 allows distance 1 + 7/3 = 3: "prox-xyz" style replacements of 3, not of 4.
+  // A name of length 7 allows a distance of 1 + 7/3 = 3: three replacements, as in "prox-xyz", but not four.
   EXPECT_EQ(nearest_name("abcdxyz", {"abcdefg"}), "abcdefg");
   EXPECT_EQ(nearest_name("abcwxyz", {"abcdefg"}), "");
   EXPECT_EQ(did_you_mean("newton", names), "");
@@ -196,7 +196,7 @@ TEST(Options, APresetSetsTheDefaultsOfTheOthers) {
   EXPECT_EQ(options.integer("seed"), 1);
   options.set("memory", "7");
   EXPECT_EQ(options.integer("memory"), 7);
-  Options other(table);  // what is set stays, also where the preset comes after it
+  Options other(table);  // values set explicitly stay, even if the preset is set later
   other.set("memory", "40");
   other.set("preset", "paper");
   EXPECT_EQ(other.integer("memory"), 40);

@@ -17,9 +17,10 @@ namespace proxbench {
 
 namespace {
 
-/// Says in our own code what TBB guarantees inside its library, where a thread sanitizer cannot see it: all
-/// that came before the loop is seen by every body, and all that the bodies did is seen after it. The
-/// releases without an acquire add no order among the bodies, so races between them are still found.
+/// States in our own code what TBB guarantees inside its library, where a thread sanitizer cannot see it:
+/// every body sees all that came before the loop, and all that the bodies did is visible after it. The
+/// releases without an acquire add no order among the bodies, so the sanitizer still finds races between
+/// them.
 class OrderedBody {
  public:
   explicit OrderedBody(const std::function<void(std::size_t)>& body) : body_(body) {
@@ -47,7 +48,7 @@ class OrderedBody {
 
 }  // namespace
 
-/// An arena of its own, and the permission for as many workers even beyond the number of cores.
+/// An arena of its own, with permission for as many workers even if there are fewer cores.
 struct Parallel::Arena {
   explicit Arena(int threads)
       : limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads)),

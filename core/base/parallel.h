@@ -1,7 +1,7 @@
 #pragma once
-/// Parallel loops with two back ends chosen at run time. Work is cut into chunks that do not depend on the
-/// number of threads; whatever is summed across chunks is summed in chunk order by the caller. So OpenMP and
-/// oneTBB, with any number of threads, give the same bits.
+/// Parallel loops with two back ends, chosen at run time. Work is cut into chunks that do not depend on the
+/// number of threads, and callers sum across chunks in chunk order. So OpenMP and oneTBB give the same bits,
+/// with any number of threads.
 
 #include <cstddef>
 #include <functional>
@@ -16,38 +16,38 @@ class Processes;
 
 enum class Backend { kOpenMP, kTBB };
 
-/// "openmp" or "tbb"; throws Error (kUsage) on anything else.
+/// "openmp" or "tbb". Throws Error (kUsage) for anything else.
 Backend parse_backend(std::string_view name);
 std::string backend_name(Backend backend);
 
-/// A team of threads. Copies share the TBB arena. Not for use from several threads at once.
+/// A team of threads. Copies share the TBB arena. Not to be used by several threads at once.
 class Parallel {
  public:
-  /// threads >= 1; throws Error (kUsage) otherwise. `processes` must outlive it.
+  /// Throws Error (kUsage) unless threads >= 1. `processes` must outlive this object.
   explicit Parallel(int threads = 1, Backend backend = Backend::kOpenMP,
                     const Processes* processes = nullptr);
 
   int threads() const { return threads_; }
   Backend backend() const { return backend_; }
-  /// Those that share the instances, which loops know nothing of, but sums do (core/base/sum.h); null: this
-  /// one has them all.
+  /// The processes that share the instances. Null: this process has all instances. Loops ignore them; sums
+  /// use them (core/base/sum.h).
   const Processes* processes() const { return processes_; }
-  /// The same threads, for sums over what every process has as a whole.
+  /// The same threads without the processes, for sums over data that every process has as a whole.
   Parallel alone() const {
     Parallel out = *this;
     out.processes_ = nullptr;
     return out;
   }
 
-  /// Calls body(chunk) once for each chunk in [0, chunks), in any order, on up to threads() threads. The
-  /// first exception thrown by a body is rethrown here after all chunks have ended.
+  /// Calls body(chunk) once for each chunk in [0, chunks), in any order, on up to threads() threads. Rethrows
+  /// the first exception of a body after all chunks have ended.
   void for_each(std::size_t chunks, const std::function<void(std::size_t)>& body) const;
 
-  /// Counts a sum over instances, of so many numbers, in the profile.
+  /// Records in the profile that `numbers` numbers were summed over instances.
   void count_sum(std::size_t numbers) const;
 
-  /// From now on loops are timed and counted there (core/base/profile.h); null: they are not. Copies made
-  /// before are not told.
+  /// From now on, loops are timed and counted in `profile` (core/base/profile.h). Null: they are not. Copies
+  /// made before are not affected.
   void time_loops(Profile* profile) { profile_ = profile; }
 
  private:
@@ -61,7 +61,7 @@ class Parallel {
   Profile* profile_ = nullptr;
 };
 
-/// The chunks of [0, n) in pieces of `grain`.
+/// Cuts [0, n) into chunks of `grain`.
 struct Chunks {
   std::size_t n;
   std::size_t grain;

@@ -1,10 +1,10 @@
 #pragma once
-/// One run on several processes, which may lie on several machines.
+/// One run on several processes, possibly on several machines.
 ///
-/// Each process holds some of the training instances, in order: process 0 the first ones. All of them run the
-/// same program in step. What they exchange are sums over instances (core/base/sum.h), so whatever is made of
-/// such sums is the same everywhere, and so are all decisions taken by it. What depends on anything else, a
-/// clock or a file, is decided by process 0 (agree()).
+/// Each process holds some of the training instances, in order: process 0 the first ones. All processes run
+/// the same program in step. They exchange sums over instances (core/base/sum.h). So everything computed from
+/// such sums is the same on all of them, and so are all decisions based on it. If something depends on
+/// anything else, such as a clock or a file, process 0 decides (agree()).
 
 #include <cstddef>
 #include <span>
@@ -14,7 +14,7 @@
 
 namespace proxbench {
 
-/// Calls come from one thread of a process at a time. Throws Error where the others have gone.
+/// Only one thread of a process may call this at a time. Throws Error if the other processes are gone.
 class Processes {
  public:
   virtual ~Processes() = default;
@@ -23,29 +23,30 @@ class Processes {
   bool first() const { return rank() == 0; }
   bool last() const { return rank() + 1 == count(); }
 
-  /// Returns before the message is received.
+  /// May return before the message is received.
   virtual void send(int to, std::span<const std::byte> message) const = 0;
-  /// The next message of that process to this one, which must be of this size.
+  /// Receives the next message from that process, which must have this size.
   virtual void receive(int from, std::span<std::byte> message) const = 0;
-  /// To all, from `root`.
+  /// Copies the data of `root` to all processes.
   virtual void broadcast(int root, std::span<std::byte> data) const = 0;
-  /// all = what each process gives, in order: sizes[r] numbers of process r.
+  /// Fills `all` with what each process gives, in order: sizes[r] numbers of process r.
   virtual void gather(std::span<const double> own, std::span<const std::size_t> sizes,
                       std::span<double> all) const = 0;
-  /// numbers = the sums of what each process gives, in any order of additions: for sums without rounding.
+  /// Replaces `numbers` by the sums of what all processes give. The order of additions is undefined, so these
+  /// must be sums without rounding.
   virtual void sum(std::span<double> numbers) const = 0;
-  /// Each process gives each of them a part: own has sent[r] numbers for process r, one part after the other;
-  /// out gets received[r] numbers from process r.
+  /// Each process gives a part to each of them. `own` has sent[r] numbers for process r, one part after the
+  /// other. `out` gets received[r] numbers from process r.
   virtual void exchange(std::span<const double> own, std::span<const std::size_t> sent,
                         std::span<const std::size_t> received, std::span<double> out) const = 0;
 
-  /// The numbers that each process gives, one each.
+  /// Returns one number from each process.
   std::vector<double> gather(double own) const;
-  /// What each process gives, however much, one after the other.
+  /// Returns what each process gives, of any length, one after the other.
   std::vector<double> gather_all(std::span<const double> own) const;
 };
 
-/// What process 0 says; `own` where there is one process.
+/// Returns the value of process 0, or `own` if there is only one process.
 template <class T>
 T agree(const Processes* processes, T own) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -53,7 +54,7 @@ T agree(const Processes* processes, T own) {
   return own;
 }
 
-/// Makes the vector of `root` that of all.
+/// Copies the vector of `root` to all processes.
 template <class T>
 void share(const Processes* processes, int root, std::vector<T>& numbers) {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -14,7 +14,7 @@
 namespace proxbench {
 namespace {
 
-/// Numbers whose sum depends on the order.
+/// Numbers whose sum depends on the order of addition.
 std::vector<double> wild_numbers(std::size_t n) {
   Random random(3);
   std::vector<double> out(n);
@@ -22,7 +22,7 @@ std::vector<double> wild_numbers(std::size_t n) {
   return out;
 }
 
-/// Where process r begins with n things, the shares of different sizes; some may be empty.
+/// Where the part of process r begins among n items. The parts have different sizes, and some may be empty.
 std::size_t begin_of(std::size_t n, int r, int count) {
   const double part = static_cast<double>(r) / static_cast<double>(count);
   return static_cast<std::size_t>(std::pow(part, 1.3) * static_cast<double>(n));
@@ -123,7 +123,7 @@ TEST(Processes, LeavesHaveTheSameSumForAnyNumber) {
         const int r = processes.rank();
         const std::size_t first = begin_of(numbers.size(), r, count),
                           last = begin_of(numbers.size(), r + 1, count);
-        if (begin_of(numbers.size(), 1, count) == 0) return;  // as nowhere: no leaf for some process
+        if (begin_of(numbers.size(), 1, count) == 0) return;  // refused elsewhere: a process has no leaf
         const std::span<const std::uint32_t> all_numbers(numbers);
         const LeafTree tree(all_numbers.subspan(first, last - first), count == 1 ? nullptr : &processes);
         std::vector<double> own(tree.nodes() * kWidth), out(kWidth);
@@ -135,7 +135,7 @@ TEST(Processes, LeavesHaveTheSameSumForAnyNumber) {
         tree.add_nodes(own, out);
         EXPECT_EQ(out, once) << missing << ", " << count << " processes";
         if (count == 1) return;
-        // Each process the same sums, and twice those: 2 * kWidth numbers for each.
+        // Each process gets the same sums, followed by twice these sums: 2 * kWidth numbers.
         std::vector<double> all;
         for (int to = 0; to < count; ++to)
           for (std::size_t n = 0; n < tree.nodes(); ++n)

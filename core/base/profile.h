@@ -1,10 +1,10 @@
 #pragma once
-/// How the time of a run is spent, by phase: how long, over how many calls, how much of it inside parallel
-/// loops, and what work that is by definition.
+/// How a run spends its time, by phase: how long, over how many calls, how much inside parallel loops, and
+/// how much work by definition.
 ///
-/// A profile is of a run of its own. What solvers are timed by is the monitor's clock alone; this one is read
-/// only where an objective is told to (Objective::time_phases), and such a run's seconds are compared with
-/// those of other profiles.
+/// A profile belongs to a run of its own. Solvers are timed only by the monitor's clock. The clock here is
+/// read only if an objective is told to (Objective::time_phases()), and the seconds of such a run are
+/// compared only with those of other profiles.
 
 #include <array>
 #include <cstddef>
@@ -12,17 +12,17 @@
 
 namespace proxbench {
 
-/// What an objective does for a solver; kSolver is all else: coordinate descent, quasi-Newton matrix, line
-/// search.
+/// The phases of an objective's work for a solver. kSolver is everything else: coordinate descent,
+/// quasi-Newton matrix, line search.
 enum class Phase { kScores, kInference, kPartialGradient, kFullGradient, kSolver };
 inline constexpr std::size_t kPhases = 5;
 /// "scores", "inference", "partial gradient", "full gradient" or "solver".
 const char* phase_name(Phase phase);
 
-/// By the definitions of experiments/bench/SCALING.md.
+/// Work as defined in experiments/bench/SCALING.md.
 struct Work {
-  double flops = 0.0;  ///< a multiply-add counts as two; exponentials and padding as none
-  double bytes = 0.0;  ///< that move where no cache holds them
+  double flops = 0.0;  ///< a multiply-add counts as two, exponentials and padding as none
+  double bytes = 0.0;  ///< bytes that move if no cache holds them
   Work& operator+=(const Work& other) {
     flops += other.flops;
     bytes += other.bytes;
@@ -32,11 +32,11 @@ struct Work {
 
 struct PhaseProfile {
   std::int64_t calls = 0;
-  double seconds = 0.0;       ///< 0 for kSolver: it is what the others leave of the run
-  double loop_seconds = 0.0;  ///< of these, inside loops of two chunks or more
+  double seconds = 0.0;       ///< 0 for kSolver, whose time is what the others leave of the run
+  double loop_seconds = 0.0;  ///< the part of `seconds` inside loops of two chunks or more
   Work work;
-  /// What would cross between processes (core/base/sum.h), whether there are any: sums over instances, and
-  /// the bytes of their results.
+  /// What would cross between processes (core/base/sum.h), whether there are any or not: the number of sums
+  /// over instances, and the bytes of their results.
   std::int64_t sums = 0;
   double sum_bytes = 0.0;
 };
@@ -44,19 +44,20 @@ struct PhaseProfile {
 struct Profile {
   std::array<PhaseProfile, kPhases> phases;
   Phase current = Phase::kSolver;
-  double counting_seconds = 0.0;  ///< that counting the work took: in no phase
+  double counting_seconds = 0.0;  ///< time that counting the work took; it belongs to no phase
 
   PhaseProfile& of(Phase phase) { return phases[static_cast<std::size_t>(phase)]; }
   const PhaseProfile& of(Phase phase) const { return phases[static_cast<std::size_t>(phase)]; }
-  /// Seconds of all phases but the solver's, and of counting.
+  /// Seconds of all phases except the solver's, plus those of counting.
   double accounted_seconds() const;
 };
 
-/// Wall seconds from some fixed moment on.
+/// Wall seconds since some fixed moment.
 double profile_clock();
 
-/// The time from here to the end of the scope goes to the phase; inside another phase, to that one.
-/// count() -> Work is called at the end. Does nothing, and reads no clock, where `profile` is null.
+/// Assigns the time from here to the end of the scope to `phase`, unless it is nested in another phase, which
+/// then gets the time. count() returns the work and is called at the end. If `profile` is null, does nothing
+/// and reads no clock.
 template <class Count>
 class PhaseTimer {
  public:

@@ -35,7 +35,7 @@ class Random {
   }
   /// Uniform in [0, 1).
   double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
-  /// Uniform in {0, ..., n-1}, n >= 1 (Lemire's multiplication; the bias, below n/2^64, is of no account).
+  /// Uniform in {0, ..., n-1}, n >= 1 (Lemire's multiplication; the bias is below n/2^64 and negligible).
   std::uint64_t below(std::uint64_t n) {
     __extension__ using Wide = unsigned __int128;
     return static_cast<std::uint64_t>((static_cast<Wide>(next()) * n) >> 64);

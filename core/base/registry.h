@@ -1,5 +1,5 @@
 #pragma once
-/// Registered things by name, in the order of registration.
+/// Registered items by name, in the order of registration.
 
 #include <deque>
 #include <string>
@@ -11,18 +11,18 @@
 
 namespace proxbench {
 
-/// Info has a member `name`. Names are unique. References to what was added stay good when more is added.
+/// Info must have a member `name`. Names are unique. References to items stay valid when more are added.
 template <class Info>
 class Registry {
  public:
-  /// `kind` is the word for error messages: "solver", "oracle", "data format".
+  /// `kind` names the items in error messages: "solver", "oracle", "data format".
   explicit Registry(std::string kind) : kind_(std::move(kind)) {}
 
   void add(Info info) {
     if (contains(info.name)) throw Error::usage(kind_ + " '" + info.name + "' is registered twice");
     items_.push_back(std::move(info));
   }
-  /// Throws Error (kUsage) with a did-you-mean and the known names.
+  /// Throws Error (kUsage) with a did-you-mean and the known names if there is no such item.
   const Info& find(std::string_view name) const {
     for (const Info& info : items_)
       if (info.name == name) return info;

@@ -1,18 +1,18 @@
 #pragma once
-/// How long work learns that it should be given up, without knowing who decides.
+/// Tells long work that it should stop, without revealing who decides.
 
 #include <functional>
 #include <utility>
 
 namespace proxbench {
 
-/// Asked between pieces of work, also from several threads at once. Once requested, always requested: so
-/// whoever finds no request after parallel work knows that no piece of it was skipped.
+/// Work asks this between its pieces, also from several threads at once. Once requested, a stop stays
+/// requested. So if no stop is requested after parallel work, no piece of it was skipped.
 class StopToken {
  public:
   /// Never requested.
   StopToken() = default;
-  /// `asked` keeps to the above.
+  /// `asked` must follow the rules above.
   explicit StopToken(std::function<bool()> asked) : asked_(std::move(asked)) {}
 
   bool requested() const { return asked_ && asked_(); }

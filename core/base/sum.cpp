@@ -12,13 +12,13 @@ namespace proxbench {
 namespace {
 
 constexpr auto kNone = static_cast<std::uint32_t>(-1);
-/// Above that of the root.
+/// A level above that of the root.
 constexpr int kHighestLevel = 64;
 
-/// Numbers of each part that a task adds up: all parts of them fit into a first-level cache.
+/// Numbers of each part that one task adds up. This many numbers of all parts fit into a first-level cache.
 constexpr std::size_t kNumbersPerTask = 64;
 
-/// The fewest nodes that make up the chunks [first, last).
+/// Returns the smallest set of nodes that make up the chunks [first, last).
 std::vector<SumNode> nodes_of(std::size_t first, std::size_t last, std::size_t total) {
   std::vector<SumNode> out;
   while (first < last) {
@@ -31,7 +31,8 @@ std::vector<SumNode> nodes_of(std::size_t first, std::size_t last, std::size_t t
   return out;
 }
 
-/// Sums over the tree's node from the nodes that there are, value[i] of `nodes[i]`, into the first of them.
+/// Sums over the node `node` of the tree from `nodes`, whose sums are in `values`. The result replaces the
+/// value of the first of them.
 double* fold(SumNode node, std::size_t total, const std::vector<SumNode>& nodes, std::size_t width,
              double* values) {
   const auto at = std::ranges::lower_bound(nodes, node.begin, {}, &SumNode::begin);
@@ -46,7 +47,7 @@ double* fold(SumNode node, std::size_t total, const std::vector<SumNode>& nodes,
   return left;
 }
 
-/// This process's chunks are all[0..chunks) of the sequence, `stride` numbers apart.
+/// The chunks of this process are all[0..chunks) of the sequence, `stride` numbers apart.
 void sum_over_processes(const Processes& processes, std::size_t chunks, std::size_t width, std::size_t stride,
                         double* all, double* out) {
   const std::vector<double> counts = processes.gather(static_cast<double>(chunks));
@@ -117,7 +118,7 @@ LeafTree::LeafTree(std::span<const std::uint32_t> number, const Processes* proce
       begin.push_back(first < 0.0 ? kSumLeaves : static_cast<std::size_t>(first));
     begin.front() = 0;
     begin.push_back(kSumLeaves);
-    // Whoever has a leaf has those up to the next process's first.
+    // A process that has a leaf also has those up to the first one of the next process.
     const bool apart = number_.empty() || number_.back() < begin[rank + 1];
     for (const double holds : processes->gather(apart ? 1.0 : 0.0))
       if (holds == 0.0)
@@ -181,7 +182,7 @@ void LeafTree::add_nodes(std::span<const double> own, std::span<const std::size_
   add_all(values, out);
 }
 
-/// From values[node * out.size() + i] of all_nodes_, which are overwritten.
+/// Adds up values[node * out.size() + i] over all_nodes_. Overwrites `values`.
 void LeafTree::add_all(std::span<double> values, std::span<double> out) const {
   const double* const root = fold({0, kSumLeaves}, kSumLeaves, all_nodes_, out.size(), values.data());
   std::copy_n(root, out.size(), out.begin());
@@ -222,7 +223,7 @@ void sum_chunks(const Parallel& parallel, std::size_t chunks, std::size_t width,
     std::fill_n(out, width, 0.0);
     return;
   }
-  // Pages that stay this thread's for the next call; moved out, because a part may be a sum itself.
+  // The thread keeps these pages for its next call. They are moved out, because a part may itself be a sum.
   static thread_local AlignedVector<double> pages;
   AlignedVector<double> parts = std::move(pages);
   const std::size_t stride = padded(width);
@@ -237,7 +238,8 @@ void sum_chunks(const Parallel& parallel, std::size_t chunks, std::size_t width,
     pages = std::move(parts);
     return;
   }
-  // Part 0 takes part 1, part 2 takes part 3, ...; then part 0 takes part 2, part 4 takes part 6, ...
+  // First, part 0 takes part 1, part 2 takes part 3, and so on. Then part 0 takes part 2, part 4 takes part
+  // 6, and so on.
   const Chunks numbers{width, kNumbersPerTask};
   parallel.for_each(numbers.count(), [&](std::size_t task) {
     const std::size_t first = numbers.begin(task), last = numbers.end(task);

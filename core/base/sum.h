@@ -1,17 +1,17 @@
 #pragma once
-/// How sums over positions or instances are made. Every way gives the same bits for any number of threads and
-/// of processes (core/base/processes.h), and nothing else in the project knows that several processes may
-/// have some of the instances each.
+/// How sums over positions or instances are made. Every method gives the same bits for any number of threads
+/// and of processes (core/base/processes.h). No other part of the project knows that several processes may
+/// each have some of the instances.
 ///
 /// A few numbers, such as a loss: sum_chunks(). Chunks of instances are added over a fixed binary tree.
 ///
-/// Many numbers, each over entries of its own, such as a gradient: LeafTree. The positions are cut into at
-/// most kSumLeaves leaves. A leaf is summed in the order of positions, and leaves are added over a fixed
-/// binary tree. Leaves without entries are left out, which changes no bits. So a sum of n terms t_i is off by
-/// at most (m + log2(kSumLeaves)) * 2^-53 * sum_i |t_i|, where m is its largest number of entries in a leaf.
+/// Many numbers, each over its own entries, such as a gradient: LeafTree. The positions are cut into at most
+/// kSumLeaves leaves. A leaf is summed in the order of positions, and leaves are added over a fixed binary
+/// tree. Leaves without entries are skipped, which changes no bits. So a sum of n terms t_i is off by at most
+/// (m + log2(kSumLeaves)) * 2^-53 * sum_i |t_i|, where m is its largest number of entries in a leaf.
 ///
-/// What is summed once in a run is summed in the order of positions (InOrder): each process continues where
-/// the one before it stopped.
+/// Sums that are made once in a run go in the order of positions (InOrder): each process continues where the
+/// one before it stopped.
 
 #include <bit>
 #include <cstddef>
@@ -27,27 +27,27 @@
 namespace proxbench {
 
 /// Chunks of about kChunkPositions positions, whose scores and vectors fill about half of a second-level
-/// cache at 26 labels: chunk c has the instances [out[c], out[c+1]). Instance i holds the positions
+/// cache at 26 labels. Chunk c has the instances [out[c], out[c+1]), and instance i has the positions
 /// [begin[i], begin[i+1]). Processes share instances at the ends of such chunks.
 inline constexpr std::size_t kChunkPositions = 256;
 std::vector<Index> instance_chunks(std::span<const Index> begin);
 
-/// out[i] = sum over chunks of part[i], 0 <= i < width; add(chunk, part) adds to zeros. The chunks of all
-/// processes are one sequence, those of process 0 first; add() gets numbers of this one's. Takes chunks *
-/// width numbers of memory.
+/// Computes out[i] = sum over chunks of part[i], 0 <= i < width, where add(chunk, part) adds to zeros. The
+/// chunks of all processes are one sequence, those of process 0 first. add() gets chunk numbers of its own
+/// process. Takes memory for chunks * width numbers.
 void sum_chunks(const Parallel& parallel, std::size_t chunks, std::size_t width, double* out,
                 const std::function<void(std::size_t chunk, double* part)>& add);
 
-/// The same for one number: the sum of part(chunk).
+/// Sums one number per chunk: part(chunk).
 double sum_chunks(const Parallel& parallel, std::size_t chunks,
                   const std::function<double(std::size_t chunk)>& part);
 
-/// Leaves of the tree over which many numbers are summed. More leaves than processes are needed; each leaf
-/// costs a few additions for each number.
+/// Leaves of the tree over which many numbers are summed. There must be at least as many leaves as processes.
+/// Each leaf costs a few additions per number.
 inline constexpr std::size_t kSumLeaves = 32;
 
-/// The leaves that hold positions of this process: leaf i has its positions [begin[i], begin[i+1]) and is
-/// number[i] of the whole tree, ascending. Leaves consist of whole instance_chunks().
+/// The leaves that hold positions of this process. Leaf i has its positions [begin[i], begin[i+1]) and is
+/// leaf number[i] of the whole tree; the numbers ascend. Leaves consist of whole instance_chunks().
 struct SumLeaves {
   std::vector<Index> begin{0};
   std::vector<std::uint32_t> number;
@@ -58,21 +58,22 @@ struct SumLeaves {
 /// Instance i of this process holds its positions [begin[i], begin[i+1]).
 SumLeaves sum_leaves(std::span<const Index> begin, const Processes* processes = nullptr);
 
-/// Level of the lowest node of the tree that holds both leaves; 0 where they are the same.
+/// The level of the lowest node of the tree that holds both leaves; 0 if they are the same.
 inline int common_level(std::uint32_t a, std::uint32_t b) {
   return static_cast<int>(std::bit_width(a ^ b));
 }
-/// Most sums that wait for others to be complete while leaves are added in order.
+/// The largest number of sums that wait for others to be complete, while leaves are added in order.
 inline constexpr std::size_t kWaitingSums = std::bit_width(kSumLeaves);
 
-/// A node of a binary tree: its first leaf, and the most leaves that it can hold, a power of two.
+/// A node of a binary tree: its first leaf, and the largest number of leaves that it can hold, a power of
+/// two.
 struct SumNode {
   std::size_t begin, size;
 };
 
-/// The tree over which sums of many numbers are made. A process adds up its leaves to its own nodes, the
-/// fewest that hold just its leaves; the nodes of all processes are then added to the root. The only process
-/// has one node, the root.
+/// The tree over which sums of many numbers are made. A process adds its leaves up to its own nodes: the
+/// smallest set of nodes that hold its leaves and no others. The nodes of all processes are then added up to
+/// the root. A single process has one node, the root.
 class LeafTree {
  public:
   /// Takes SumLeaves::number. All processes must call this together. Throws Error if two processes have
@@ -80,21 +81,22 @@ class LeafTree {
   LeafTree(std::span<const std::uint32_t> number, const Processes* processes);
 
   std::size_t leaves() const { return number_.size(); }
-  /// This process's nodes.
+  /// The number of this process's nodes.
   std::size_t nodes() const { return node_leaf_.size(); }
-  /// By leaf of this process: its number, and the own node that holds it.
+  /// For each leaf of this process: its number, and its node among those of this process.
   std::span<const std::uint32_t> numbers() const { return number_; }
   std::span<const std::uint32_t> node_of() const { return node_of_; }
 
-  /// out[node * stride] = the sum over the node's leaves, sums[leaf] each, which are overwritten.
+  /// out[node * stride] = the sum over the leaves of the node, where sums[leaf] is the sum of one leaf.
+  /// Overwrites `sums`.
   void add_leaves(double* sums, double* out, std::size_t stride) const;
 
-  /// Sums `width` numbers over all processes, width = out.size(). `own` holds this process's part of number i
-  /// at own[node * width + i], for each of its nodes. Every process gets all sums in `out`.
+  /// Sums `width` numbers over all processes, width = out.size(). own[node * width + i] is this process's
+  /// part of number i, for each of its nodes. Every process gets all sums in `out`.
   void add_nodes(std::span<const double> own, std::span<double> out) const;
-  /// Does the same where process r needs only sizes[r] of the numbers. `own` holds the parts for process 0
-  /// first, then those for process 1, and so on; the part of number i for process r stands at
-  /// own[node * sizes[r] + i] behind those of the processes before r. `out` gets this process's sums.
+  /// Does the same if process r needs only sizes[r] of the numbers. `own` holds the parts for process 0
+  /// first, then those for process 1, and so on. Within the parts for process r, that of number i stands at
+  /// [node * sizes[r] + i]. `out` gets the sums that this process needs.
   void add_nodes(std::span<const double> own, std::span<const std::size_t> sizes,
                  std::span<double> out) const;
 
@@ -106,28 +108,30 @@ class LeafTree {
   const Processes* processes_;
   std::vector<std::uint32_t> number_, node_of_;
   std::vector<Merge> merges_;             ///< sums[to] += sums[from], in this order
-  std::vector<std::uint32_t> node_leaf_;  ///< the first leaf with positions of each own node; kNone: none
-  std::vector<SumNode> all_nodes_;        ///< of all processes, in order; empty without processes
+  std::vector<std::uint32_t> node_leaf_;  ///< for each own node, its first leaf with positions or kNone
+  std::vector<SumNode> all_nodes_;        ///< nodes of all processes, in order; empty without processes
   std::vector<std::size_t> nodes_of_process_;
 };
 
-/// Adds up what all processes have, of numbers whose sums are exact: counts.
+/// Adds up numbers over all processes. Only for numbers whose sums are exact, such as counts.
 void add_exact(const Parallel& parallel, std::span<double> numbers);
 
-/// The largest of what all processes give, NaN where one is.
+/// The largest of the values that all processes give, or NaN if one of them is NaN.
 double whole_max(const Parallel& parallel, double own);
 
-/// How many of something all processes have, of which this one has `own`; and those before this one.
+/// The sum of the counts that all processes give, and the sum of those of the processes before this one.
+/// `own` is the count of this process.
 std::size_t whole_count(const Parallel& parallel, std::size_t own);
 std::size_t count_before(const Parallel& parallel, std::size_t own);
 
-/// Sums over positions, or instances, in their order. The processes wait for each other: for small sums.
+/// Sums over positions, or instances, in their order. The processes wait for each other, so use it only for
+/// small sums.
 class InOrder {
  public:
   explicit InOrder(const Parallel& parallel) : processes_(parallel.processes()) {}
 
-  /// add_own() adds the terms of this process's positions to `out` in their order, starting from what is
-  /// there: on the first process what the caller gives, elsewhere what the process before has left.
+  /// add_own() must add the terms of this process's positions to `out`, in their order. On the first process,
+  /// `out` begins with what the caller gives. On the others, it begins with what the process before has left.
   template <class T, class AddOwn>
   void add(std::span<T> out, const AddOwn& add_own) const {
     if (processes_ != nullptr && !processes_->first())
@@ -136,7 +140,7 @@ class InOrder {
     if (processes_ != nullptr && !processes_->last())
       processes_->send(processes_->rank() + 1, std::as_bytes(out));
   }
-  /// Gives all processes what the last one has.
+  /// Gives all processes the result of the last one.
   template <class T>
   void hand_back(std::span<T> out) const {
     if (processes_ != nullptr) processes_->broadcast(processes_->count() - 1, std::as_writable_bytes(out));

@@ -1,5 +1,5 @@
 #pragma once
-/// For tests: processes that are threads of this one, each with data of its own.
+/// For tests: threads that act as processes, each with data of its own.
 
 #include <algorithm>
 #include <condition_variable>
@@ -20,7 +20,7 @@ namespace process_team {
 
 using Message = std::vector<std::byte>;
 
-/// The messages under way, by sender and receiver.
+/// The messages that are sent but not yet taken, by sender and receiver.
 class Mailboxes {
  public:
   void put(int from, int to, std::span<const std::byte> message) {
@@ -82,7 +82,7 @@ class Member : public Processes {
     }
   }
 
-  /// In another order on each process.
+  /// Adds in a different order on each process.
   void sum(std::span<double> numbers) const override {
     for (int to = 0; to < count_; ++to) send(to, std::as_bytes(numbers));
     std::ranges::fill(numbers, 0.0);
@@ -113,8 +113,8 @@ class Member : public Processes {
 
 }  // namespace process_team
 
-/// Calls body(processes) in `count` threads at once, and returns when all have ended. Where a body throws,
-/// the others' next exchange throws too; the first exception is rethrown.
+/// Calls body(processes) in `count` threads at once and returns when all have ended. If a body throws, the
+/// next exchange of each other body throws too. Rethrows the first exception.
 inline void run_process_team(int count, const std::function<void(const Processes&)>& body) {
   process_team::Mailboxes boxes;
   std::vector<std::thread> threads;

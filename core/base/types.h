@@ -1,5 +1,5 @@
 #pragma once
-/// The integer and vector types that all of proxbench speaks.
+/// The integer and vector types that all of proxbench uses.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,9 +16,10 @@ using Index = std::uint32_t;
 /// oracle's extra weights (label x label transitions, row-major) follow from J*K on.
 using Coord = std::uint64_t;
 
-/// What a position's gold output holds when the label was never seen in training (test data only).
+/// The gold output of a position whose label was never seen in training (test data only).
 inline constexpr Index kUnknownOutput = static_cast<Index>(-1);
-/// What it holds where no output is on: a candidate that is not the one chosen from its group.
+/// The gold output of a position at which no output is on: a candidate that is not the one chosen from its
+/// group.
 inline constexpr Index kNoOutput = static_cast<Index>(-2);
 
 /// Width of padding, in doubles: one cache line, and the widest vector register in use.
@@ -26,7 +27,7 @@ inline constexpr std::size_t kPad = 8;
 constexpr std::size_t padded(std::size_t n) {
   return (n + kPad - 1) / kPad * kPad;
 }
-/// The same for rows of floats.
+/// The width of padding for rows of floats.
 inline constexpr std::size_t kSinglePad = 2 * kPad;
 constexpr std::size_t padded_single(std::size_t n) {
   return (n + kSinglePad - 1) / kSinglePad * kSinglePad;
@@ -50,7 +51,7 @@ struct AlignedAllocator {
 template <class T>
 using AlignedVector = std::vector<T, AlignedAllocator<T>>;
 
-/// A vector of length d by its nonzeros, coordinates strictly ascending.
+/// A vector of length d, given by its nonzeros. Coordinates strictly ascend.
 struct SparseVector {
   std::vector<Coord> index;
   std::vector<double> value;

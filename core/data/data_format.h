@@ -1,5 +1,5 @@
 #pragma once
-/// What a data format is: its name, its options and how it reads.
+/// A data format: its name, its options and its reader.
 
 #include <functional>
 #include <map>
@@ -12,7 +12,8 @@
 
 namespace proxbench {
 
-/// The files a reader is given, by role. Empty test: no test set, unless the format splits `train` (ocr).
+/// The files that a reader gets, by role. If `test` is empty, there is no test set, unless the format splits
+/// `train` (ocr).
 struct DataFiles {
   std::vector<std::string> train;
   std::vector<std::string> test;
@@ -23,20 +24,21 @@ struct DataFiles {
 struct DataFormatInfo {
   std::string name;
   std::string help;
-  std::string source;       ///< where the format or data come from
-  bool needs_files = true;  ///< false: generated (synthetic)
+  std::string source;       ///< where the format or the data come from
+  bool needs_files = true;  ///< false: the data are generated (synthetic)
   OptionTable options = {};
-  /// Training and test set have one vocabulary (or equal ones), and X has a column for each of its features.
+  /// Reads the files. Training and test set have the same vocabulary (or equal ones), and X has a column for
+  /// each of its features.
   std::function<DataPair(const DataFiles&, const Options&)> read;
-  /// The same where each of several processes reads a part of the training files and gets its share of the
-  /// training set (core/data/sharing.h); test sets are whole on all. Null: each process reads all, and keeps
-  /// its share.
+  /// Does the same if each of several processes reads a part of the training files and gets its share of the
+  /// training set (core/data/sharing.h). Test sets are whole on all of them. Null: each process reads
+  /// everything and keeps its share.
   std::function<DataPair(const DataFiles&, const Options&, const Processes&)> read_share = nullptr;
-  /// Whether values depend on the training set (scaling), so that no file can be read without it; null:
+  /// Whether values depend on the training set (scaling), so that no file can be read without it. Null:
   /// never.
   std::function<bool(const Options&)> fitted = nullptr;
-  /// Values of options that keep every feature, for options that drop features by what the training set
-  /// holds: for data that are read by the names of a model, which says what features there are.
+  /// Option values that keep every feature, for options that drop features by their counts in the training
+  /// set. They apply when data are read with the names of a model, which lists the features.
   std::map<std::string, std::string> every_feature = {};
 };
 

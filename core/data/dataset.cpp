@@ -1,6 +1,6 @@
 #include "core/data/dataset.h"
 
-#define XXH_STATIC_LINKING_ONLY  // the size of its state
+#define XXH_STATIC_LINKING_ONLY  // for the size of its state
 #include <xxhash.h>
 
 #include <memory>
@@ -12,7 +12,7 @@
 namespace proxbench {
 namespace {
 
-/// A running xxh3. Every list goes in after its length, so that no two contents run together.
+/// A running xxh3. The length of every list comes before the list, so that no two contents coincide.
 class Hash {
  public:
   Hash() : state_(XXH3_createState(), &XXH3_freeState) {
@@ -33,9 +33,9 @@ class Hash {
     bytes(&one, sizeof one);
   }
   std::uint64_t value() const { return XXH3_64bits_digest(state_.get()); }
-  /// To go on with it in another process.
+  /// The state, for continuing in another process.
   std::span<std::byte> state() { return std::as_writable_bytes(std::span(state_.get(), 1)); }
-  /// The one pointer within the state, which is another in each process.
+  /// The only pointer within the state. It differs between processes.
   const unsigned char*& secret() { return state_->extSecret; }
 
  private:
@@ -55,7 +55,7 @@ std::uint64_t digest_of(const Dataset& data, const Processes* processes) {
   const Parallel parallel(1, Backend::kOpenMP, processes);
   const InOrder in_order(parallel);
   Hash hash;
-  // What processes have parts of goes in as they lie, those of the first before the others.
+  // Adds data of which the processes have parts, those of the first process before the others.
   const auto in_turn = [&](const auto& add) {
     const unsigned char* const secret = hash.secret();
     in_order.add(hash.state(), [&] {
@@ -92,7 +92,8 @@ std::uint64_t digest_of(const Dataset& data, const Processes* processes) {
     hash.names(data.vocabulary->features);
     hash.names(data.vocabulary->outputs);
   }
-  // What data do not have leaves their digest as it is; nor do parts have it.
+  // Whatever data do not have leaves their digest unchanged. Data of which each process reads a part have
+  // none of these.
   if (data.hierarchy != nullptr) hash.list(std::span<const Index>(data.hierarchy->parents()));
   if (!data.quality.empty()) {
     hash.list(std::span<const double>(data.quality));

@@ -9,7 +9,7 @@
 namespace proxbench {
 namespace {
 
-/// Two instances (2 + 1 positions), 3 features, 2 outputs, each part open to change.
+/// Two instances (2 + 1 positions), 3 features, 2 outputs. Each test may change any part.
 struct Parts {
   std::vector<std::pair<Index, double>> rows{{0, 1.0}, {1, 1.0}, {2, 1.0}};
   Index features = 3;

@@ -14,9 +14,9 @@
 namespace proxbench {
 namespace {
 
-/// Positions in the smallest part of a leaf: 16 KiB of a score or residual column.
+/// Positions in the smallest part of a leaf, which is 16 KiB of a score or residual column.
 constexpr std::size_t kBlockPositions = 2048;
-/// With fewer entries than this per feature and block, blocking costs more than it saves.
+/// With fewer entries per feature and block than this, blocking costs more than it saves.
 constexpr std::uint64_t kEntriesPerBlock = 16;
 static_assert(kSumLeaves <= 256, "a leaf takes a byte");
 
@@ -106,7 +106,7 @@ DesignMatrix DesignMatrix::Builder::build(Index features, SumLeaves leaves) && {
   return out;
 }
 
-/// Throws Error unless the leaves are those of all positions.
+/// Throws Error unless the leaves cover all positions.
 void DesignMatrix::cut(SumLeaves leaves) {
   if (leaves.begin.back() != positions_)
     throw Error("design matrix: leaves of " + std::to_string(leaves.begin.back()) + " positions, expected " +
@@ -192,7 +192,7 @@ std::vector<double> DesignMatrix::row_values(Index position) const {
   return {values.begin(), values.end()};
 }
 
-/// `values` of all entries by row; empty: all are 1.
+/// `values` holds those of all entries by row. Empty: all are 1.
 void DesignMatrix::keep_values(std::vector<double> values) {
   if (values.empty()) return;
   value_begin_.assign(std::size_t{features_} + 1, 0);
@@ -234,7 +234,7 @@ void DesignMatrix::choose_blocks() {
   if (block_begin_.size() == 1) block_begin_.push_back(0);
 }
 
-/// Which blocks of each column hold entries, and where they begin.
+/// Lists the blocks in which each column has entries, and where these begin.
 void DesignMatrix::list_pieces() {
   piece_begin_.clear();
   pieces_.clear();
@@ -263,7 +263,7 @@ void DesignMatrix::list_pieces() {
     }
 }
 
-// Counting sort by feature; walking the rows in order leaves each column sorted by position.
+// Counting sort by feature. The rows are walked in order, so each column is sorted by position.
 void DesignMatrix::index_columns() {
   column_begin_.assign(std::size_t{features_} + 1, 0);
   for (Index j : row_index_) ++column_begin_[std::size_t{j} + 1];

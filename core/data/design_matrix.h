@@ -1,6 +1,6 @@
 #pragma once
-/// X: positions x features, sparse, kept twice: by position (rows) and by feature (columns, the paper's
-/// feature-indexed data structure, Zhong et al. 2014, section 2.3).
+/// X: positions x features, sparse, stored twice: by position (rows) and by feature (columns, the
+/// feature-indexed data structure of Zhong et al. 2014, section 2.3).
 
 #include <algorithm>
 #include <cstddef>
@@ -15,33 +15,35 @@
 
 namespace proxbench {
 
-/// Immutable once built. Rows and columns are sorted by index. Values are kept of those features alone that
-/// have another value than 1 somewhere.
+/// Immutable once built. Rows and columns are sorted by index. Values are stored only for features that have
+/// a value other than 1 somewhere.
 ///
-/// Columns are cut into blocks of positions. An entry within a block takes two bytes: walking columns is
-/// bound by memory, so that counts. Where columns are long, every block lies within a leaf of the sums over
-/// positions (core/base/sum.h), and is so small that its piece of a score or residual column stays in the
-/// first-level cache. Of a column only the blocks that hold an entry are listed, so that memory follows the
-/// nonzeros: an entry takes 6 bytes, 16 more where its feature has values, and at most 8 for its block; a
-/// feature 12 bytes, 8 more where there are several blocks and 8 where there are values; a position 1 byte.
+/// Columns are cut into blocks of positions, so that an entry within a block takes two bytes: walking columns
+/// is bound by memory. If columns are long, every block lies within a leaf of the sums over positions
+/// (core/base/sum.h) and is small enough that its piece of a score or residual column stays in the
+/// first-level cache. A column lists only the blocks in which it has entries, so that memory follows the
+/// nonzeros. An entry takes 6 bytes, 16 more if its feature has values, and at most 8 for its block. A
+/// feature takes 12 bytes, 8 more if there are several blocks, and 8 more if there are values. A position
+/// takes 9 bytes, and 8 more if there are values.
 class DesignMatrix {
  public:
-  /// Adds positions one after the other.
+  /// Takes positions one after the other.
   class Builder {
    public:
-    /// Appends an entry to the current position. Entries of one position may come in any order; duplicates of
-    /// a feature within one position are summed. Zero values are dropped.
+    /// Appends an entry to the current position. The entries of one position may come in any order.
+    /// Duplicates of a feature within one position are summed. Zero values are dropped.
     void add(Index feature, double value);
     void end_position();
-    /// Gives feature j the number number[j], at all positions so far.
+    /// Renumbers the features at all positions so far: feature j becomes number[j].
     void renumber(std::span<const Index> number);
-    /// The entries of position p, to be given to another builder.
+    /// The entries of position p, for copying to another builder.
     std::span<const Index> row(std::size_t p) const {
       return {index_.data() + begin_[p], index_.data() + begin_[p + 1]};
     }
     double value(std::size_t p, std::size_t entry) const { return binary_ ? 1.0 : value_[begin_[p] + entry]; }
-    /// features >= 1 + the largest index added; throws Error when an index is beyond it. `leaves`: of the
-    /// instances that these positions belong to; without them all positions are one leaf.
+    /// `features` must be at least 1 + the largest index added. Throws Error if an index is beyond it.
+    /// `leaves` are those of the instances to which these positions belong. Without leaves, all positions are
+    /// one leaf.
     DesignMatrix build(Index features, SumLeaves leaves = {}) &&;
 
    private:
@@ -55,55 +57,55 @@ class DesignMatrix {
   Index positions() const { return positions_; }
   Index features() const { return features_; }
   std::uint64_t nonzeros() const { return row_index_.size(); }
-  /// True where every stored value is 1 (then there are no values).
+  /// Whether every stored value is 1. Then no values are stored.
   bool binary() const { return row_value_.empty(); }
   std::size_t memory_bytes() const;
 
   std::span<const Index> row(Index position) const { return slice(row_index_, row_begin_, position); }
-  /// visit(feature, value) for the entries of a position, in their order.
+  /// Calls visit(feature, value) for the entries of a position, in their order.
   template <class Visit>
   void for_each_entry(Index position, const Visit& visit) const {
     const double* value = binary() ? nullptr : row_value_.data() + row_value_begin_[position];
     for (const Index j : row(position)) visit(j, value != nullptr && has_values(j) ? *value++ : 1.0);
   }
-  /// For kernels: the values alone. Empty where binary(). Points into `scratch`, which it fills, where a
-  /// feature of the row has no values.
+  /// Only the values, for kernels. Empty if binary(). Fills `scratch` and points into it if a feature of the
+  /// row has no values.
   std::span<const double> row_values(Index position, std::vector<double>& scratch) const;
-  /// A copy of them.
+  /// Returns a copy of the values.
   std::vector<double> row_values(Index position) const;
 
-  /// The matrix of these features alone (ascending), renumbered from 0; all positions stay.
+  /// The matrix of only these features, which must ascend and are renumbered from 0. All positions stay.
   DesignMatrix select_features(std::span<const Index> features) const;
 
   /// The leaves of sums over positions.
   const SumLeaves& leaves() const { return leaves_; }
-  /// Makes these the leaves. Costs as much as indexing all columns, unless they are the leaves already.
+  /// Replaces the leaves. Costs as much as indexing all columns, unless they are the same.
   void set_leaves(SumLeaves leaves);
 
-  /// From now on these are some of the positions of a larger matrix, which the processes have among them. The
-  /// same features on all.
+  /// From now on these are some of the positions of a larger matrix, which the processes hold together. All
+  /// processes must have the same features.
   void share(const Processes& processes);
   bool shared() const { return !whole_column_.empty(); }
-  /// Of that larger matrix, where there is one, and else of this: what all processes agree on.
+  /// Sizes of that larger matrix if there is one, and of this one otherwise. All processes agree on them.
   std::uint64_t whole_positions() const { return whole_column_.empty() ? positions_ : whole_positions_; }
   std::uint64_t whole_nonzeros() const { return whole_column_.empty() ? nonzeros() : whole_nonzeros_; }
   std::uint64_t whole_column_size(Index feature) const {
     return whole_column_.empty() ? column_size(feature) : whole_column_[feature];
   }
 
-  /// The most entries of a column in one leaf, over all processes.
+  /// The largest number of entries of a column in one leaf, over all processes.
   std::size_t most_in_leaf(Index feature) const { return most_in_leaf_[feature]; }
 
-  /// Positions in the largest block: an offset takes two bytes.
+  /// The largest number of positions in a block, since an offset takes two bytes.
   static constexpr std::size_t kLargestBlock = 65536;
   /// Block b holds the positions [block_begin(b), block_begin(b + 1)).
   std::size_t blocks() const { return block_begin_.size() - 1; }
   std::size_t block_begin(std::size_t block) const { return block_begin_[block]; }
   /// Whether every block lies within one leaf.
   bool blocks_within_leaves() const { return blocks_within_leaves_; }
-  /// The leaf, one of leaves().size(), that holds each position of a block.
+  /// The leaf of each position of a block, a number below leaves().size().
   const std::uint8_t* leaf_of(std::size_t block) const { return leaf_of_.data() + block_begin_[block]; }
-  /// The entries of one column in one block; its values are null where binary().
+  /// The entries of one column in one block. Their values are null if binary().
   ColumnBlock column_block(Index feature, std::size_t block) const {
     const std::uint64_t begin = column_begin_[feature];
     if (blocks() == 1) return entries(feature, 0, column_begin_[feature + std::size_t{1}] - begin);
@@ -118,9 +120,9 @@ class DesignMatrix {
   std::size_t column_size(Index feature) const {
     return column_begin_[feature + std::size_t{1}] - column_begin_[feature];
   }
-  /// The positions of a column put together again; kernels read its blocks instead.
+  /// The positions of a whole column. Kernels read its blocks instead.
   std::vector<Index> column(Index feature) const;
-  /// Empty where binary().
+  /// Empty if binary().
   std::span<const double> column_values(Index feature) const {
     if (binary()) return {};
     return {entries(feature, 0, column_size(feature)).value, column_size(feature)};
@@ -133,7 +135,7 @@ class DesignMatrix {
     if (all.empty()) return {};
     return {all.data() + begin[i], all.data() + begin[i + 1]};
   }
-  /// The entries of a column in one block, from `begin` within the column on.
+  /// The entries of a column in one block. They start at `begin` within the column.
   struct Piece {
     std::uint32_t block, begin;
   };
@@ -143,11 +145,11 @@ class DesignMatrix {
   void choose_blocks();
   void list_pieces();
   void index_columns();
-  /// Not where binary().
+  /// Must not be called if binary().
   bool has_values(Index feature) const {
     return value_begin_[feature] != value_begin_[feature + std::size_t{1}];
   }
-  /// Those from `first` to `last` of a column.
+  /// The entries [first, last) of a column.
   ColumnBlock entries(Index feature, std::size_t first, std::size_t last) const {
     return {column_offset_.data() + column_begin_[feature] + first,
             binary()              ? nullptr
@@ -165,16 +167,16 @@ class DesignMatrix {
   std::vector<Index> row_index_;
   std::vector<std::uint16_t> column_offset_;
   std::vector<std::uint32_t> most_in_leaf_;  ///< by feature
-  std::vector<std::uint64_t> piece_begin_;   ///< by feature; empty where there is one block
-  std::vector<Piece> pieces_;                ///< of one feature after the other, those with entries
-  /// Where values begin, by position and by feature; empty where binary(). They go by entry within a row or
-  /// column, those of features without values left out.
+  std::vector<std::uint64_t> piece_begin_;   ///< by feature; empty if there is one block
+  std::vector<Piece> pieces_;                ///< of one feature after the other, only those with entries
+  /// Where values begin, by position and by feature; empty if binary(). Values go by entry within a row or
+  /// column, without the entries of features that have no values.
   std::vector<std::uint64_t> row_value_begin_, value_begin_;
   std::vector<double> row_value_, column_value_;
-  /// Entries by feature of the whole matrix, and their sum; empty where this is all.
+  /// Entries of the whole matrix by feature, and their sum. Empty if this is the whole matrix.
   std::vector<std::uint32_t> whole_column_;
   std::uint64_t whole_positions_ = 0, whole_nonzeros_ = 0;
-  std::vector<double> ones_;  ///< the values of features without, beside others with
+  std::vector<double> ones_;  ///< values of the features without, if others have values
 };
 
 }  // namespace proxbench

@@ -156,7 +156,8 @@ TEST(DesignMatrix, MemoryIsTheTwoIndicesWithoutSlack) {
                                   100 * sizeof(std::uint32_t));
 }
 
-/// Many positions and few entries of each feature: as of candidates with lexical features, and a base score.
+/// There are many positions and few entries per feature, as for candidates with lexical features and a base
+/// score.
 TEST(DesignMatrix, MemoryOfRareFeaturesFollowsTheNonzeros) {
   constexpr Index kPositions = 300'000, kFeatures = 400'000;
   Random random(11);
@@ -171,7 +172,7 @@ TEST(DesignMatrix, MemoryOfRareFeaturesFollowsTheNonzeros) {
   ASSERT_GE(x.blocks(), 4u);
   EXPECT_LE(x.memory_bytes(), 16 * x.nonzeros() + 40 * x.features());
 
-  // Blocks with and without entries hold what the rows do.
+  // Blocks hold the same entries as the rows, and blocks without entries are empty.
   std::vector<std::vector<Index>> columns(kFeatures);
   for (Index p = 0; p < kPositions; ++p)
     for (const Index j : x.row(p)) columns[j].push_back(p);
@@ -215,8 +216,8 @@ TEST(DesignMatrix, KeepsValuesOfFeaturesThatHaveOthersThanOne) {
 }
 
 TEST(DesignMatrix, ColumnsAreCutIntoBlocksOfPositions) {
-  // Dense enough for the finest blocks; feature 1 is on at every third position, with the position as its
-  // value.
+  // Dense enough for the finest blocks. Feature 1 is on at every third position, and its value there is the
+  // position + 1.
   constexpr Index kPositions = 10000;
   DesignMatrix::Builder b;
   for (Index p = 0; p < kPositions; ++p) {

@@ -1,5 +1,5 @@
 #pragma once
-/// A tree, or several, over the outputs of a data set: what labels are nested in.
+/// A tree, or several, over the outputs of a data set, in which labels are nested.
 
 #include <vector>
 
@@ -7,16 +7,16 @@
 
 namespace proxbench {
 
-/// A forest over outputs 0..K-1 numbered in preorder, so that the subtree of k is [k, end(k)). Its leaves are
-/// what instances are labelled with.
+/// A forest over outputs 0..K-1, numbered in preorder, so that the subtree of k is [k, end(k)). Instances are
+/// labelled with its leaves.
 class Hierarchy {
  public:
   static constexpr Index kNone = static_cast<Index>(-1);
 
   /// parent[k] is kNone for a top-level node and an earlier node otherwise; parent.size() == K. Throws Error
-  /// where there is no node or the numbering is not a preorder.
+  /// if there is no node or if the numbering is not a preorder.
   explicit Hierarchy(std::vector<Index> parent);
-  /// K leaves side by side: multiclass, binary.
+  /// K leaves side by side, for multiclass and binary problems.
   static Hierarchy flat(Index leaves) { return Hierarchy(std::vector<Index>(leaves, kNone)); }
 
   Index nodes() const { return static_cast<Index>(parent_.size()); }
@@ -25,10 +25,10 @@ class Hierarchy {
   /// One past the last node of the subtree of k.
   Index end(Index k) const { return end_[k]; }
   bool leaf(Index k) const { return end_[k] == k + 1; }
-  /// Leaves below k; 1 where k is one itself.
+  /// The number of leaves below k; 1 if k is a leaf.
   Index leaves(Index k) const { return leaves_[k]; }
   Index leaves() const;
-  /// Nodes on the longest path from a top-level node to a leaf.
+  /// The number of nodes on the longest path from a top-level node to a leaf.
   Index depth() const;
 
  private:

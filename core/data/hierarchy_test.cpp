@@ -10,7 +10,7 @@ namespace {
 constexpr Index kNone = Hierarchy::kNone;
 
 TEST(Hierarchy, CountsSubtreesAndLeaves) {
-  // 0 -> {1 -> {2, 3}, 4 -> 5}, and a second tree 6.
+  // 0 -> {1 -> {2, 3}, 4 -> 5}, and a second tree with the single node 6.
   const Hierarchy tree({kNone, 0, 1, 1, 0, 4, kNone});
   EXPECT_EQ(tree.nodes(), 7u);
   EXPECT_EQ(tree.end(0), 6u);

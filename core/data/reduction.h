@@ -3,10 +3,10 @@
 ///
 /// Let c_j = sum_p |x_pj|. At every w, |g_jk| = |sum_p x_pj R(k, p)| <= c_j, since R is a probability minus
 /// an indicator. A minimiser of F with w_jk != 0 satisfies g_jk + mu*w_jk = -lambda*sign(w_jk), so |g_jk| >=
-/// lambda. Where c_j <= lambda that cannot be: probabilities lie strictly between 0 and 1 (or R(k, .) is
+/// lambda. If c_j <= lambda, this is impossible: probabilities lie strictly between 0 and 1 (or R(k, .) is
 /// identically 0, as for a node that all leaves share), so |g_jk| < c_j, or c_j = 0. Then lambda > 0 is a
-/// contradiction, and lambda = 0 < mu leaves mu*w_jk = 0. Hence all minimisers have w_jk = 0 for all k. What
-/// is more, at every w that is zero there the minimum-norm subgradient of these coordinates is zero, so kkt
+/// contradiction, and lambda = 0 < mu leaves mu*w_jk = 0. Hence all minimisers have w_jk = 0 for all k.
+/// Moreover, at every w that is zero there, the minimum-norm subgradient of these coordinates is zero, so kkt
 /// over the features kept is kkt over all.
 
 #include <optional>
@@ -18,14 +18,15 @@
 
 namespace proxbench {
 
-/// The features with c_j > lambda, ascending.
+/// Returns the features with c_j > lambda, ascending.
 std::vector<Index> features_that_can_enter(const DesignMatrix& x, double lambda,
                                            const Parallel& parallel = Parallel());
 
-/// w over the kept features (K outputs each, then extra weights) in the coordinates of all J features.
+/// Converts w over the kept features (K outputs each, then extra weights) to the coordinates of all J
+/// features.
 SparseVector expand_features(const SparseVector& w, const std::vector<Index>& kept, Index features,
                              Index outputs);
-/// The reverse; none where w has a weight of a feature that is not kept.
+/// Does the reverse. Returns nothing if w has a weight of a feature that is not kept.
 std::optional<SparseVector> reduce_features(const SparseVector& w, const std::vector<Index>& kept,
                                             Index features, Index outputs);
 

@@ -56,7 +56,7 @@ TEST(Reduction, SelectedFeaturesAreRenumbered) {
 }
 
 TEST(Reduction, WeightsGoBackToTheirFeatures) {
-  // Features 1 and 4 of 6 kept, 3 outputs; coordinates from 6 on are extra weights.
+  // Features 1 and 4 of 6 are kept, with 3 outputs each. Coordinates from 6 on are extra weights.
   const SparseVector w{{0, 2, 3, 6, 8}, {1, 2, 3, 4, 5}};
   const SparseVector all = expand_features(w, {1, 4}, 6, 3);
   EXPECT_EQ(all.index, (std::vector<Coord>{3, 5, 12, 18, 20}));

@@ -1,15 +1,16 @@
 #pragma once
-/// The unit that the values of X are in.
+/// The unit of the values of X.
 
 #include "core/base/parallel.h"
 #include "core/data/design_matrix.h"
 
 namespace proxbench {
 
-/// The power of two nearest to the geometric mean of |x| over the nonzeros of the whole matrix: 1 where X is
-/// binary, and 2^k times as large where all values are. A few huge cells hardly move it. For solvers whose
-/// first steps, or least curvatures, would otherwise be absolute numbers: weights are in units of 1/value,
-/// second derivatives in those of value^2. Where processes share the positions all must call it.
+/// Returns the power of two nearest to the geometric mean of |x| over the nonzeros of the whole matrix. It is
+/// 1 if X is binary, and 2^k times as large if all values are. A few huge cells hardly change it. Some
+/// solvers have first steps or least curvatures that would otherwise be absolute numbers: weights are in
+/// units of 1/value, second derivatives in units of value^2. If processes share the positions, all must call
+/// this.
 double typical_value(const DesignMatrix& x, const Parallel& parallel);
 
 }  // namespace proxbench

@@ -1,6 +1,7 @@
-/// Every number that a kernel makes is rounded alike, whether it stands in a whole vector, in the rest behind
-/// the last one, in a whole tile or in a smaller one. So no bit depends on how instances are cut into chunks
-/// and among processes. The reference adds one product after the other, all of them fused or none.
+/// A kernel must round each number in the same way, whether the number lies in a whole vector, in the rest
+/// behind the last one, in a whole tile or in a smaller one. Then no bit depends on how instances are cut
+/// into chunks and shared among processes. The reference adds one product after the other, either all of them
+/// fused or none.
 
 #include <gtest/gtest.h>
 
@@ -28,15 +29,15 @@ class Contraction : public EachInstructionSet {
   const KernelTable& kernels() const { return kernels_in_use(); }
   void SetUp() override {
     EachInstructionSet::SetUp();
-    // 1 + (1 + 2^-30)^2 - 2: the last bit of the product is lost where it is rounded by itself.
+    // 1 + (1 + 2^-30)^2 - 2: the last bit of the product is lost if the product is rounded by itself.
     AlignedVector<double> x(kPad, 1.0 + 0x1p-30), y(kPad, -1.0 - 0x1p-29);
     kernels().add_scaled(y.data(), 1.0 + 0x1p-30, x.data(), kPad);
     fused_ = y[0] != 0.0;
     ASSERT_EQ(y[0], fused_ ? 0x1p-60 : 0.0);
   }
-  /// sum + a * b.
+  /// Returns sum + a * b.
   double add(double sum, double a, double b) const {
-    const volatile double product = a * b;  // which this test's compiler must not fuse
+    const volatile double product = a * b;  // volatile, so that the compiler of this test does not fuse it
     return fused_ ? std::fma(a, b, sum) : sum + product;
   }
 
@@ -69,7 +70,7 @@ TEST_P(Contraction, SumsOfTwoVectorsAreTheSameInTheRest) {
 }
 
 TEST_P(Contraction, ProductsOfTwoVectorsAreTheSameInTheRest) {
-  // One number beside zeros: at each place of whole vectors and of the rest.
+  // One number among zeros, at each place of whole vectors and of the rest.
   for (std::size_t n = 1; n <= 5 * kPad; ++n)
     for (std::size_t at = 0; at < n; ++at) {
       AlignedVector<double> a(n, 0.0), b(n, 0.0);

@@ -1,9 +1,10 @@
 #pragma once
-/// Which instruction set the hot loops run on. They are compiled once for each (sources named *_simd.cpp), so
-/// that one program is fast on any machine: the best that this one has is chosen at the first use.
+/// The instruction set on which the hot loops run. They are compiled once for each (sources named
+/// *_simd.cpp), so that one program is fast on any machine. The best set that the machine has is chosen at
+/// the first use.
 ///
-/// Results on two instruction sets differ within rounding: sums are taken in another order, and multiply-adds
-/// round once or twice. On one of them they are the same bits for any number of threads.
+/// Results on two instruction sets differ by rounding: sums are taken in a different order, and multiply-adds
+/// round once or twice. On one instruction set, results have the same bits for any number of threads.
 
 #include <span>
 #include <string_view>
@@ -11,7 +12,7 @@
 namespace proxbench {
 
 enum class InstructionSet {
-  kBaseline,  ///< what the whole program is compiled for
+  kBaseline,  ///< the set for which the whole program is compiled
   kAvx2,      ///< x86-64-v3: AVX2 and FMA
   kAvx512     ///< x86-64-v4: AVX-512 F, BW, CD, DQ, VL
 };
@@ -19,15 +20,15 @@ enum class InstructionSet {
 /// "baseline", "avx2" or "avx512".
 std::string_view instruction_set_name(InstructionSet set);
 
-/// What this program and this machine both have, worst first.
+/// The sets that both this program and this machine have, worst first.
 std::span<const InstructionSet> supported_instruction_sets();
 
-/// The one in use: the last of those, or what the environment variable PROXBENCH_ISA names. Throws Error
-/// (kUsage) where that is none of them.
+/// The set in use: the last supported one, or the one that the environment variable PROXBENCH_ISA names.
+/// Throws Error (kUsage) if that one is not supported.
 InstructionSet instruction_set();
 
-/// The one to use from now on; for tests and benchmarks. Not while a kernel runs. Throws Error (kUsage) where
-/// it is not supported.
+/// Sets the instruction set from now on, for tests and benchmarks. Must not be called while a kernel runs.
+/// Throws Error (kUsage) if it is not supported.
 void use_instruction_set(InstructionSet set);
 
 }  // namespace proxbench

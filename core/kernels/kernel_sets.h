@@ -1,9 +1,10 @@
 #pragma once
-/// The table of functions that a source *_simd.cpp defines once for each instruction set, by the set.
+/// Selects, by the instruction set in use, the table of functions that a source *_simd.cpp defines once for
+/// each set. Write
 ///
 ///     PROXBENCH_KERNEL_SETS(ChainKernels, chain_kernels)
 ///
-/// stands in namespace proxbench, in a source of the same library as the *_simd.cpp, and defines
+/// in namespace proxbench, in a source of the same library as the *_simd.cpp. It defines
 ///
 ///     const ChainKernels& chain_kernels();    // for the instruction set in use
 

@@ -1,8 +1,8 @@
 #pragma once
-/// The hot loops of core and solvers, compiled once for each instruction set. An entry does at least some
-/// hundred nanoseconds of work where work is large, so that calling through a pointer costs nothing.
+/// The hot loops of core and solvers, compiled once for each instruction set. For large problems, each entry
+/// does at least some hundred nanoseconds of work, so that a call through a pointer costs nothing.
 ///
-/// Rows are padded: width is a multiple of kPad, and so is a stride of rows.
+/// Rows are padded: widths are multiples of kPad, and so are the strides of rows.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace proxbench {
 
-/// The entries of one column of X in one block of positions: positions relative to the block's first, and
-/// values (null: all 1).
+/// The entries of one column of X in one block of positions: their positions relative to the first one of the
+/// block, and their values (null: all 1).
 struct ColumnBlock {
   const std::uint16_t* offset;
   const double* value;
@@ -26,7 +26,7 @@ struct MatrixProduct {
   const double* rows;
   std::size_t rows_stride, count, inner;
   const double* matrix;
-  std::size_t matrix_stride, width;  ///< `width` a multiple of kPad
+  std::size_t matrix_stride, width;  ///< `width` must be a multiple of kPad
   double* out;
   std::size_t out_stride;
 };
@@ -34,74 +34,74 @@ struct MatrixProduct {
 /// Sums of rows over the leaves of a tree (core/base/sum.h, LeafTree), for one feature. Leaves come in order.
 /// The sums of subtrees wait, largest first, until their siblings are complete.
 struct TreeRows {
-  double* out;  ///< the sum of node n at out + n * node_stride; zeros at first
+  double* out;  ///< the sum of node n is at out + n * node_stride; zeros at first
   std::size_t node_stride;
-  double* waiting;  ///< room for kWaitingSums - 1 rows, each `apart` behind the one before
+  double* waiting;  ///< room for kWaitingSums - 1 rows, `apart` numbers from one to the next
   std::size_t apart;
-  std::uint32_t leaf[kWaitingSums];  ///< the first leaf of each subtree that waits
-  std::uint32_t count, node;         ///< of those; the node that they belong to
+  std::uint32_t leaf[kWaitingSums];  ///< the first leaf of each waiting subtree
+  std::uint32_t count, node;         ///< the number of waiting subtrees; the node to which they belong
 };
-/// By leaf: its number in the tree, and the node that holds it.
+/// For each leaf, its number in the tree and the node that holds it.
 struct TreeLeaves {
   const std::uint32_t *number, *node;
 };
 
 struct KernelTable {
-  /// Adds the rows of a block's entries, value * rows[offset][0..width) each, in their order. leaf_of[offset]
-  /// is the leaf.
+  /// Adds the rows of a block's entries, value * rows[offset][0..width), in their order. leaf_of[offset] is
+  /// the leaf of an entry.
   void (*add_tree_rows)(const double* rows, const ColumnBlock& block, const std::uint8_t* leaf_of,
                         const TreeLeaves& leaves, TreeRows& sums, std::size_t width);
   /// Completes the last node.
   void (*finish_tree_rows)(TreeRows& sums, std::size_t width);
-  /// The same of rows in single precision for a block whose values are all 1, and in single precision until
-  /// the block's sum is added. width is a multiple of kSinglePad.
+  /// Adds the rows of a block's entries in single precision, for a block whose values are all 1. Converts to
+  /// double only to add the sum of the block to `gradient`. width is a multiple of kSinglePad.
   void (*add_single_rows)(const float* rows, const ColumnBlock& block, double* gradient, std::size_t width);
-  /// out[p] = rows[p][0..width), then 0 up to `single_width`; sizes[k] += sum_p |rows[p][k]|; p < n.
+  /// out[p] = rows[p][0..width), followed by 0 up to `single_width`. sizes[k] += sum_p |rows[p][k]|, p < n.
   void (*shorten_rows)(const double* rows, std::size_t width, std::size_t n, float* out,
                        std::size_t single_width, double* sizes);
-  /// sum[0..width) += sum_i x_i * rows[index_i][0..width); x null means all ones.
+  /// sum[0..width) += sum_i x_i * rows[index_i][0..width). If x is null, all x_i are 1.
   void (*add_rows)(const double* rows, const Index* index, const double* x, std::size_t n, double* sum,
                    std::size_t width);
-  /// sums[at[i]] += sum over the entries of blocks[i] of value * column[offset], in their order. The numbers
-  /// at[i] differ.
+  /// sums[at[i]] += the sum of value * column[offset] over the entries of blocks[i], in their order. No two
+  /// at[i] are the same.
   void (*gather)(const double* column, const ColumnBlock* blocks, const std::uint32_t* at, std::size_t n,
                  double* sums);
-  /// column[offset] += weight_i * value over the entries of blocks[i].
+  /// column[offset] += weight_i * value for the entries of blocks[i].
   void (*scatter)(double* column, const ColumnBlock* blocks, const double* weight, std::size_t n);
-  /// rows[p][k] = columns[k][begin + p], p < n, for k < outputs, and 0 up to `width`.
+  /// rows[p][k] = columns[k][begin + p] for k < outputs, and 0 from there to `width`; p < n.
   void (*columns_to_rows)(const double* columns, std::size_t stride, std::size_t outputs, std::size_t begin,
                           std::size_t n, double* rows, std::size_t width);
   /// columns[k][begin + p] = rows[p][k].
   void (*rows_to_columns)(const double* rows, std::size_t width, std::size_t outputs, std::size_t begin,
                           std::size_t n, double* columns, std::size_t stride);
-  /// Whether |x_i| <= bound for all i < n; false where one is NaN.
+  /// Whether |x_i| <= bound for all i < n. False if one of them is NaN.
   bool (*all_within)(const double* x, std::size_t n, double bound);
-  /// The lanes l in which some |x[i*kPad + l]| > bound, i < n, or is NaN, as bits.
+  /// The lanes l in which, for some i < n, |x[i*kPad + l]| > bound or is NaN, as bits.
   unsigned (*lanes_outside)(const double* x, std::size_t n, double bound);
 
-  /// x_i = exp(x_i) for x_i <= 700, at most 2 ulp off; 0 below -708, NaN for NaN. n is a multiple of kPad.
+  /// x_i = exp(x_i) for x_i <= 700, off by at most 2 ulp; 0 below -708, NaN for NaN. n is a multiple of kPad.
   void (*exponentiate)(double* x, std::size_t n);
-  /// x_i = log(x_i), at most 2 ulp off; that of the smallest normal number where x_i is less. n is a multiple
-  /// of kPad.
+  /// x_i = log(x_i), off by at most 2 ulp. Numbers below the smallest normal one are treated as that one. n
+  /// is a multiple of kPad.
   void (*logarithm)(double* x, std::size_t n);
   /// y += alpha * x.
   void (*add_scaled)(double* y, double alpha, const double* x, std::size_t n);
   /// sum_i a_i * b_i.
   double (*dot)(const double* a, const double* b, std::size_t n);
-  /// y += alpha * x, then sum_i y_i * z_i.
+  /// Computes y += alpha * x, then returns sum_i y_i * z_i.
   double (*add_then_dot)(double alpha, const double* x, double* y, const double* z, std::size_t n);
 
-  /// sum[0..width) += sum_r x_r * rows[r][0..width), `count` rows of `stride`.
+  /// sum[0..width) += sum_r x_r * rows[r][0..width), for `count` rows that are `stride` apart.
   void (*combine_rows)(const double* rows, std::size_t stride, std::size_t count, const double* x,
                        double* sum, std::size_t width);
-  /// out[r] = rows[r] * matrix for `count` rows of `stride`, width x width matrix: add_product() where that
-  /// is small and what is there does not count, in fewer instructions.
+  /// out[r] = rows[r] * matrix, for `count` rows that are `stride` apart and a width x width matrix. For
+  /// small products that overwrite `out`, this takes fewer instructions than add_product().
   void (*rows_times_matrix)(const double* rows, std::size_t stride, std::size_t count, const double* matrix,
                             std::size_t width, double* out);
   void (*add_product)(const MatrixProduct& product);
 };
 
-/// For the instruction set in use; see instruction_set().
+/// The kernels for the instruction set in use (instruction_set()).
 const KernelTable& kernels_in_use();
 
 }  // namespace proxbench

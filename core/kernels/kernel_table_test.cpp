@@ -28,7 +28,7 @@ AlignedVector<double> random_numbers(std::size_t n, std::uint64_t seed) {
   return out;
 }
 
-/// Entries at each of `positions` with probability `density`.
+/// A column with an entry at each of `positions` with probability `density`.
 struct Column {
   Column(std::size_t positions, double density, bool binary, std::uint64_t seed) {
     Random random(seed);
@@ -114,7 +114,7 @@ TEST_P(Kernels, GatherSumsAndScatterAddsTheEntriesOfColumns) {
     }
 }
 
-/// Leaves of a tree over positions; some of the whole tree's are missing.
+/// Leaves of a tree over positions, some of which are missing.
 struct TestLeaves {
   explicit TestLeaves(std::size_t positions) : leaf_of(positions), node(7, 0) {
     number = {0, 1, 3, 8, 9, 20, 31};
@@ -125,7 +125,7 @@ struct TestLeaves {
   std::vector<std::uint32_t> number, node;
 };
 
-/// ((((0 + 1) + 2) + (3 + 4)) + 5) + 6 has the shape of the tree where leaves are missing, but for 5 and 6.
+/// The tree with missing leaves has the shape ((((0 + 1) + 2) + (3 + 4)) + (5 + 6)).
 double added_over_tree(const std::vector<double>& leaf) {
   return (((leaf[0] + leaf[1]) + leaf[2]) + (leaf[3] + leaf[4])) + (leaf[5] + leaf[6]);
 }
@@ -149,7 +149,7 @@ TEST_P(Kernels, RowsAreAddedOverTheTreeAtEveryWidth) {
         }
         kernels().finish_tree_rows(sums, width);
         for (std::size_t k = 0; k < width; ++k) {
-          // A column of the same numbers, leaf by leaf.
+          // The same numbers as one column, leaf by leaf.
           std::vector<double> numbers(kRows), leaf(7);
           for (std::size_t p = 0; p < kRows; ++p) numbers[p] = rows[p * width + k];
           std::vector<ColumnBlock> parts;

@@ -1,9 +1,10 @@
 #pragma once
-/// What hot loops are written with: vectors as wide as the registers of the instruction set that a source is
-/// compiled for, and small kernels on them. For sources named *_simd.cpp alone, which are compiled once for
-/// each instruction set: all of it lies in a namespace of that set's own, so that the linker never takes one
-/// set's function for another's. For the same reason these sources use no inline function of anybody else: no
-/// containers, no algorithms.
+/// Building blocks of hot loops: vectors as wide as the registers of the instruction set for which a source
+/// is compiled, and small kernels on them. Only for sources named *_simd.cpp, which are compiled once for
+/// each instruction set. Everything lies in a namespace of that set's own, so that the linker never confuses
+/// the functions of two sets. For the same reason, these sources use no inline function from elsewhere: no
+/// containers, no algorithms. The linker keeps a single copy of those, possibly compiled for an instruction
+/// set that this CPU lacks.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +20,8 @@
 #error "core/kernels/kernels.h is for sources named *_simd.cpp, which CMake compiles with PROXBENCH_SIMD"
 #endif
 
-/// Before a loop over an array of vectors, which registers hold only where the loop is unrolled whole.
+/// Put this before a loop over an array of vectors. Registers can hold the array only if the loop is fully
+/// unrolled.
 #define PROXBENCH_UNROLL _Pragma("GCC unroll 8")
 
 namespace proxbench::kernels {
@@ -38,13 +40,13 @@ static_assert(kPad % kLanes == 0);
 using Vec = double __attribute__((vector_size(kLanes * sizeof(double))));
 using IntVec = unsigned long long __attribute__((vector_size(kLanes * sizeof(double))));
 
-/// The same in single precision.
+/// Floats in a vector register.
 inline constexpr std::size_t kFloats = 2 * kLanes;
 static_assert(kSinglePad % kFloats == 0);
 using Floats = float __attribute__((vector_size(kFloats * sizeof(float))));
 
-/// Half a register. Sums of products that end in one take half the time there: where the padding of a row
-/// fills the upper half of its last vector.
+/// Half a register. If the padding of a row fills the upper half of its last vector, sums of products over
+/// that vector take half the time this way.
 inline constexpr bool kHalves = kLanes == 8;
 inline constexpr std::size_t kHalfLanes = kHalves ? kLanes / 2 : kLanes;
 using HalfVec = double __attribute__((vector_size(kHalfLanes * sizeof(double))));
@@ -77,7 +79,7 @@ inline HalfVec lower_half(const Vec& v) {
   return v;
 #endif
 }
-/// With zeros in the upper half.
+/// A whole vector with zeros in the upper half.
 inline Vec whole(const HalfVec& v) {
 #if defined(__AVX512F__)
   return __builtin_shufflevector(v, HalfVec{}, 0, 1, 2, 3, 4, 5, 6, 7);
@@ -85,7 +87,7 @@ inline Vec whole(const HalfVec& v) {
   return v;
 #endif
 }
-/// Sum of the lanes in a fixed order: halves are added until one number is left.
+/// The sum of the lanes in a fixed order: halves are added until one number is left.
 inline double sum(const Vec& v) {
 #if defined(__AVX512F__)
   const auto four = __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7);
@@ -98,7 +100,7 @@ inline double sum(const Vec& v) {
   return v[0] + v[1];
 #endif
 }
-/// b where they are equal, or one is NaN.
+/// The larger lanes, or those of b if both are equal or one is NaN.
 inline Vec larger(const Vec& a, const Vec& b) {
 #if defined(__AVX512F__)
   return reinterpret_cast<Vec>(_mm512_max_pd(reinterpret_cast<__m512d>(a), reinterpret_cast<__m512d>(b)));
@@ -107,14 +109,14 @@ inline Vec larger(const Vec& a, const Vec& b) {
 #endif
 }
 
-/// exp(x) for x <= 700, at most 2 ulp off; 0 below -708, where results would lose digits; NaN for NaN.
+/// exp(x) for x <= 700, off by at most 2 ulp. 0 below -708, where results would lose digits. NaN for NaN.
 inline Vec exp(const Vec& x) {
 #if defined(__AVX512F__)
-  // x = n*ln2/16 + r, |r| <= ln2/32. Adding 1.5 * 2^52 rounds to an integer and leaves it in the lowest bits:
-  // four of them choose a root of 2 from two registers, those above are the exponent.
+  // x = n*ln2/16 + r, |r| <= ln2/32. Adding 1.5 * 2^52 rounds to an integer and leaves it in the lowest bits.
+  // Four of these bits choose a root of 2 from two registers, and the bits above them are the exponent.
   constexpr double kRound = 0x1.8p52, k16Log2E = 0x1.71547652b82fep4;
   constexpr double kLn2High = 0x1.62e42feep-5, kLn2Low = 0x1.a39ef35793c76p-37;
-  // 2^(i/16), less i << 48, which the exponent brings with it.
+  // 2^(i/16) minus i << 48, which the exponent contributes.
   const IntVec low{0x3ff0000000000000, 0x3fefb5586cf9890f, 0x3fef72b83c7d517b, 0x3fef387a6e756238,
                    0x3fef06fe0a31b715, 0x3feedea64c123422, 0x3feebfdad5362a27, 0x3feeab07dd485429};
   const IntVec high{0x3feea09e667f3bcd, 0x3feea11473eb0187, 0x3feeace5422aa0db, 0x3feec49182a3f090,
@@ -126,7 +128,7 @@ inline Vec exp(const Vec& x) {
   const IntVec root = reinterpret_cast<IntVec>(_mm512_permutex2var_epi64(
       reinterpret_cast<__m512i>(low), reinterpret_cast<__m512i>(bits), reinterpret_cast<__m512i>(high)));
   const Vec power = reinterpret_cast<Vec>(root + (bits << 48));
-  // exp(r) = 1 + r + r^2 q(r); q interpolates at the Chebyshev nodes, relative error below 3e-17.
+  // exp(r) = 1 + r + r^2 q(r). q interpolates at the Chebyshev nodes with relative error below 3e-17.
   Vec q = splat(0x1.6c17bb51f57d5p-10);
   q = q * r + 0x1.11120af705254p-7;
   q = q * r + 0x1.55555555194d1p-5;
@@ -140,7 +142,7 @@ inline Vec exp(const Vec& x) {
   const Vec shifted = x * kLog2E + kRound;
   const Vec n = shifted - kRound;
   const Vec r = (x - n * kLn2High) - n * kLn2Low;
-  // exp(r) = 1 + r + r^2 q(r); q interpolates at the Chebyshev nodes, relative error below 2e-17.
+  // exp(r) = 1 + r + r^2 q(r). q interpolates at the Chebyshev nodes with relative error below 2e-17.
   Vec q = splat(0x1.af389ecfc4b9cp-26);
   q = q * r + 0x1.28917c89a43a7p-22;
   q = q * r + 0x1.71de0db2f6b19p-19;
@@ -158,8 +160,9 @@ inline Vec exp(const Vec& x) {
   return x < splat(-708.0) ? Vec{} : y;
 }
 
-/// log(x) for normal x > 0, at most 2 ulp off (by the method of fdlibm's e_log.c); of anything smaller, and
-/// 0: that of the smallest normal number, about -708. Undefined for the rest. Also 1/x, which comes with it.
+/// log(x) for normal x > 0, off by at most 2 ulp (the method of fdlibm's e_log.c), together with 1/x. Smaller
+/// x, including 0, are treated as the smallest normal number, whose logarithm is about -708. Undefined for
+/// all other x.
 struct Logarithm {
   Vec log, inverse;
 };
@@ -168,11 +171,11 @@ inline Logarithm log_and_inverse(const Vec& at) {
   constexpr unsigned long long kMantissa = 0x000fffffffffffff, kTwo52 = 0x4330000000000000;
   constexpr double kLn2High = 0x1.62e42feep-1, kLn2Low = 0x1.a39ef35793c76p-33;
   const Vec x = larger(at, splat(0x1p-1022));
-  // x = 2^k * (1 + f), 1 + f from sqrt(1/2) to sqrt(2).
+  // x = 2^k * (1 + f), with 1 + f between sqrt(1/2) and sqrt(2).
   const IntVec shifted = reinterpret_cast<IntVec>(x) + (kOne - kRootHalf);
   const Vec k = reinterpret_cast<Vec>((shifted >> 52) | kTwo52) - (0x1p52 + 1023.0);
   const Vec f = reinterpret_cast<Vec>((shifted & kMantissa) + kRootHalf) - 1.0;
-  // One division for both: of x * (2 + f), which is far from overflow.
+  // One division serves both. Its divisor, x * (2 + f), is far from overflow.
   const Vec quotient = 1.0 / (x * (2.0 + f));
   const Vec s = f * (x * quotient), z = s * s;
   Vec r = splat(0x1.2f112df3e5244p-3);
@@ -219,13 +222,13 @@ inline void transpose(Vec (&m)[kLanes]) {
 #endif
 }
 
-/// A number known to the compiler.
+/// A number that is known at compile time.
 template <int N>
 struct Count {
   static constexpr int value = N;
 };
 
-/// body(Count<n>()), 1 <= n <= Max.
+/// Calls body(Count<n>()); 1 <= n <= Max.
 template <int Max, class Body>
 inline void with_count(std::size_t n, const Body& body) {
   if constexpr (Max > 1)
@@ -233,11 +236,12 @@ inline void with_count(std::size_t n, const Body& body) {
   body(Count<Max>());
 }
 
-/// Rows of four vectors each that sums of products are kept in registers for.
+/// A tile of this many rows, with this many vectors each, is the part of a sum of products that is kept in
+/// registers.
 inline constexpr int kTileRows = kLanes == 8 ? 6 : 3, kTileVectors = 4;
 
-/// body(Count<V>(), Count<H>()): the first `columns` numbers of a row, or as many as a tile holds, lie in V
-/// vectors; H is 1 where the lower half of the last of them is enough.
+/// Calls body(Count<V>(), Count<H>()). The first `columns` numbers of a row, or as many as fit into a tile,
+/// lie in V vectors. H is 1 if the lower half of the last vector is enough for them.
 template <class Body>
 inline void with_tile(std::size_t columns, const Body& body) {
   constexpr std::size_t kTile = kTileVectors * kLanes;
@@ -250,8 +254,8 @@ inline void with_tile(std::size_t columns, const Body& body) {
   });
 }
 
-/// sums[r][v] = sum_i left(r, i) * right(i)[v*kLanes..), i < n: R rows of V vectors. With H = 1 the upper
-/// half of the last vectors is 0. Always inlined: elsewhere the sums would not lie in registers.
+/// sums[r][v] = sum_i left(r, i) * right(i)[v*kLanes..), i < n, for R rows of V vectors. If H = 1, the upper
+/// half of the last vectors is 0. Always inlined, since the sums would not stay in registers otherwise.
 template <int R, int V, int H, class Left, class Right>
 [[gnu::always_inline]] inline void sum_products(std::size_t n, const Left& left, const Right& right,
                                                 Vec (&sums)[R][V]) {
@@ -277,7 +281,7 @@ template <int R, int V, int H, class Left, class Right>
   if constexpr (H == 1) PROXBENCH_UNROLL for (int r = 0; r < R; ++r) sums[r][kWhole] = whole(last[r]);
 }
 
-/// acc[0..V*kLanes) += sum_i x_i * rows[position_i][0..V*kLanes); x null means all ones.
+/// acc[0..V*kLanes) += sum_i x_i * rows[position_i][0..V*kLanes). If x is null, all x_i are 1.
 template <int V, class Int>
 inline void accumulate_rows(const double* rows, std::size_t stride, const Int* position, const double* x,
                             std::size_t n, double* acc) {
@@ -298,7 +302,7 @@ inline void accumulate_rows(const double* rows, std::size_t stride, const Int* p
   for (int v = 0; v < V; ++v) store(acc + static_cast<std::size_t>(v) * kLanes, a[v]);
 }
 
-/// The same for any width that is a multiple of kLanes.
+/// Does the same for any width that is a multiple of kLanes.
 template <class Int>
 inline void accumulate_rows(const double* rows, std::size_t stride, const Int* position, const double* x,
                             std::size_t n, double* acc, std::size_t width) {
@@ -309,7 +313,7 @@ inline void accumulate_rows(const double* rows, std::size_t stride, const Int* p
     });
 }
 
-/// sum_i a_i * b_i in a fixed order.
+/// Returns sum_i a_i * b_i, summed in a fixed order.
 inline double dot(const double* a, const double* b, std::size_t n) {
   Vec s0{}, s1{};
   std::size_t i = 0;

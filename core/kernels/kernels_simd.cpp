@@ -1,4 +1,4 @@
-/// The kernels of core, for one instruction set (core/kernels/kernels.h).
+/// The kernels of core, compiled for one instruction set (core/kernels/kernels.h).
 #include "core/kernels/kernel_table.h"
 #include "core/kernels/kernels.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 using namespace kernels;
 
-/// How many blocks ahead the entries of a block are asked for: they lie where no hardware prefetcher looks.
+/// The entries of a block are prefetched this many blocks ahead, since hardware prefetchers do not find them.
 constexpr std::size_t kPrefetchAhead = 3;
 constexpr std::size_t kCacheLine = 64;
 
@@ -20,12 +20,12 @@ void prefetch(const ColumnBlock& block) {
       __builtin_prefetch(block.value + i);
 }
 
-/// The i-th sum that waits.
+/// The i-th waiting sum.
 double* waiting_row(const TreeRows& sums, std::size_t i) {
   return i == 0 ? sums.out + sums.node * sums.node_stride : sums.waiting + (i - 1) * sums.apart;
 }
 
-/// Adds the last sum that waits to the one before it.
+/// Adds the last waiting sum to the one before it.
 void merge_rows(TreeRows& sums, std::size_t width) {
   --sums.count;
   const double* from = waiting_row(sums, sums.count);
@@ -43,7 +43,7 @@ std::uint32_t highest_difference(const TreeLeaves& leaves, std::uint32_t a, std:
   return 31u - static_cast<std::uint32_t>(__builtin_clz(leaves.number[a] ^ leaves.number[b]));
 }
 
-/// The row that a leaf is added up in, once what comes before it is as complete as it gets.
+/// Returns the row in which to add up a leaf, after completing all earlier sums that can be completed.
 double* row_of_leaf(const TreeLeaves& leaves, std::uint32_t leaf, TreeRows& sums, std::size_t width) {
   if (sums.count > 0) {
     if (sums.leaf[sums.count - 1] == leaf) return waiting_row(sums, sums.count - std::size_t{1});
@@ -79,7 +79,7 @@ void add_tree_rows(const double* rows, const ColumnBlock& block, const std::uint
 
 template <int V>
 void add_single_rows(const float* rows, std::size_t width, const ColumnBlock& block, double* gradient) {
-  // Several sums of each number, so that none waits for its last addition.
+  // Each number has several sums, so that an addition need not wait for the one before it.
   constexpr int kSums = V <= 2 ? 4 : (V <= 4 ? 2 : 1);
   Floats sums[V] = {}, more[kSums][V] = {};
   const auto add = [&](std::size_t i, Floats(&to)[V]) {
@@ -126,7 +126,7 @@ void add_rows(const double* rows, const Index* index, const double* x, std::size
   accumulate_rows(rows, width, index, x, n, out, width);
 }
 
-/// What is left of a block's entries, and its sum so far.
+/// The remaining entries of a block, and its sum so far.
 struct Entries {
   const std::uint16_t* at;
   const double* x;
@@ -141,7 +141,7 @@ struct Entries {
 };
 
 /// Each addition of a sum in order waits for the one before it. So four long blocks are summed at the same
-/// time. The processor overlaps blocks that are shorter than kLongBlock by itself.
+/// time. Blocks shorter than kLongBlock are overlapped by the processor itself.
 constexpr std::size_t kLongBlock = 24, kBlocksAtOnce = 4;
 
 template <bool kValues>
@@ -191,7 +191,7 @@ void gather_in_order(const double* column, const ColumnBlock* blocks, const std:
 
 void gather(const double* column, const ColumnBlock* blocks, const std::uint32_t* at, std::size_t n,
             double* sums) {
-  // Where one block has values, all have that are not empty.
+  // If one block has values, all non-empty blocks have.
   bool values = false;
   for (std::size_t b = 0; b < n; ++b) values |= blocks[b].value != nullptr;
   if (values)
@@ -239,7 +239,8 @@ void block_to_columns(const double* rows, std::size_t width, double* columns, st
   for (std::size_t i = 0; i < N; ++i) store(columns + i * stride, block[i]);
 }
 
-/// Full vectors go to positions that are multiples of kLanes: within one cache line each.
+/// Whole vectors are stored to positions that are multiples of kLanes, so that each stays within one cache
+/// line.
 void rows_to_columns(const double* rows, std::size_t width, std::size_t outputs, std::size_t begin,
                      std::size_t n, double* columns, std::size_t stride) {
   const auto one_position = [&](std::size_t p) {

@@ -9,7 +9,7 @@
 
 namespace proxbench {
 
-/// Uses its parameter; the set that was in use before is back afterwards.
+/// Runs each test on the instruction set that is its parameter, and restores the previous set afterwards.
 class EachInstructionSet : public testing::TestWithParam<InstructionSet> {
  protected:
   void SetUp() override { use_instruction_set(GetParam()); }
@@ -25,7 +25,7 @@ inline std::string name_of_set(const testing::TestParamInfo<InstructionSet>& inf
 
 }  // namespace proxbench
 
-/// The tests of a fixture on every instruction set of this machine.
+/// Instantiates the tests of a fixture on every instruction set of this machine.
 #define PROXBENCH_ON_EACH_INSTRUCTION_SET(fixture)                                                    \
   INSTANTIATE_TEST_SUITE_P(Sets, fixture, testing::ValuesIn(proxbench::supported_instruction_sets()), \
                            proxbench::name_of_set)

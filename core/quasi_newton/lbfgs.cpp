@@ -11,7 +11,7 @@ namespace proxbench {
 
 namespace {
 
-/// Relative curvature below which a pair tells nothing but rounding.
+/// A pair with less relative curvature contains only rounding errors.
 constexpr double kCurvatureFloor = 1e-12;
 
 }  // namespace
@@ -91,8 +91,8 @@ void CompactLbfgs::write_pair(std::size_t slot, std::span<const double> y, std::
   }
 }
 
-/// Row `slot` of S^T B0 S and of S^T Y, s of the pair in that slot. L holds s_i^T y_j for i after j
-/// only, so y needs none.
+/// Computes the rows of S^T B0 S and S^T Y that belong to `slot`, from its s. L needs s_i^T y_j only for i
+/// after j, so the products of the new y with older s are not needed.
 void CompactLbfgs::multiply_pairs(std::size_t slot, std::span<const double> s) {
   AlignedVector<double> products(width(), 0.0);
   kernels_in_use().combine_rows(q_.data(), stride_, rows_, s.data(), products.data(), width());
@@ -107,9 +107,10 @@ void CompactLbfgs::set_gamma(double gamma) {
   if (!ages_.empty()) build_middle();
 }
 
-/// The inverse of K = [gamma*S^T S, L; L^T, -D], L the part of S^T Y below its diagonal D, by the Schur
-/// complement J of -D, which is positive definite: [J^-1, J^-1 E; (J^-1 E)^T, E^T J^-1 E - D^-1], E = L D^-1.
-/// Steps shrink by many orders of magnitude as the solver converges: all is scaled to a unit diagonal first.
+/// Computes M from the inverse of K = [gamma*S^T S, L; L^T, -D], where L is the part of S^T Y below its
+/// diagonal D. With the Schur complement J of -D, which is positive definite, and E = L D^-1, the inverse is
+/// [J^-1, J^-1 E; (J^-1 E)^T, E^T J^-1 E - D^-1]. Steps shrink by many orders of magnitude as the solver
+/// converges, so everything is first scaled to a unit diagonal.
 void CompactLbfgs::build_middle() {
   const std::size_t w = width();
   const auto order = static_cast<Eigen::Index>(ages_.size());

@@ -1,12 +1,12 @@
 #pragma once
-/// The compact limited-memory BFGS matrix on a shrinking working set (Zhong et al. 2014, sections 2.1
-/// and 2.3).
+/// The compact limited-memory BFGS matrix on a shrinking working set (Zhong et al. 2014, sections 2.1 and
+/// 2.3).
 ///
 ///     B = gamma*I - Q R Q^T,   Q = [gamma*S  Y],   R = [gamma*S^T S, L; L^T, -D]^-1
 ///
-/// S = w_{t+1} - w_t and Y = g_{t+1} - g_t hold at most m pairs, restricted to the working set A: |A| rows.
-/// gamma is folded into the middle matrix, so that rows are stored once: B = gamma*I - [S Y] M [S Y]^T with
-/// M = diag(gamma, 1) R diag(gamma, 1).
+/// S and Y hold at most m pairs s = w_{t+1} - w_t and y = g_{t+1} - g_t, restricted to the |A| coordinates
+/// (rows) of the working set A. gamma is folded into the middle matrix, so that rows are stored once: B =
+/// gamma*I - [S Y] M [S Y]^T with M = diag(gamma, 1) R diag(gamma, 1).
 
 #include <cstddef>
 #include <cstdint>
@@ -18,8 +18,8 @@
 
 namespace proxbench {
 
-/// What a new pair (s, y) does to gamma. kLastStep sets it to the curvature of the step, y^T s / s^T s, as
-/// the paper does. kNone leaves it as it is.
+/// How a new pair (s, y) changes gamma. kLastStep sets it to the curvature of the step, y^T s / s^T s, as in
+/// the paper. kNone leaves it as it is.
 enum class GammaRule { kLastStep, kNone };
 
 class CompactLbfgs {
@@ -27,51 +27,50 @@ class CompactLbfgs {
   /// memory m >= 1.
   explicit CompactLbfgs(std::size_t memory, GammaRule rule = GammaRule::kLastStep);
 
-  /// Forgets all pairs and takes a working set of `rows` coordinates; B = gamma*I.
+  /// Drops all pairs and takes a working set of `rows` coordinates; B = gamma*I.
   void reset(std::size_t rows, double gamma);
 
-  /// Keeps only the given rows (ascending): the working set shrank. What was computed over the larger set (D,
-  /// L, S^T S) stays: s is zero outside the set that it was computed on.
+  /// Keeps only the given rows, which must ascend, because the working set shrank. D, L and S^T S stay as
+  /// computed over the larger set: s is zero outside the set on which it was computed.
   void keep_rows(std::span<const std::uint32_t> kept);
   static constexpr std::uint32_t kNew = static_cast<std::uint32_t>(-1);
-  /// Another working set under the same pairs: row i is the old row from[i], or kNew: no pair moved it.
+  /// Changes the working set under the same pairs. Row i is the old row from[i], or kNew if no pair moved it.
   void take_rows(std::span<const std::uint32_t> from);
 
-  /// Appends the pair (s, y), one number a row, dropping the oldest pair when m are stored. A pair without
-  /// sufficient curvature, y^T s <= 1e-12 * |s|*|y|, is skipped, false is returned, and B stays as it was.
+  /// Appends the pair (s, y), one number per row. Drops the oldest pair if m are stored. If the pair has too
+  /// little curvature, y^T s <= 1e-12 * |s|*|y|, skips it, returns false and leaves B as it was.
   bool update(std::span<const double> s, std::span<const double> y) { return update(s, y, s); }
-  /// The same for B = gamma*B0 - ...: b = B0 s stands in for s, and the curvature is y^T s / s^T b.
+  /// Does the same for B = gamma*B0 - ...: b = B0 s replaces s, and the curvature is y^T s / s^T b.
   bool update(std::span<const double> s, std::span<const double> y, std::span<const double> b);
 
-  /// Forgets all pairs and takes these instead, m at most, oldest first, each of `rows` numbers: s, y, and b
-  /// = B0 s as in update(). y^T s > 0 for each. gamma stays.
+  /// Replaces all pairs by the given ones: at most m, oldest first, each of `rows` numbers. s, y and b = B0 s
+  /// are as in update(). Each pair must have y^T s > 0. gamma stays.
   void assign(std::size_t rows, std::span<const std::vector<double>> s,
               std::span<const std::vector<double>> y, std::span<const std::vector<double>> b,
               const Parallel& parallel = Parallel());
-  /// Number j of y in the pair before which there are `age` older ones.
+  /// Number j of y in the pair that has `age` older ones.
   double y(std::size_t age, std::size_t j) const { return q_[j * stride_ + 2 * ages_[age] + 1]; }
 
   double gamma() const { return gamma_; }
-  /// Another gamma under the same pairs; GammaRule::kNone only, others choose it with each pair.
+  /// Changes gamma under the same pairs. Only with GammaRule::kNone; other rules set gamma with each pair.
   void set_gamma(double gamma);
   std::size_t rows() const { return rows_; }
   std::size_t pairs() const { return ages_.size(); }
-  /// Doubles in use in a row of q() and q_hat(): two for each pair, padded.
+  /// Doubles used in a row of q() and q_hat(): two for each pair, padded.
   std::size_t width() const { return padded(2 * pairs()); }
 
-  /// Row j of [S Y], and column j of M [S Y]^T: width() doubles each. (Bd)_j = gamma*d_j - q(j) . sum_i
-  /// q_hat(i) d_i.
-  /// Doubles from a row of them to the next.
+  /// q(j) is row j of [S Y], and q_hat(j) is column j of M [S Y]^T, width() doubles each: (Bd)_j = gamma*d_j
+  /// - q(j) . sum_i q_hat(i) d_i. Their rows are stride() doubles apart.
   std::size_t stride() const { return stride_; }
   const double* q(std::size_t j) const { return q_.data() + j * stride_; }
   const double* q_hat(std::size_t j) const { return q_hat_.data() + j * stride_; }
-  /// B_jj, where that of B0 is gamma * of_start.
+  /// B_jj, if the diagonal entry of B0 is of_start.
   double diagonal(std::size_t j, double of_start = 1.0) const;
 
-  /// Computes q_hat for all rows; to be called after update()/keep_rows() and before q_hat() or diagonal().
+  /// Computes q_hat for all rows. Call it after update() or keep_rows(), and before q_hat() or diagonal().
   void refresh(const Parallel& parallel = Parallel());
 
-  /// B d, by the formula above; for tests and for checks.
+  /// B d by the formula above, for tests and checks.
   std::vector<double> multiply(std::span<const double> d) const;
 
  private:
@@ -83,7 +82,7 @@ class CompactLbfgs {
   GammaRule rule_;
   double gamma_ = 1.0;
   std::vector<std::size_t>
-      ages_;  ///< slots in use, oldest first; slot i holds s in column 2i and y in 2i + 1
+      ages_;  ///< slots in use, oldest first; slot i has b in column 2i of q_, y in column 2i + 1
   AlignedVector<double> q_, q_hat_;
   std::vector<double> sts_, sty_;  ///< S^T S and S^T Y by slot, memory x memory, row-major
   AlignedVector<double> middle_;   ///< M (symmetric), width() x width(); zero where unused

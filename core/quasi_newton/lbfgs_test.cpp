@@ -17,7 +17,7 @@ using Eigen::VectorXd;
 
 constexpr Eigen::Index kDimension = 12;
 
-/// Pairs (s, H s) of a random positive definite H, so that curvature is positive.
+/// Pairs (s, H s) of a random positive definite H, so that the curvature is positive.
 struct Pairs {
   explicit Pairs(std::size_t count, std::uint64_t seed) {
     Random random(seed);
@@ -26,7 +26,7 @@ struct Pairs {
     hessian = a * a.transpose() + 0.1 * MatrixXd::Identity(kDimension, kDimension);
     for (std::size_t i = 0; i < count; ++i) {
       VectorXd step(kDimension);
-      // Steps that shrink as those of a converging solver do.
+      // The steps shrink like those of a converging solver.
       for (double& x : step) x = random.normal() * std::pow(0.1, static_cast<double>(i));
       s.push_back(step);
       y.push_back(hessian * step);
@@ -112,7 +112,7 @@ TEST(CompactLbfgs, SatisfiesTheSecantEquation) {
 }
 
 TEST(CompactLbfgs, OnAShrunkenSetIsTheSubmatrix) {
-  // After shrinking, s and y of later pairs are zero outside the kept rows (section 2.3).
+  // After the shrinking, s and y of later pairs are zero outside the kept rows (section 2.3).
   const Pairs pairs(3, 5);
   const std::vector<std::uint32_t> kept = {0, 2, 3, 7, 8, 11};
   CompactLbfgs lbfgs(4);
@@ -163,7 +163,7 @@ TEST(CompactLbfgs, NeedsMemory) {
   EXPECT_THROW(CompactLbfgs(0), Error);
 }
 
-/// B = gamma*B0 - ...
+/// Tests B = gamma*B0 - ...
 TEST(CompactLbfgs, StartsFromAnyMatrix) {
   const Pairs pairs(11, 5);
   Random random(12);
@@ -179,7 +179,7 @@ TEST(CompactLbfgs, StartsFromAnyMatrix) {
     }
     return b;
   };
-  // What multiply() gives has gamma*I in the place of gamma*B0.
+  // multiply() has gamma*I in place of gamma*B0.
   const auto matrix = [&](const CompactLbfgs& lbfgs, const MatrixXd& start) {
     return MatrixXd(as_matrix(lbfgs) + lbfgs.gamma() * (start - MatrixXd::Identity(kDimension, kDimension)));
   };
@@ -215,7 +215,7 @@ TEST(CompactLbfgs, AssignedPairsAreAsGoodAsThoseOfUpdates) {
   for (std::size_t i = 0; i < pairs.s.size(); ++i)
     for (std::size_t j = 0; j < static_cast<std::size_t>(kDimension); ++j)
       EXPECT_EQ(assigned.y(i, j), y[i][j]);
-  // The next pair takes the place of the oldest where there is no more room.
+  // If there is no more room, the next pair replaces the oldest.
   const Pairs more(3, 18);
   for (std::size_t i = 0; i < more.s.size(); ++i)
     for (CompactLbfgs* each : {&updated, &assigned})

@@ -3,15 +3,15 @@
 ///
 ///     F(alpha) <= F(0) + sigma * Delta(alpha) + rounding * eps * |F(0)|,   alpha = alpha0 * beta^k,
 ///
-/// with the smallest k = 0, 1, ... that satisfies it,
+/// with the smallest k = 0, 1, ... that satisfies it.
 ///
-/// where Delta(alpha) < 0 is the predicted change. For a straight search Delta(alpha) = alpha * slope (Zhong
-/// et al. 2014, section 2.3; Tseng and Yun 2009); a search along a projected path brings its own (OWL-QN,
-/// section 3.2).
+/// Delta(alpha) < 0 is the predicted change. In a straight search, Delta(alpha) = alpha * slope (Zhong et al.
+/// 2014, section 2.3; Tseng and Yun 2009). A search along a projected path has a prediction of its own
+/// (OWL-QN, section 3.2).
 ///
-/// The last term is the allowance for rounding: F is a sum of thousands of terms, so near the optimum a good
-/// step promises a decrease below the last digits of F, and without the allowance chance would decide whether
-/// it is taken.
+/// The last term allows for rounding. F is a sum of thousands of terms, so near the optimum a good step
+/// predicts a decrease below the last digits of F. Without the allowance, chance would decide whether the
+/// step is taken.
 
 #include <cmath>
 #include <limits>
@@ -19,7 +19,7 @@
 namespace proxbench {
 
 struct ArmijoOptions {
-  double sigma = 1e-3;    ///< share of the predicted decrease that must be had, 0 < sigma < 1
+  double sigma = 1e-3;    ///< required share of the predicted decrease, 0 < sigma < 1
   double beta = 0.5;      ///< factor between trials, 0 < beta < 1
   int max_trials = 60;    ///< >= 1
   double rounding = 4.0;  ///< allowance, in units of eps * |F(0)|, >= 0
@@ -32,10 +32,10 @@ struct ArmijoResult {
   int trials = 0;
 };
 
-/// What a search along a curved path says of one trial.
+/// One trial of a search along a curved path.
 struct ArmijoTrial {
   double value;      ///< F(alpha)
-  double predicted;  ///< Delta(alpha), negative where the step promises a decrease
+  double predicted;  ///< Delta(alpha), negative if the step predicts a decrease
 };
 
 /// trial(alpha) returns an ArmijoTrial. A trial whose value or prediction is not finite is rejected.
@@ -49,14 +49,15 @@ ArmijoResult backtrack(double f0, double alpha0, const ArmijoOptions& options, T
     result.alpha = alpha;
     result.value = at.value;
     ++result.trials;
-    // The bound is formed as a decrease, so that it keeps its digits where |f0| is large.
+    // The condition compares decreases, which keeps its digits if |f0| is large.
     result.accepted = std::isfinite(at.value) && at.value - f0 <= options.sigma * at.predicted + allowance;
     alpha *= options.beta;
   }
   return result;
 }
 
-/// The straight search: value(alpha) returns F at the trial, `slope` is Delta_t (negative).
+/// The straight search. value(alpha) returns F at the trial, and `slope` < 0 is the predicted change per unit
+/// of alpha.
 template <class Value>
 ArmijoResult armijo(double f0, double slope, double alpha0, const ArmijoOptions& options, Value&& value) {
   return backtrack(f0, alpha0, options, [&](double alpha) {

@@ -11,7 +11,7 @@ namespace proxbench {
 namespace {
 
 TEST(Armijo, TakesTheFirstStepThatDecreasesEnough) {
-  // F(alpha) = (alpha - 1)^2: full step from 0 lands in the minimum.
+  // F(alpha) = (alpha - 1)^2: a full step from 0 reaches the minimum.
   auto f = [](double a) { return (a - 1) * (a - 1); };
   const ArmijoResult r = armijo(f(0), -2.0, 1.0, {}, f);
   EXPECT_TRUE(r.accepted);
@@ -37,7 +37,7 @@ TEST(Armijo, BacktracksByBetaUntilTheConditionHolds) {
 }
 
 TEST(Armijo, ADecreaseBelowTheSharePromisedIsNotEnough) {
-  // Decreases at every step, but by 1e-4 of the promise only.
+  // F decreases at every step, but only by 1e-4 of the predicted decrease.
   auto f = [](double a) { return 1.0 - 1e-4 * a; };
   const ArmijoResult r = armijo(1.0, -1.0, 1.0, {}, f);
   EXPECT_TRUE(r.accepted) << "tiny steps end within the rounding allowance";
@@ -86,7 +86,8 @@ TEST(Armijo, AllowsForRoundingButForNoMore) {
 }
 
 TEST(Backtrack, UsesThePredictionOfEachTrial) {
-  // |alpha - 3| clipped at 1, as a projection would: the promise stops growing there.
+  // F decreases by alpha up to alpha = 1 and then stays, as on a projected path. The predicted change also
+  // stops there.
   ArmijoOptions options;
   options.sigma = 0.5;
   auto trial = [](double a) {

@@ -16,6 +16,7 @@
 #include "experiments/run/plugins.h"
 #include "experiments/run/read_data.h"
 #include "experiments/run/trainer.h"
+#include "experiments/sweep/cache.h"
 #include "experiments/sweep/provenance.h"
 
 namespace proxbench {
@@ -68,12 +69,13 @@ void refuse_commands_for_one_process(CLI::App& app) {
   }
 }
 
-/// Version, revision, compiler and instruction set of this program.
+/// Version, revision, compiler and instruction set of this program, and the digest of the code that decides
+/// results.
 std::string version_text() {
   const Provenance made = provenance();
-  return fmt::format("proxbench {}\nrevision {}{}\ncompiler {}\ninstruction set {}", made.version,
+  return fmt::format("proxbench {}\nrevision {}{}\ncompiler {}\ninstruction set {}\ncode {}", made.version,
                      made.git_revision, made.git_dirty == "yes" ? ", with changes" : "", made.compiler,
-                     made.instruction_set);
+                     made.instruction_set, program_digest());
 }
 
 }  // namespace

@@ -58,6 +58,7 @@ class ExternalTraining {
     begin_counting(outcome_);
     outcome_.parameters = job;
     outcome_.trainer = trainer_title(job);
+    if (trainer_.algorithms.size() > 1) outcome_.trainer += ", " + algorithm_;
   }
 
   RunOutcome run() {

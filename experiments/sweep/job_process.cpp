@@ -55,11 +55,10 @@ fs::path worker_program() {
 }
 
 void pin(ProcessSettings& settings, const std::vector<int>& cpus, std::size_t first, std::size_t threads,
-         Backend backend) {
+         bool bind_each) {
   const auto begin = cpus.begin() + static_cast<std::ptrdiff_t>(first);
   settings.cpus.assign(begin, begin + static_cast<std::ptrdiff_t>(threads));
-  if (backend ==
-      Backend::kOpenMP)  // each by its number: OMP_PLACES=threads needs /sys, which containers may lack
+  if (bind_each)  // each by its number: OMP_PLACES=threads needs /sys, which containers may lack
     settings.environment = {"OMP_PROC_BIND=true",
                             fmt::format("OMP_PLACES={{{}}}", fmt::join(settings.cpus, "},{"))};
   else
@@ -80,7 +79,8 @@ ProcessSettings job_settings(const ExperimentConfig& config, const RunParameters
   settings.memory_limit = static_cast<std::uint64_t>(config.memory_limit * 1024 * 1024);
   const auto threads = static_cast<std::size_t>(job.threads);
   if (config.pin && job.processes == 1 && threads * static_cast<std::size_t>(at_a_time) <= cpus.size())
-    pin(settings, cpus, slot * threads, threads, parse_backend(job.backend));
+    pin(settings, cpus, slot * threads, threads,
+        parse_backend(job.backend) == Backend::kOpenMP && job.solver != kExternal);
   return settings;
 }
 

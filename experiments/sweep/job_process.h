@@ -25,11 +25,11 @@ struct JobLimits {
 /// Of the process of a run.
 JobLimits job_limits(const ExperimentConfig& config, const RunParameters& job);
 
-/// Lets a process of so many threads run on as many of these CPUs from number `first` on, its memory
-/// spread over their NUMA nodes (process.h). Each thread of OpenMP is bound to one. Those of oneTBB are not:
-/// they would all have the CPU that OpenMP binds the first thread to, since they inherit what it may run on.
+/// The process may run on `threads` of these CPUs, from number `first` on. Its memory is spread over their
+/// NUMA nodes (process.h). With `bind_each` OpenMP binds each of its threads to one CPU. Not for processes
+/// whose threads or child processes are not OpenMP's own: these inherit the one CPU of the first thread.
 void pin(ProcessSettings& settings, const std::vector<int>& cpus, std::size_t first, std::size_t threads,
-         Backend backend);
+         bool bind_each);
 /// The process of a run, within the config's memory limit. It is bound where the config says so, and there
 /// are CPUs for `at_a_time` of them, of which it is number `slot`. Several processes are bound by what
 /// launches them.

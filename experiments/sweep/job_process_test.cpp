@@ -10,16 +10,20 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// OpenMP's library binds the first thread when it is loaded, and threads of oneTBB inherit from that one.
-TEST(Pin, ThreadsOfOneTbbMayRunOnAllItsCpus) {
+/// OpenMP's library binds the first thread when it is loaded. Threads of oneTBB, and trainers that are
+/// programs of their own, inherit from that one.
+TEST(JobSettings, OnlyThreadsOfOpenMpAreBoundEach) {
   const std::vector<int> cpus = usable_cpus();
   if (cpus.size() < 2) GTEST_SKIP() << "one CPU";
-  const auto first_thread = [&](Backend backend) {
+  const auto first_thread = [&](const std::string& solver, const std::string& backend) {
     const TestFolder folder;
-    ProcessSettings settings{
-        .command = {"/bin/sh", "-c", "LD_PRELOAD=libgomp.so.1 grep Cpus_allowed_list /proc/self/status"}};
+    RunParameters job;
+    job.solver = solver;
+    job.backend = backend;
+    job.threads = 2;
+    ProcessSettings settings = job_settings({}, job, cpus);
+    settings.command = {"/bin/sh", "-c", "LD_PRELOAD=libgomp.so.1 grep Cpus_allowed_list /proc/self/status"};
     settings.log = folder / "log.txt";
-    pin(settings, cpus, 0, 2, backend);
     Process process(settings);
     while (!process.wait_for(1000ms)) {
     }
@@ -29,8 +33,10 @@ TEST(Pin, ThreadsOfOneTbbMayRunOnAllItsCpus) {
   const auto list = [&](const char* separator) {
     return fmt::format("Cpus_allowed_list:\t{}{}{}\n", cpus[0], separator, cpus[1]);
   };
-  EXPECT_EQ(first_thread(Backend::kTBB), list(cpus[1] == cpus[0] + 1 ? "-" : ","));
-  EXPECT_EQ(first_thread(Backend::kOpenMP), fmt::format("Cpus_allowed_list:\t{}\n", cpus[0]));
+  const std::string both = list(cpus[1] == cpus[0] + 1 ? "-" : ",");
+  EXPECT_EQ(first_thread("prox-newton", "tbb"), both);
+  EXPECT_EQ(first_thread("external", "openmp"), both);
+  EXPECT_EQ(first_thread("prox-newton", "openmp"), fmt::format("Cpus_allowed_list:\t{}\n", cpus[0]));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "experiments/base/files.h"
 #include "experiments/base/text.h"
 #include "experiments/config/ini.h"
+#include "experiments/config/trainers.h"
 #include "experiments/results/results.h"
 #include "experiments/sweep/cache.h"
 #include "experiments/sweep/job_process.h"
@@ -186,7 +187,11 @@ ScalingOptions parse_scaling_options(const ExperimentConfig& config, const std::
     if (out.backends.empty()) throw Error::usage("--backend: found none, expected openmp, tbb or mpi");
   }
   std::vector<std::string> labels;
-  for (const SolverConfig& solver : config.solvers) labels.push_back(solver.label);
+  for (const SolverConfig& solver : config.solvers)
+    if (solver.solver != kExternal) labels.push_back(solver.label);
+  if (labels.empty())
+    throw Error::usage(config.name +
+                       ": found only programs of their own, expected a solver whose phases can be measured");
   out.solvers = split_list(solvers);
   if (out.solvers.empty()) out.solvers = {labels.front()};
   for (const std::string& label : out.solvers)

@@ -20,8 +20,8 @@ PROXBENCH_KERNEL_SETS(ChainKernels, chain_kernels)
 
 namespace {
 
-/// Throws Error where transition scores, their exponentials both ways and their gradient cannot fit into this
-/// machine: a file of another format easily has a label of its own on each line.
+/// Throws Error if transition scores, their exponentials both ways and their gradient do not fit into this
+/// machine. A file of another format easily has a different label on each line.
 void require_memory(Index labels) {
   const double needed = 4.0 * sizeof(double) * labels * labels, present = machine_memory();
   if (needed > present)
@@ -71,8 +71,7 @@ std::vector<double> ChainOracle::gold_extra(const Parallel& parallel) const {
   return count;
 }
 
-/// This thread's buffers: they live as long as the thread, and are mostly the same size again at the next
-/// call.
+/// This thread's buffers. They live as long as the thread, since the next call mostly needs the same sizes.
 ChainOracle::Buffers& ChainOracle::buffers(std::size_t rows, std::size_t instances, bool backward) const {
   static thread_local Buffers work;
   const std::size_t width = padded(outputs_);
@@ -89,7 +88,7 @@ ChainOracle::Buffers& ChainOracle::buffers(std::size_t rows, std::size_t instanc
   return work;
 }
 
-/// That writes to these buffers, of forward messages alone.
+/// A chunk that writes to these buffers, for the forward pass only.
 ChainChunk ChainOracle::chunk_in(Buffers& work) const {
   return {.outputs = outputs_,
           .width = padded(outputs_),
@@ -122,8 +121,8 @@ ChainOracle::Transitions ChainOracle::transitions(const ScorePoint& at) const {
   return m;
 }
 
-/// Instances [first, last): one, or a chunk. Fills work.log_partition; with `backward` also posterior and its
-/// pair. Returns the sum of log-partitions.
+/// Infers instances [first, last): one instance, or a chunk. Fills work.log_partition. With `backward` also
+/// fills the posteriors and backward's pair. Returns the sum of log-partitions.
 double ChainOracle::infer_rows(const Sequences& on, const Transitions& m, const ScorePoint& at, Buffers& work,
                                std::size_t first, std::size_t last, const Backward* backward) const {
   if (m.linear()) return infer_linear(on, m, at, work, first, last, backward);
@@ -131,7 +130,7 @@ double ChainOracle::infer_rows(const Sequences& on, const Transitions& m, const 
   return infer_log(on, m, work, first, last, backward);
 }
 
-/// The scores of instances [first, last) by position.
+/// Writes the scores of instances [first, last) as rows by position.
 void ChainOracle::score_rows(const Sequences& on, const ScorePoint& at, std::size_t first, std::size_t last,
                              AlignedVector<double>& rows) const {
   const KernelTable& kernels = kernels_in_use();
@@ -145,7 +144,7 @@ void ChainOracle::score_rows(const Sequences& on, const ScorePoint& at, std::siz
   kernels.add_scaled(rows.data(), at.alpha, direction.data(), n * width);
 }
 
-/// Rabiner's scaling: alpha_t sums to one, c_t is the factor taken out at t.
+/// Rabiner's scaling: alpha_t sums to one, and c_t is the factor taken out at t.
 double ChainOracle::infer_linear(const Sequences& on, const Transitions& m, const ScorePoint& at,
                                  Buffers& work, std::size_t first, std::size_t last,
                                  const Backward* backward) const {
@@ -182,7 +181,7 @@ double ChainOracle::infer_linear(const Sequences& on, const Transitions& m, cons
                          work.log_partition.begin() + static_cast<std::ptrdiff_t>(last - first), 0.0);
 }
 
-/// The same for any finite scores, from rows in work.score: slow.
+/// The same for any finite scores, from rows in work.score. It is slow.
 double ChainOracle::infer_log(const Sequences& on, const Transitions& m, Buffers& work, std::size_t first,
                               std::size_t last, const Backward* backward) const {
   const std::size_t width = m.width, origin = on.row_origin(first), labels = outputs_;

@@ -4,7 +4,7 @@
 ///
 ///     p(y|x) = exp( sum_t s_t(y_t) + sum_{t<T} Lambda(y_t, y_{t+1}) ) / Z
 ///
-/// The extra weights are Lambda, K x K, row-major by the earlier label.
+/// The extra weights are Lambda, a K x K matrix stored row by row, with rows for the earlier label.
 
 #include "oracles/exact_oracle.h"
 
@@ -12,19 +12,19 @@ namespace proxbench {
 
 struct ChainChunk;
 
-/// Forward-backward in the linear domain on scaled vectors: scores are exponentiated relative to each
-/// position's largest and transitions relative to the largest of all, so nothing overflows. With
-/// transitions that differ by at most r, the sum of a position's alpha is at least e^-r before it is scaled.
-/// So what underflows there, e^-708, is e^(r-708) of the best state, and beta can lift it by at most e^r.
-/// Where r exceeds kLinearRange the oracle works in the log domain.
+/// Forward-backward in the linear domain on scaled vectors. Scores are exponentiated relative to the largest
+/// at each position, transitions relative to the largest of all, so nothing overflows. If transitions differ
+/// by at most r, the sum of a position's alpha is at least e^-r before scaling. So a state that underflows,
+/// at e^-708, has at most e^(r-708) of the best state's mass, and beta can raise it by at most e^r. If r
+/// exceeds kLinearRange, the oracle works in the log domain.
 class ChainOracle final : public ExactOracle, public CovarianceOracle, public FactorOracle {
  public:
-  /// Transitions further apart than this (in nats) are handled in the log domain; the mass lost within it is
+  /// Transitions further apart than this (in nats) are handled in the log domain. Within it, the mass lost is
   /// below e^-100 of the total.
   static constexpr double kLinearRange = 300.0;
 
-  /// Takes the instances' boundaries and gold labels. Throws Error on an empty instance, no label, or labels
-  /// whose transitions exceed the memory of this machine.
+  /// Takes the instances' boundaries and gold labels. Throws Error if an instance is empty, if there is no
+  /// label, or if the transitions between the labels exceed this machine's memory.
   explicit ChainOracle(const Dataset& data);
 
   std::size_t extra_weights() const override { return static_cast<std::size_t>(outputs_) * outputs_; }
@@ -39,7 +39,8 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override;
   double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
                     const Parallel& parallel) const override;
-  /// K^2 multiply-adds a position forwards; with the residual as many backwards and for the transitions.
+  /// K^2 multiply-adds per position forwards. The residual takes as many backwards and as many for the
+  /// transitions.
   double inference_flops(const ScorePoint&, bool residual) const override {
     return (residual ? 6.0 : 2.0) * static_cast<double>(extra_weights()) * static_cast<double>(positions());
   }
@@ -54,14 +55,14 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
   double inconsistency(Index instance, const double* beliefs) const override;
   void covariances(const Scores& scores, std::size_t instance, const LocalFeatures& features,
                    HalfMatrix& out) const override;
-  /// Keeps three numbers a position and label. Beyond kLinearRange it keeps the scores instead, and a
-  /// derivative takes logarithms throughout: right for any finite scores, and slow.
+  /// Keeps three numbers per position and label. Beyond kLinearRange it keeps the scores instead, and a
+  /// derivative works with logarithms, which is slow but correct for any finite scores.
   double infer_and_keep(const ScorePoint& at, Residual& residual, std::unique_ptr<Messages>& kept,
                         const Parallel& parallel) const override;
-  /// 6 K^2 multiply-adds a position, twice those of an inference.
+  /// 6 K^2 multiply-adds per position, twice those of an inference.
   void derivative(const Messages& at, const Scores& direction, Residual& out,
                   const Parallel& parallel) const override;
-  /// K^2 additions and as many comparisons a position, and two for each label's score and cost.
+  /// K^2 additions and K^2 comparisons per position, and two operations for each label's score and cost.
   double max_flops(const ScorePoint&) const override {
     return 2.0 * static_cast<double>(extra_weights() + outputs()) * static_cast<double>(positions());
   }
@@ -83,51 +84,51 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
              NbestOracle::Workspace& work) const override;
 
  private:
-  /// The transition scores, and in the linear domain their exponentials both ways.
+  /// The transition scores. In the linear domain also their exponentials, and the transpose of these.
   struct Transitions {
     std::size_t outputs, width;
     std::vector<double> score;  ///< K x K
     double largest = 0.0, smallest = 0.0;
-    AlignedVector<double> forward;   ///< exp(score - largest), rows by the earlier label, padded with 0
+    AlignedVector<double> forward;   ///< exp(score - largest), rows by the earlier label, padding 0
     AlignedVector<double> backward;  ///< its transpose
     bool linear() const { return largest - smallest <= kLinearRange; }
   };
-  /// Buffers of one chunk; rows are positions, from row_origin() on.
+  /// Buffers of one chunk. Rows are positions, starting at row_origin().
   struct Buffers {
-    AlignedVector<double> score;                ///< scores (linear domain: scratch)
+    AlignedVector<double> score;                ///< scores; scratch in the linear domain
     AlignedVector<double> message;              ///< scaled forward messages of the linear domain
     AlignedVector<double> posterior;            ///< p(y_t = k | x)
-    AlignedVector<double> pair;                 ///< width x width: for sums of pair marginals
+    AlignedVector<double> pair;                 ///< width x width, for sums of pair marginals
     AlignedVector<double> top, scale, inverse;  ///< scratch of the linear domain, as is edge
     std::vector<Index> edge;
-    std::vector<double> log_partition;  ///< one an instance of the chunk
+    std::vector<double> log_partition;  ///< one per instance of the chunk
   };
-  /// Of a point. Rows as in ChainChunk, those of a chunk from first_row[chunk] on.
+  /// The messages of a point. Rows are as in ChainChunk; those of a chunk start at first_row[chunk].
   struct Kept final : Messages {
     std::size_t bytes() const override;
     Transitions transitions;
     std::vector<std::size_t> first_row;
     AlignedVector<double> message, back, ratio;
-    std::vector<double> pair;  ///< K x K: expected numbers of transitions
-    Scores scores;             ///< in the log domain, in place of rows
+    std::vector<double> pair;  ///< K x K: expected counts of transitions
+    Scores scores;             ///< in the log domain, instead of rows
   };
   class LazyKBest;
-  /// What is computed of the way back: where the sums of pair marginals go, the residual that posteriors will
-  /// be written to (null: none), and where messages are kept (null: nowhere), from row `kept_row` on.
+  /// Where the backward pass writes: the sums of pair marginals, the residual that will receive the
+  /// posteriors (may be null), and the messages to keep, from row `kept_row` on (`kept` may be null).
   struct Backward {
     double* pair;
     const Residual* residual;
     Kept* kept = nullptr;
     std::size_t kept_row = 0;
   };
-  /// Sequences whose positions follow each other. Boundaries and gold labels are borrowed.
+  /// Sequences whose positions are consecutive. Boundaries and gold labels are borrowed.
   struct Sequences {
     Sequences(std::span<const Index> begin, std::span<const Index> gold);
     std::span<const Index> begin, gold;
-    std::vector<Index> chunk_begin;  ///< sequences cut into chunks of about equal positions
-    std::vector<Index> by_length;    ///< longest first within each chunk, from 0 on there
-    /// The position of row 0 where sequences from `first` on are worked on: at their first or before it, so
-    /// that rows are turned from and into columns in whole cache lines.
+    std::vector<Index> chunk_begin;  ///< cuts the sequences into chunks of about equal positions
+    std::vector<Index> by_length;    ///< longest first within each chunk, numbered from 0
+    /// The position of row 0 if work starts at sequence `first`. It is at that sequence's first position or
+    /// before it, so that rows and columns are converted in whole cache lines.
     std::size_t row_origin(std::size_t first) const { return begin[first] / kPad * kPad; }
   };
   double infer_on(const Sequences& on, const ScorePoint& at, Residual* residual, const Parallel& parallel,
@@ -138,15 +139,15 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
   void derivative_log(const Kept& at, const Scores& direction, Residual& out, const Parallel& parallel) const;
   void derivative_log_of(std::size_t instance, const Kept& at, const Scores& direction, Residual& out,
                          double* pair) const;
-  /// The distribution of one sequence as a Markov chain: found with logarithms, and so right for any finite
-  /// scores.
+  /// The distribution of one sequence as a Markov chain. It is computed with logarithms, and so is correct
+  /// for any finite scores.
   struct Conditionals {
     double log_partition = 0.0;
     AlignedVector<double> marginal;  ///< rows of padded(K): p(y_t = k)
-    AlignedVector<double> next;      ///< K rows of padded(K) an edge: p(y_{t+1} = d | y_t = c), row c
+    AlignedVector<double> next;      ///< K rows of padded(K) per edge: row c holds p(y_{t+1} = d | y_t = c)
   };
   Conditionals conditionals(const Scores& scores, std::size_t instance) const;
-  /// From rows of scores, one a position.
+  /// Takes rows of scores, one per position.
   Conditionals conditionals(const double* scores, std::span<const double> transition,
                             std::size_t length) const;
   void viterbi(const double* scores, std::span<const double> extra, const Index* gold, double wrong,

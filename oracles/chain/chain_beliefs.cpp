@@ -1,5 +1,5 @@
-/// The beliefs of a chain: log marginals of its pairs (edge by edge, K x K, the earlier label first), then
-/// those of the positions that two pairs share. A sequence of one position has its own marginals alone.
+/// The beliefs of a chain: the log marginals of its pairs (edge by edge, K x K, the earlier label first),
+/// then those of the positions that two pairs share. A sequence of one position has only its own marginals.
 
 #include <algorithm>
 #include <cmath>
@@ -27,7 +27,7 @@ double ChainOracle::infer_beliefs(Index instance, const double* scores, std::spa
   const Size size = belief_size(instance);
   double* shared = log_beliefs + size.positive;
   double log_partition = 0.0;
-  // A logarithm may come out above 0 by its rounding.
+  // Rounding may make a logarithm positive.
   const auto write = [](const double* logs, std::size_t n, double* out) {
     return std::transform(logs, logs + n, out, [](double x) { return std::min(x, 0.0); });
   };
@@ -99,7 +99,7 @@ double ChainOracle::infer_beliefs(Index instance, const double* scores, std::spa
   return log_partition - score_of_gold;
 }
 
-/// All labels but gold are alike, so that a message is two numbers: of gold and of any other, as logarithms.
+/// All labels except gold are alike. So a message is two logarithms: one of gold, one of any other label.
 void ChainOracle::gold_beliefs(Index instance, double score, double* log_beliefs) const {
   require_gold();
   struct Message {

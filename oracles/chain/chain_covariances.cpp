@@ -1,4 +1,4 @@
-/// Second moments of one sequence: what a dense Hessian is made of.
+/// Second moments of one sequence, the terms of a dense Hessian.
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +22,7 @@ ChainOracle::Conditionals ChainOracle::conditionals(const Scores& scores, std::s
                       scores.extra, length(static_cast<Index>(instance)));
 }
 
-/// By one way back.
+/// One backward pass finds the conditionals, then a forward pass the marginals.
 ChainOracle::Conditionals ChainOracle::conditionals(const double* scores, std::span<const double> transition,
                                                     std::size_t length) const {
   const KernelTable& kernels = kernels_in_use();
@@ -30,7 +30,7 @@ ChainOracle::Conditionals ChainOracle::conditionals(const double* scores, std::s
   Conditionals out;
   out.marginal.assign(length * width, 0.0);
   out.next.assign((length - 1) * labels * width, 0.0);
-  // x[0..labels) = softmax of itself; returns log sum exp.
+  // Replaces x[0..labels) by its softmax, and returns log sum exp.
   const auto softmax = [&](double* x) {
     const double largest = *std::max_element(x, x + labels);
     for (std::size_t k = 0; k < labels; ++k) x[k] -= largest;
@@ -41,7 +41,7 @@ ChainOracle::Conditionals ChainOracle::conditionals(const double* scores, std::s
     for (std::size_t k = 0; k < labels; ++k) x[k] /= sum;
     return largest + std::log(sum);
   };
-  // score[k]: of everything from position t on, given y_t = k.
+  // score[k] is the log of the total weight from position t on, given y_t = k.
   std::vector<double> score(labels), from_next(labels, 0.0);
   for (std::size_t t = length; t-- > 0;) {
     for (std::size_t k = 0; k < labels; ++k) score[k] = scores[t * width + k] + from_next[k];
@@ -60,13 +60,13 @@ ChainOracle::Conditionals ChainOracle::conditionals(const double* scores, std::s
   return out;
 }
 
-/// One way forward. Row k of `so_far` holds the covariances of all slots, as far as they are made up of
-/// positions and edges up to t, with [y_t = k]; an edge later row d is sum over k of p(d | k) times row k.
-/// Each position's and each edge's own features are paired with these. What belongs to the same position or
-/// edge is met twice, and so counts half each time; all other pairs are met at the later of the two.
+/// One forward pass. Row k of `so_far` holds the covariances with [y_t = k] of all slots, summed over the
+/// positions and edges up to t. One edge later, row d is the sum over k of p(d | k) times row k. The features
+/// of each position and edge are paired with these rows. Two features of the same position or edge meet
+/// twice, so each time counts half. All other pairs meet once, at the later of the two.
 void ChainOracle::covariances(const Scores& scores, std::size_t instance, const LocalFeatures& features,
                               HalfMatrix& out) const {
-  /// Positions whose edges are taken together: then products of matrices do for them.
+  /// The edges of this many positions are taken together, as products of matrices.
   constexpr std::size_t kTogether = 8;
   const KernelTable& kernels = kernels_in_use();
   const std::size_t labels = outputs_, width = padded(labels), stride = padded(features.slots),
@@ -74,11 +74,11 @@ void ChainOracle::covariances(const Scores& scores, std::size_t instance, const 
                     length = this->length(static_cast<Index>(instance));
   const Conditionals model = conditionals(scores, instance);
   out.clear(features.slots);
-  // Of the positions at hand: rows of `labels` vectors; p(d | c) and p(c, d) of each extra weight on the edge
-  // to the next position.
+  // For the current positions: `labels` vectors each, and for each extra weight p(d | c) and p(c, d) on the
+  // edge to the next position.
   AlignedVector<double> history(kTogether * labels * stride), conditional(labels * labels),
       next_of(extras * kTogether), chance(kTogether * extra_width, 0.0), chance_of(extras * kTogether);
-  std::size_t met = extra_width;  // slots that have come up
+  std::size_t met = extra_width;  // slots that have occurred so far, padded
   std::vector<std::size_t> met_at(kTogether);
   for (std::size_t t = 0; t < length; ++t) {
     const double* marginal = model.marginal.data() + t * width;
@@ -127,7 +127,7 @@ void ChainOracle::covariances(const Scores& scores, std::size_t instance, const 
       next_of[i * kTogether + at] = next[c * width + d];
       chance[at * extra_width + i] = chance_of[i * kTogether + at] = marginal[c] * next[c * width + d];
     }
-    // The edges of all positions at hand.
+    // The edges of all current positions.
     const std::size_t edges = at + (last ? 0 : 1);
     if (!last && edges < kTogether) continue;
     for (std::size_t p = 0; p < edges; ++p)

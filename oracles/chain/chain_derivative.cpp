@@ -1,4 +1,4 @@
-/// The chain's derivative capability: how marginals change along a direction of scores.
+/// The chain's derivative capability: the change of marginals along a direction of scores.
 #include <algorithm>
 #include <numeric>
 
@@ -14,7 +14,7 @@ PROXBENCH_KERNEL_SETS(ChainDerivativeKernels, chain_derivative_kernels)
 
 namespace {
 
-/// Rows of a chunk, and pointers to them.
+/// The rows of a chunk, and pointers to them.
 struct Scratch {
   AlignedVector<double> change, through, message_change, weight, weight_change, shift;
   std::vector<const double*> left, right;
@@ -39,7 +39,7 @@ std::size_t ChainOracle::Kept::bytes() const {
                            transitions.forward.size() + transitions.backward.size());
 }
 
-/// Room for the messages at a point; in the log domain its scores.
+/// Makes room for the messages at a point. In the log domain, copies its scores.
 void ChainOracle::prepare(const ScorePoint& at, const Transitions& m, Kept& kept) const {
   kept.transitions = m;
   std::size_t rows = 0;
@@ -141,9 +141,10 @@ void ChainOracle::derivative_log(const Kept& at, const Scores& direction, Residu
   std::copy(pair.begin(), pair.end(), out.extra.begin());
 }
 
-/// On the sequence as a Markov chain, p(d | c) from one position to the next: with f_t(k) the derivative of
-/// p_t(k) by the scores up to t alone, and g_t(k) the expected change of what comes behind, given y_t = k.
-/// Scores at each position are shifted by h_t so that f_t sums to 0 (chain_derivative_kernels.h).
+/// Treats the sequence as a Markov chain with p(d | c) from one position to the next. f_t(k) is the
+/// derivative of p_t(k) by the scores up to t only. g_t(k) is the expected change of all later scores and
+/// transitions, given y_t = k. The scores at each position are shifted by h_t so that f_t sums to 0
+/// (chain_derivative_kernels.h).
 void ChainOracle::derivative_log_of(std::size_t instance, const Kept& at, const Scores& direction,
                                     Residual& out, double* pair) const {
   const std::size_t labels = outputs_, width = padded(labels), first = begin_[instance],

@@ -1,6 +1,6 @@
-/// The derivative of forward-backward for one instruction set (core/kernels/kernels.h), sequences side by
-/// side as in chain_simd.cpp. Products with dM need no message before them: they are made for all rows at
-/// once.
+/// The derivative of forward-backward, compiled for one instruction set (core/kernels/kernels.h). Several
+/// sequences are walked at once, as in chain_simd.cpp. Products with dM depend on no earlier step, so they
+/// are computed for all rows at once.
 #include "oracles/chain/chain_derivative_kernels.h"
 #include "oracles/chain/chain_tiles.h"
 
@@ -10,12 +10,12 @@ namespace {
 
 using Chunk = ChainDerivativeChunk;
 
-/// As far as rows are worked on.
+/// The doubles of a row that are computed.
 std::size_t covered(const Chunk& c) {
   return (c.outputs + kLanes - 1) / kLanes * kLanes;
 }
 
-/// out[row] = from[row] * matrix, R rows from `row` on.
+/// out[row] = from[row] * matrix for the R rows from `row` on.
 template <int R>
 void multiply_rows(const Chunk& c, const double* from, const double* matrix, std::size_t row, double* out) {
   const double* rows[R];
@@ -38,7 +38,7 @@ void multiply_all_rows(const Chunk& c, const double* from, const double* matrix,
         end - row, [&](auto rows) { multiply_rows<decltype(rows)::value>(c, from, matrix, row, out); });
 }
 
-/// Takes h_t off the scores of row t, given the sum of da_t without it.
+/// Subtracts h_t from the scores of row t. `h` is the sum of da_t before that.
 void centre(const Chunk& c, std::size_t t, double h) {
   c.shift[t] = h;
   const double* message = c.message + t * c.width;
@@ -57,7 +57,7 @@ void first_change(const Chunk& c, std::size_t t) {
   centre(c, t, sum(total));
 }
 
-/// da at rows t[r] from those before.
+/// Computes da at the rows t[r] from the rows before.
 template <int R>
 void next_changes(const Chunk& c, const std::size_t* t) {
   const double* from[R];
@@ -82,7 +82,7 @@ void next_changes(const Chunk& c, const std::size_t* t) {
   for (int r = 0; r < R; ++r) centre(c, t[r], sum(total[r]));
 }
 
-/// With db at row t: dv, and dp in the place of ds.
+/// Given db at row t, computes dv, and replaces ds by dp.
 [[gnu::always_inline]] inline void finish_row(const Chunk& c, std::size_t t, std::size_t k, const Vec& db) {
   const std::size_t at = t * c.width + k;
   const Vec b = load(c.back + at);
@@ -90,7 +90,7 @@ void next_changes(const Chunk& c, const std::size_t* t) {
   store(c.change + at, load(c.message_change + at) * b + load(c.message + at) * db);
 }
 
-/// db at rows t[r] from those behind.
+/// Computes db at the rows t[r] from the rows behind.
 template <int R>
 void previous_changes(const Chunk& c, const std::size_t* t) {
   const double* from[R];
@@ -107,7 +107,7 @@ void previous_changes(const Chunk& c, const std::size_t* t) {
     });
 }
 
-/// Some sequences, longest first: how many positions each has, and its first row.
+/// Some sequences, longest first: the first row and the number of positions of each.
 struct Group {
   std::size_t count, first[kWalked], length[kWalked];
 };
@@ -146,7 +146,7 @@ void walk_back(const Chunk& c, const Group& g) {
   }
 }
 
-/// pair[i + r][k..] = M . sum over the pairs of rows of left[i + r] * right[k..], r < R.
+/// pair[i + r][k..] = M . sum of left[i + r] * right[k..] over the pairs of rows, for r < R.
 template <int R, int V, int H>
 void add_pairs(const Chunk& c, std::size_t n, std::size_t i, std::size_t k) {
   Vec sums[R][V];
@@ -180,7 +180,7 @@ void sum_pairs(const Chunk& c) {
 }
 
 void derivative(const Chunk& chunk) {
-  const Chunk c = chunk;  // of our own: no store can change it
+  const Chunk c = chunk;  // a local copy, which no store can change
   const std::size_t groups = (c.sequences + kWalked - 1) / kWalked;
   multiply_all_rows(c, c.message, c.forward_change, c.through);
   for (std::size_t g = 0; g < groups; ++g) walk_forward(c, group(c, g, groups));

@@ -1,5 +1,5 @@
-/// The derivative capability of the chain, against finite differences of its residual. Its products with the
-/// Hessian, and those of the tree, are tested in core/hessian_product_test.cpp.
+/// Compares the chain's derivative capability with finite differences of its residual. The Hessian products
+/// of the chain and the tree are tested in core/hessian_product_test.cpp.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ Found derivative(const Oracle& oracle, const Scores& scores, const Scores& direc
   return out;
 }
 
-/// labels, size of scores and of transitions
+/// Labels, size of scores, size of transitions.
 class ChainDerivative : public testing::TestWithParam<std::tuple<Index, double, double>> {};
 
 TEST_P(ChainDerivative, IsThatOfTheResidual) {
@@ -42,7 +42,7 @@ TEST_P(ChainDerivative, IsThatOfTheResidual) {
   const Scores scores = random_scores(oracle, size, transition_size, 1),
                direction = random_scores(oracle, 1.0, 1.0, 2);
   const Residual change = derivative(oracle, scores, direction).change;
-  // Richardson's extrapolation of central differences: errors of the order h^4.
+  // Richardson's extrapolation of central differences, with errors of order h^4.
   constexpr double kStep = 2e-3;
   const auto at = [&](double alpha) {
     Residual r(oracle.outputs(), oracle.positions(), oracle.extra_weights());
@@ -63,7 +63,7 @@ TEST_P(ChainDerivative, IsThatOfTheResidual) {
     ASSERT_NEAR(change.extra[e], expected(a.extra[e], b.extra[e], c.extra[e], d.extra[e]), 1e-7) << e;
 }
 
-// Beyond kLinearRange in the log domain.
+// The transitions beyond kLinearRange use the log domain.
 INSTANTIATE_TEST_SUITE_P(Sizes, ChainDerivative,
                          testing::Values(std::tuple{1u, 1.0, 1.0}, std::tuple{2u, 1.0, 1.0},
                                          std::tuple{5u, 3.0, 2.0}, std::tuple{8u, 1.0, 0.0},
@@ -75,7 +75,7 @@ TEST(ChainDerivative, LinearAndLogDomainAgree) {
   const ChainOracle oracle(sequences(9, {40, 1, 7}, 3));
   Scores linear = random_scores(oracle, 5.0, 3.0, 1);
   const Scores direction = random_scores(oracle, 1.0, 1.0, 2);
-  // One transition far below the rest: nothing is lost with it, but the range passes kLinearRange.
+  // One transition is far below the rest. It has no mass to lose, but the range passes kLinearRange.
   linear.extra[0] = -290.0;
   Scores logarithmic = linear;
   logarithmic.extra[0] = -310.0;
@@ -108,7 +108,7 @@ TEST(ChainDerivative, ChangesSumToZeroOnLongSequences) {
 TEST(ChainDerivative, TellsTheMemoryOfItsMessages) {
   const ChainOracle oracle(sequences(5, std::vector<Index>(200, 10), 5));
   const Scores scores = random_scores(oracle, 1.0, 1.0, 2);
-  // Three rows of eight numbers a position; the rows of a chunk begin at a multiple of eight.
+  // Three rows of eight numbers per position. The rows of a chunk start at a multiple of eight.
   const std::size_t rows = 3 * 8 * sizeof(double) * oracle.positions();
   const std::size_t bytes = derivative(oracle, scores, scores).bytes;
   EXPECT_GE(bytes, rows);

@@ -1,5 +1,6 @@
 #pragma once
-/// Forward-backward on a chunk of sequences in the linear domain, compiled once for each instruction set.
+/// Forward-backward on a chunk of sequences in the linear domain. It is compiled once for each instruction
+/// set.
 
 #include <cstddef>
 
@@ -8,8 +9,8 @@
 
 namespace proxbench {
 
-/// Sequences that follow each other, their scores, and where the results go. Rows are positions, of `width`
-/// doubles, what lies behind the outputs undefined. Buffers of rows hold a multiple of kPad of them.
+/// Consecutive sequences, their scores, and where the results go. Rows are positions of `width` doubles,
+/// undefined behind the outputs. Buffers hold a multiple of kPad rows.
 struct ChainChunk {
   std::size_t outputs = 0, width = 0;  ///< K, padded K
   const Index* begin = nullptr;        ///< sequence i has rows [begin[i] - origin, begin[i+1] - origin)
@@ -17,33 +18,33 @@ struct ChainChunk {
   std::size_t sequences = 1;
   const Index* by_length = nullptr;  ///< the sequences, longest first
 
-  /// Scores are base + alpha*direction (null: base alone), by output in columns of `stride`, a multiple of
-  /// kPad, from row 0 on; what rows without a position have is read, too.
+  /// Scores are base + alpha*direction, or only base if direction is null. They are stored by output in
+  /// columns of `stride`, a multiple of kPad, starting at row 0. Rows without a position are read, too.
   const double *base = nullptr, *direction = nullptr;
   double alpha = 0.0;
   std::size_t stride = 0;
-  /// exp(transition - largest_transition), rows by the earlier label, and the transpose.
+  /// exp(transition - largest_transition) with rows by the earlier label, and its transpose.
   const double *forward = nullptr, *backward = nullptr;
   double largest_transition = 0.0;
 
-  double* log_partition = nullptr;  ///< one a sequence
+  double* log_partition = nullptr;  ///< one per sequence
   double* message = nullptr;        ///< rows: scaled forward messages, which sum to 1
-  double* posterior = nullptr;      ///< rows: p(y_t = k | x); null: forward alone
+  double* posterior = nullptr;      ///< rows: p(y_t = k | x); null: only the forward pass
   double* pair = nullptr;           ///< width x width: sums of pair marginals
-  /// Rows of what a derivative needs beside messages (chain_derivative_kernels.h): backward messages b, with
-  /// which posterior = message . b, and exp(score - top) / scale. Null, both: not kept. Only with posteriors.
+  /// Rows that a derivative needs besides messages (chain_derivative_kernels.h): backward messages b, with
+  /// posterior = message . b, and exp(score - top) / scale. Both null: not kept. Requires posterior.
   double *back = nullptr, *ratio = nullptr;
-  /// Columns that posteriors are written to afterwards, from row 0 on: asked for in time. Null: none.
+  /// The columns that will receive the posteriors, starting at row 0. They are prefetched. May be null.
   const double* residual = nullptr;
   std::size_t residual_stride = 0;
 
-  double* weight = nullptr;  ///< rows of scratch: exp(score - top), then what backward messages come from
-  double *top = nullptr, *scale = nullptr, *inverse = nullptr;  ///< scratch: a number a row each
-  Index* edge = nullptr;                                        ///< scratch: a number a row
+  double* weight = nullptr;  ///< rows of scratch: exp(score - top), then the input of backward messages
+  double *top = nullptr, *scale = nullptr, *inverse = nullptr;  ///< scratch: one number per row each
+  Index* edge = nullptr;                                        ///< scratch: one number per row
 };
 
-/// out[t][j][k] = min(0, before[t][j] + (transition[j][k] + shift) + after[t][k]): log marginals of pairs.
-/// Rows of `before` and `after` have `width` doubles, those of `transition` and `out` K.
+/// out[t][j][k] = min(0, before[t][j] + (transition[j][k] + shift) + after[t][k]), the log marginals of
+/// pairs. Rows of `before` and `after` have `width` doubles, rows of `transition` and `out` have K.
 struct LogPairs {
   std::size_t outputs, width, edges;
   const double *before, *after, *transition;
@@ -52,13 +53,13 @@ struct LogPairs {
 };
 
 struct ChainKernels {
-  /// Fills log_partition and message, and where posterior is not null that and pair. Transitions may differ
-  /// by ChainOracle::kLinearRange.
+  /// Fills log_partition and message. If posterior is not null, fills it and pair as well. Transitions may
+  /// differ by up to ChainOracle::kLinearRange.
   void (*forward_backward)(const ChainChunk& chunk);
   void (*log_pairs)(const LogPairs& pairs);
 };
 
-/// For the instruction set in use; see core/kernels/instruction_set.h.
+/// The kernels of the instruction set in use (core/kernels/instruction_set.h).
 const ChainKernels& chain_kernels();
 
 }  // namespace proxbench

@@ -1,4 +1,4 @@
-/// Viterbi: the label sequence of the largest score, or of the largest cost + score.
+/// Viterbi: the label sequence with the largest score, or with the largest cost + score.
 
 #include <algorithm>
 #include <string>
@@ -11,16 +11,16 @@ namespace proxbench {
 
 namespace {
 
-/// Of one wrong position.
+/// The cost of one wrong position.
 double cost_of_position(Cost cost, std::size_t length) {
   return cost == Cost::kHammingMean ? 1.0 / static_cast<double>(length) : 1.0;
 }
 
 }  // namespace
 
-/// The best label sequence of n positions; of equal ones that with the smaller label at the latest
-/// difference. Each label but gold[t] gains `wrong` at position t. Without costs `gold` is null and `wrong`
-/// is 0.
+/// Finds the best label sequence of n positions. Among equal sequences, it is the one with the smaller label
+/// at the last position where they differ. At position t each label except gold[t] gains `wrong`. Without
+/// costs `gold` is null and `wrong` is 0.
 void ChainOracle::viterbi(const double* scores, std::span<const double> extra, const Index* gold,
                           double wrong, std::span<Index> best_labels,
                           InstanceMaxOracle::Workspace& work) const {
@@ -32,8 +32,8 @@ void ChainOracle::viterbi(const double* scores, std::span<const double> extra, c
       std::copy_n(extra.data() + a * labels, labels, work.matrix.data() + a * width);
     matrix = work.matrix.data();
   }
-  // Row t: the best of cost + score up to position t, by the label there. Before position t's own is added,
-  // the row holds what the way back is found by.
+  // Row t of `best` holds the best cost + score up to position t for each label there. Row t of `before` is
+  // the same without the terms of position t. The backtracking uses it.
   work.rows.resize(2 * n * width);
   double* const best = work.rows.data();
   double* const before = best + n * width;

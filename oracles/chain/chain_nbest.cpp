@@ -1,7 +1,7 @@
 /// The N best label sequences of a chain: lazy k-best parsing (Huang and Chiang, Better k-best parsing, IWPT
-/// 2005, Algorithm 3) on the trellis. A vertex is a label at a position; its derivations are the label
-/// sequences that end there. Each is one of the vertex before it with one more label, and the r-th best of a
-/// vertex is looked for only once a later vertex asks for it.
+/// 2005, Algorithm 3) on the trellis. A vertex is a label at a position. Its derivations are the label
+/// sequences that end there. Each derivation extends one of a vertex at the previous position by one label.
+/// The r-th best derivation of a vertex is computed only when a later vertex asks for it.
 
 #include <algorithm>
 #include <limits>
@@ -22,28 +22,28 @@ constexpr Index kNone = static_cast<Index>(-1);
 
 }  // namespace
 
-/// One search at a time. Position T has one vertex more, behind all last labels.
+/// One search at a time. Position T has a single vertex, which follows all last labels.
 class ChainOracle::LazyKBest final : public NbestOracle::Workspace {
  public:
-  /// Viterbi's forward pass over the rows of positions [first, first + length) of the scores.
+  /// Runs Viterbi's forward pass over positions [first, first + length) of the scores.
   void begin(const Scores& scores, std::size_t labels, std::size_t first, std::size_t length);
-  /// The n best sequences, in the order of their scores.
+  /// Finds the n best sequences, in the order of their scores.
   void search(std::size_t n, List& out);
 
  private:
-  /// The `rank`-th best of the vertex with this label one position earlier, and one more label.
+  /// The `rank`-th best derivation of the vertex `label` one position earlier, extended by one label.
   struct Derivation {
     double score;
     Index label, rank;
   };
-  /// A vertex that was asked for its best derivations.
+  /// A vertex whose best derivations were asked for.
   struct Vertex {
     std::vector<Derivation> found;  ///< the best so far, in order
     bool exhausted;                 ///< there are no more
   };
 
   std::size_t vertex(std::size_t t, std::size_t label) const { return t * labels_ + label; }
-  /// The score of a label at a position, and of a transition to it; 0 at the vertex behind the last labels.
+  /// The score of a label at a position; 0 at the vertex that follows the last labels.
   double score(std::size_t t, std::size_t label) const { return t == length_ ? 0.0 : row(t)[label]; }
   const double* row(std::size_t t) const { return rows_.data() + (offset_ + t) * width_; }
   double transition(std::size_t t, Index before, std::size_t label) const {
@@ -56,18 +56,18 @@ class ChainOracle::LazyKBest final : public NbestOracle::Workspace {
   void find_next(std::size_t t, std::size_t label);
 
   std::size_t labels_ = 0, width_ = 0, length_ = 0, offset_ = 0;
-  AlignedVector<double> rows_;       ///< scores by position, from `offset_` rows before the first on
-  AlignedVector<double> from_;       ///< transitions, rows by the earlier label, of width_
+  AlignedVector<double> rows_;       ///< scores by position, starting `offset_` rows before the first
+  AlignedVector<double> from_;       ///< transitions, rows of width_ by the earlier label
   AlignedVector<double> into_;       ///< the transpose
-  AlignedVector<double> best_;       ///< rows by position: the score of each vertex's best derivation
-  std::vector<Index> slot_;          ///< of a vertex among those opened; kNone
-  std::vector<std::size_t> used_;    ///< the vertices opened
-  std::vector<Vertex> vertices_;     ///< by slot; their memory stays
-  AlignedVector<double> candidate_;  ///< by slot, rows by the label before: the score of the next derivation
-                                     ///< by it, without this vertex's own score
-  std::vector<Index> next_rank_;     ///< by slot and label before: the rank of that derivation there
+  AlignedVector<double> best_;       ///< rows by position: score of each vertex's best derivation
+  std::vector<Index> slot_;          ///< slot of each vertex if opened, else kNone
+  std::vector<std::size_t> used_;    ///< the opened vertices
+  std::vector<Vertex> vertices_;     ///< by slot; their memory is reused
+  AlignedVector<double> candidate_;  ///< by slot, rows by the previous label: score of the next derivation
+                                     ///< through it, without this vertex's own score
+  std::vector<Index> next_rank_;     ///< by slot and previous label: rank of that derivation there
   std::vector<std::size_t>
-      waiting_;  ///< labels of the vertices that wait for one another, the first asked first
+      waiting_;  ///< labels of the vertices that wait for one another, the first request first
 };
 
 void ChainOracle::LazyKBest::begin(const Scores& scores, std::size_t labels, std::size_t first,
@@ -77,7 +77,7 @@ void ChainOracle::LazyKBest::begin(const Scores& scores, std::size_t labels, std
   labels_ = labels;
   width_ = padded(labels);
   length_ = length;
-  // Whole cache lines of the columns are turned into rows.
+  // Columns are converted to rows in whole cache lines.
   const std::size_t origin = first / kPad * kPad;
   offset_ = first - origin;
   rows_.resize(padded(offset_ + length) * width_);
@@ -99,7 +99,7 @@ void ChainOracle::LazyKBest::begin(const Scores& scores, std::size_t labels, std
   }
 }
 
-/// The vertex with its best derivation.
+/// Returns the vertex, with at least its best derivation.
 ChainOracle::LazyKBest::Vertex& ChainOracle::LazyKBest::open(std::size_t t, std::size_t label) {
   Index& slot = slot_[vertex(t, label)];
   if (slot != kNone) return vertices_[slot];
@@ -125,7 +125,7 @@ ChainOracle::LazyKBest::Vertex& ChainOracle::LazyKBest::open(std::size_t t, std:
   return out;
 }
 
-/// The best candidate becomes the vertex's next derivation; of equal ones that of the smaller label.
+/// Makes the best candidate the vertex's next derivation. Among equal ones, the smaller label wins.
 void ChainOracle::LazyKBest::extract(std::size_t t, std::size_t label) {
   const std::size_t slot = slot_[vertex(t, label)];
   double* const candidate = candidate_.data() + slot * width_;
@@ -138,8 +138,8 @@ void ChainOracle::LazyKBest::extract(std::size_t t, std::size_t label) {
     at.found.push_back({candidate[best] + score(t, label), best, next_rank_[slot * width_ + best]});
 }
 
-/// Puts the derivation behind the one that was extracted last in its place, which find_next() has looked for,
-/// and extracts.
+/// Replaces the last extracted candidate by the derivation behind it, which find_next() has looked for, and
+/// extracts again.
 void ChainOracle::LazyKBest::renew(std::size_t t, std::size_t label) {
   const std::size_t slot = slot_[vertex(t, label)];
   const Derivation last = vertices_[slot].found.back();
@@ -151,8 +151,8 @@ void ChainOracle::LazyKBest::renew(std::size_t t, std::size_t label) {
   extract(t, label);
 }
 
-/// Appends the next derivation of an opened vertex, or finds that there is none. Down the positions as far as
-/// the vertices need one another's next derivations, then up again.
+/// Appends the next derivation of an opened vertex, or finds that there is none. It walks back as far as
+/// vertices need one another's next derivations, then forward again.
 void ChainOracle::LazyKBest::find_next(std::size_t t, std::size_t label) {
   waiting_.assign(1, label);
   std::size_t at = t;
@@ -183,7 +183,7 @@ void ChainOracle::LazyKBest::search(std::size_t n, List& out) {
     out.score.push_back(at.score);
     for (std::size_t t = length_; t-- > 0;) {
       out.outputs[r * length_ + t] = at.label;
-      at = open(t, at.label).found[at.rank];  // nobody may have asked for its best
+      at = open(t, at.label).found[at.rank];  // its best may not have been asked for
     }
   }
 }

@@ -1,6 +1,6 @@
-/// Forward-backward for one instruction set (core/kernels/kernels.h). Several sequences are walked at once: a
-/// row of the transition matrix is loaded once for all of them, and none waits for the results of its own
-/// last step.
+/// Forward-backward, compiled for one instruction set (core/kernels/kernels.h). Several sequences are walked
+/// at once. A row of the transition matrix is then loaded once for all of them, and no sequence waits for the
+/// results of its own last step.
 #include "core/kernels/kernels.h"
 #include "oracles/chain/chain_kernels.h"
 #include "oracles/chain/chain_tiles.h"
@@ -11,17 +11,17 @@ namespace {
 
 using namespace kernels;
 
-/// Doubles of a row that are worked on: what lies behind in the padding is neither written nor read.
+/// The doubles of a row that are computed. Those behind them in the padding are neither written nor read.
 std::size_t covered(const ChainChunk& c) {
   return (c.outputs + kLanes - 1) / kLanes * kLanes;
 }
 
-/// Rows in use.
+/// The number of rows in use.
 std::size_t rows(const ChainChunk& c) {
   return c.begin[c.sequences] - c.origin;
 }
 
-/// Scores of output k at rows [row, row + kLanes).
+/// The scores of output k at rows [row, row + kLanes).
 template <bool kDirection>
 inline Vec scores(const ChainChunk& c, std::size_t k, std::size_t row) {
   const std::size_t at = k * c.stride + row;
@@ -29,8 +29,9 @@ inline Vec scores(const ChainChunk& c, std::size_t k, std::size_t row) {
   return load(c.base + at);
 }
 
-/// exp(score - top) of N outputs from k on at rows [row, row + kLanes), as rows. While they are computed, the
-/// scores of kAhead rows later are asked for: more columns than hardware prefetchers follow.
+/// Computes exp(score - top) of the N outputs from k on at rows [row, row + kLanes), as rows. Meanwhile it
+/// prefetches the scores kAhead rows later, since there are more columns than hardware prefetchers can
+/// follow.
 template <int N, bool kDirection>
 inline void exponentiate_block(const ChainChunk& c, std::size_t k, std::size_t row, const Vec& top) {
   constexpr std::size_t kAhead = 24;
@@ -49,8 +50,8 @@ inline void exponentiate_block(const ChainChunk& c, std::size_t k, std::size_t r
   PROXBENCH_UNROLL for (std::size_t i = 0; i < kLanes; ++i) store(weight + i * c.width, block[i]);
 }
 
-/// weight rows = exp(score - top), top the largest score of a position. Largest scores and exponentials are
-/// found in columns, where no lane is padding, and blocks are turned into rows afterwards.
+/// Sets weight rows to exp(score - top), with top the largest score of a position. Both are computed in
+/// columns, where no lane is padding. Blocks are then transposed into rows.
 template <bool kDirection>
 void exponentiate(const ChainChunk& c) {
   const std::size_t end = rows(c);
@@ -73,7 +74,7 @@ void exponentiate(const ChainChunk& c) {
   }
 }
 
-/// Keeps the scale of row t, which is the sum of its message; returns its inverse.
+/// Stores the scale of row t, which is the sum of its message. Returns its inverse.
 double keep_scale(const ChainChunk& c, std::size_t t, double scale) {
   c.scale[t] = scale;
   return c.inverse[t] = 1.0 / scale;
@@ -97,7 +98,8 @@ void first_message(const ChainChunk& c, std::size_t t) {
   normalise(c, t, sum(total));
 }
 
-/// Messages at rows t[r] from those before, (message * M) . weight, normalised; where V vectors hold a row.
+/// Computes messages at the rows t[r] from the rows before: (message * M) . weight, normalised. Requires that
+/// V vectors hold a row.
 template <int R, int V, int H>
 void next_messages_in_registers(const ChainChunk& c, const std::size_t* t) {
   const double* from[R];
@@ -142,8 +144,8 @@ void next_messages(const ChainChunk& c, const std::size_t* t) {
   for (int r = 0; r < R; ++r) normalise(c, t[r], sum(total[r]));
 }
 
-/// With the backward message b at row t: the posterior message . b, and weight . b / scale in the place of
-/// the weight.
+/// Given the backward message b at row t, sets the posterior to message . b, and replaces the weight by
+/// weight . b / scale.
 template <bool kKeep>
 [[gnu::always_inline]] inline void finish_row(const ChainChunk& c, std::size_t t, std::size_t k,
                                               const Vec& b) {
@@ -156,14 +158,15 @@ template <bool kKeep>
   store(c.weight + at, load(c.weight + at) * b * c.inverse[t]);
 }
 
-/// Asks for a share of the residual's cache lines: all of them once all rows have passed.
+/// Prefetches a share of the residual's cache lines. Once all rows have passed, all lines have been
+/// requested.
 inline void ask_for_residual(const ChainChunk& c, std::size_t t) {
   if (c.residual == nullptr) return;
   for (std::size_t k = t % kPad; k < c.outputs; k += kPad)
     __builtin_prefetch(c.residual + k * c.residual_stride + t, 1);
 }
 
-/// Backward messages at rows t[r] from those behind: M * (weight . message / scale).
+/// Computes backward messages b at the rows t[r] from the rows behind: M * (weight . b / scale).
 template <int R, bool kKeep>
 void previous_messages(const ChainChunk& c, const std::size_t* t) {
   PROXBENCH_UNROLL for (int r = 0; r < R; ++r) ask_for_residual(c, t[r]);
@@ -179,7 +182,7 @@ void previous_messages(const ChainChunk& c, const std::size_t* t) {
     });
 }
 
-/// kWalked sequences or fewer, longest first, forward and (where wanted) backward.
+/// Walks at most kWalked sequences, longest first, forward and, if posteriors are wanted, backward.
 template <bool kKeep>
 void walk(const ChainChunk& c, const Index* sequence, std::size_t count) {
   std::size_t first[kWalked], length[kWalked], t[kWalked];
@@ -217,7 +220,7 @@ void walk(const ChainChunk& c, const Index* sequence, std::size_t count) {
   }
 }
 
-/// pair[i + r][k..] = M . sum over edges (t, t+1) of message_t[i + r] * weight_{t+1}[k..], r < R.
+/// pair[i + r][k..] = M . sum over edges (t, t+1) of message_t[i + r] * weight_{t+1}[k..], for r < R.
 template <int R, int V, int H>
 void add_pairs(const ChainChunk& c, std::size_t edges, std::size_t i, std::size_t k) {
   Vec sums[R][V];
@@ -246,8 +249,8 @@ void sum_pairs(const ChainChunk& c) {
     });
 }
 
-/// sum_t (log scale_t + top_t) + transitions taken out: one logarithm, of the product of the scales, whose
-/// exponent is kept apart.
+/// sum_t (log scale_t + top_t) plus the transitions that were factored out. It takes one logarithm, of the
+/// product of the scales, whose exponent is kept separately.
 double log_partition(const ChainChunk& c, std::size_t begin, std::size_t end) {
   constexpr std::uint64_t kMantissa = (std::uint64_t{1} << 52) - 1, kOne = std::uint64_t{1023} << 52;
   constexpr double kLn2 = 0x1.62e42fefa39efp-1;
@@ -255,7 +258,7 @@ double log_partition(const ChainChunk& c, std::size_t begin, std::size_t end) {
   std::int64_t exponent = 0;
   for (std::size_t t = begin; t < end; ++t) {
     tops += c.top[t];
-    if (!(c.scale[t] > 0x1p-1000 && c.scale[t] < 0x1p1000)) {  // also NaN
+    if (!(c.scale[t] > 0x1p-1000 && c.scale[t] < 0x1p1000)) {  // catches NaN, too
       logs += __builtin_log(c.scale[t]);
       continue;
     }
@@ -270,7 +273,7 @@ double log_partition(const ChainChunk& c, std::size_t begin, std::size_t end) {
 }
 
 void forward_backward(const ChainChunk& chunk) {
-  const ChainChunk c = chunk;  // of our own: no store can change it
+  const ChainChunk c = chunk;  // a local copy, which no store can change
   c.direction == nullptr ? exponentiate<false>(c) : exponentiate<true>(c);
   // Groups of about equal size.
   const std::size_t groups = (c.sequences + kWalked - 1) / kWalked;

@@ -21,7 +21,7 @@ namespace {
 using test::random_scores;
 using test::sequences;
 
-/// Everything about one sequence from the list of all label sequences, in long double.
+/// Results for one sequence from the list of all label sequences, in long double.
 struct Enumerated {
   long double log_partition = 0, entropy = 0, best = 0;
   std::vector<std::vector<long double>> marginal;  // [t][k]
@@ -74,7 +74,7 @@ Enumerated enumerate(const Scores& scores, Index labels, std::size_t begin, std:
   return e;
 }
 
-/// labels, score size, transition size
+/// Labels, size of scores, size of transitions.
 class ChainEnumeration : public testing::TestWithParam<std::tuple<Index, double, double>> {};
 
 TEST_P(ChainEnumeration, AgreesWithTheListOfAllLabelSequences) {
@@ -130,7 +130,7 @@ TEST_P(ChainEnumeration, AgreesWithTheListOfAllLabelSequences) {
   }
 }
 
-// Transitions further apart than kLinearRange exercise the log domain.
+// Transitions further apart than kLinearRange use the log domain.
 INSTANTIATE_TEST_SUITE_P(Sizes, ChainEnumeration,
                          testing::Values(std::tuple{1u, 1.0, 1.0}, std::tuple{2u, 1.0, 1.0},
                                          std::tuple{3u, 2.0, 2.0}, std::tuple{4u, 1.0, 0.0},
@@ -138,7 +138,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, ChainEnumeration,
                                          std::tuple{3u, 700.0, 290.0}, std::tuple{3u, 1.0, 700.0},
                                          std::tuple{4u, 700.0, 700.0}));
 
-/// A state may be hopeless at one position and best at the next, where a transition or a score lifts it.
+/// A state may be hopeless at one position, and best at the next because a transition or a score raises it.
 TEST(Chain, KeepsWhatLaterPositionsLift) {
   const std::vector<Index> lengths = {5, 4, 6};
   const Dataset data = sequences(3, lengths, 7);
@@ -164,7 +164,7 @@ TEST(Chain, KeepsWhatLaterPositionsLift) {
     }
 }
 
-/// Many labels: more than one vector register, odd counts, and counts beyond the unrolled widths.
+/// Many labels: more than one vector register, odd numbers, and numbers beyond the unrolled widths.
 class ChainDomains : public testing::TestWithParam<Index> {};
 
 TEST_P(ChainDomains, LinearAndLogDomainAgree) {
@@ -172,12 +172,12 @@ TEST_P(ChainDomains, LinearAndLogDomainAgree) {
   const Dataset data = sequences(labels, {40, 1, 7}, 3);
   const ChainOracle oracle(data);
   Scores linear = random_scores(oracle, 5.0, 3.0, 1);
-  // One transition far below the rest: nothing is lost with it, but the range passes kLinearRange.
+  // One transition is far below the rest. It has no mass to lose, but the range passes kLinearRange.
   linear.extra[0] = -290.0;
   Scores logarithmic = linear;
   logarithmic.extra[0] = -310.0;
   Residual a(labels, oracle.positions(), oracle.extra_weights()), b = a;
-  // The gold score contains the changed transition only where gold uses it.
+  // The gold score contains the changed transition only if gold uses it.
   double gold_uses = 0;
   for (std::size_t i = 0; i < data.instances(); ++i)
     for (std::size_t p = data.begin[i]; p + 1 < data.begin[i + 1]; ++p)
@@ -254,7 +254,8 @@ TEST(Chain, ResidualIsTheDerivativeOfTheLoss) {
 }
 
 TEST(Chain, CountsTheTransitionsOfTheGoldLabels) {
-  // At score 0 all transitions are alike, so the residual is their number / K^2 less what is counted.
+  // With all scores 0, all transitions are alike. The residual is then the number of transitions / K^2 minus
+  // the counts.
   const Dataset data = sequences(3, {3, 5, 1, 4}, 12);
   const ChainOracle oracle(data);
   const Scores zero(3, data.positions(), 9);

@@ -1,6 +1,6 @@
 #pragma once
-/// What the kernels of chains share: products of rows with a matrix in tiles of registers, and sequences
-/// walked side by side. For sources named *_simd.cpp alone (core/kernels/kernels.h).
+/// Shared by the kernels of chains: products of rows with a matrix in tiles of registers, and walks over
+/// several sequences at once. Only for sources named *_simd.cpp (core/kernels/kernels.h).
 
 #include "core/kernels/kernels.h"
 
@@ -12,7 +12,7 @@ using namespace kernels;
 
 constexpr std::size_t kTile = kTileVectors * kLanes;
 
-/// sums[r][v] = sum_j from[r][j] * matrix[j][v]: R rows times V vectors of the matrix's columns.
+/// sums[r][v] = sum_j from[r][j] * matrix[j][v], for R rows and V vectors of the matrix's columns.
 template <int R, int V, int H>
 [[gnu::always_inline]] inline void multiply(const double* const (&from)[R], const double* matrix,
                                             std::size_t n, std::size_t width, Vec (&sums)[R][V]) {
@@ -21,11 +21,11 @@ template <int R, int V, int H>
       sums);
 }
 
-/// Sequences that are walked at once, and from how many on they are two tiles.
+/// The number of sequences walked at once, and the number from which they form two tiles.
 constexpr std::size_t kWalked = 2 * kTileRows, kSplitFrom = 4;
 
-/// step(Count<R>(), first) for one tile or two of about equal size: the second's sums of products fill the
-/// time in which the first's ends are waited for.
+/// Calls step(Count<R>(), first) for one tile, or for two of about equal size. The sums of products of the
+/// second tile overlap with the latency at the end of the first.
 template <class Step>
 inline void for_tiles(std::size_t n, const Step& step) {
   const std::size_t tile = n < kSplitFrom ? n : (n + 1) / 2;

@@ -5,22 +5,21 @@
 ///
 ///     F(w) = f(w) + lambda*||w||_1,   f(w) = l(w) + (mu/2)*||w||^2
 ///
-/// block by block; a block is one feature with its K weights, or all extra weights of the oracle. For block j
-/// only the instances that carry feature j are inferred again. With R their residual, x_pj the feature's
-/// value and c_pk = R_pk + [k is gold at p] the marginals,
+/// one block at a time. A block is one feature with its K weights, or all extra weights of the oracle. For
+/// block j only the instances that carry feature j are inferred again. With R their residual, x_pj the
+/// feature's value and c_pk = R_pk + [k is gold at p] the marginals,
 ///
 ///     g_k = sum_p x_pj R_pk + mu*w_k,   h_k = sum_p x_pj^2 c_pk (1 - c_pk) + mu, at least `floor`
 ///     d_k = soft_threshold(w_k - g_k/h_k, lambda/h_k) - w_k,   w <- w + alpha*d
 ///
 /// with the first alpha = 1, beta, beta^2, ... that satisfies Armijo's rule on the loss of those instances
-/// plus the block's penalty. h_k is the approximation of Sokolovska et al.: the exact second derivative with
-/// the positions of an instance taken for uncorrelated. The extra weights are known by their sums alone, M_e
-/// = expected times that e is on, so h_e = M_e (1 - M_e / sum M): what it would be if all positions were
-/// alike.
+/// plus the block's penalty. h_k is the approximation of Sokolovska et al.: the exact second derivative if
+/// the positions of an instance were uncorrelated. For the extra weights only sums are known, M_e = the
+/// expected count of e. So h_e = M_e (1 - M_e / sum M), which would be exact if all positions were alike.
 ///
 /// Shrinking: within an epoch zero coordinates with |g| <= lambda - slack leave the working set, and blocks
-/// without a coordinate are not visited (Algorithm 2, lines 4-9, a cycle over the blocks being an iteration).
-/// At an epoch's end all come back on a full gradient, which alone can show convergence.
+/// without a coordinate are not visited (Algorithm 2, lines 4-9; an iteration is a cycle over the blocks). At
+/// an epoch's end all coordinates return on a full gradient. Only that can show convergence.
 
 #include <algorithm>
 #include <cmath>
@@ -45,8 +44,8 @@ using bcd::kTaskNumbers;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Cycles without a new minimum of the largest subgradient after which an epoch ends. The run has stalled if
-/// F and the full gradient show no progress either.
+/// An epoch ends after this many cycles without a new minimum of the largest subgradient. The run has stalled
+/// if F and the full gradient show no progress either.
 constexpr std::int64_t kPatience = 20;
 
 struct Settings {
@@ -109,7 +108,7 @@ class Bcd final : public Solver {
     double epoch_target = 0.0, lowest = kInfinity, lowest_kkt = kInfinity;
     bool stuck = false;
     for (bool first_epoch = true;; first_epoch = false) {
-      objective.scores(result.w, scores_);  // afresh, so that rounding does not add up
+      objective.scores(result.w, scores_);  // recomputed, so that rounding does not accumulate
       loss_ = objective.infer({scores_}, &residual);
       const double value = loss_ + objective.l1(result.w.value) + objective.l2(result.w.value);
       if (!std::isfinite(value)) return done(Status::kDiverged);
@@ -119,7 +118,7 @@ class Bcd final : public Solver {
                                 selection);
       if (!std::isfinite(selection.kkt_max)) return done(Status::kDiverged);
       if (selection.kkt_max <= problem.kkt_target()) return done(Status::kConverged);
-      // Where an epoch ended for want of progress, and neither F nor kkt came down: rounding.
+      // The epoch ended for lack of progress, and neither F nor kkt has fallen: only rounding is left.
       if (stuck && !(value < lowest) && !(selection.kkt_max < lowest_kkt)) return done(Status::kStalled);
       lowest = std::min(lowest, value);
       lowest_kkt = std::min(lowest_kkt, selection.kkt_max);
@@ -129,14 +128,14 @@ class Bcd final : public Solver {
       w_.swap(selection.weight);
 
       dense::StallGuard guard(kPatience);
-      double slack = kInfinity;  // no gradient of this epoch's cycles yet
+      double slack = kInfinity;  // this epoch's cycles have no gradient yet
       for (bool epoch = true; epoch;) {
         const Cycle cycle = run_cycle(objective, problem.monitor, carriers, slack, result);
         collect(result.w);
         if (!cycle.go_on) return done(problem.monitor.stop_status());
         if (settings_.epochs.shrinking) slack = cycle.largest / static_cast<double>(objective.instances());
-        // The loss as it is known within an epoch adds up the rounding of every block and may sink by it for
-        // ever: the subgradients alone tell here, and F, formed afresh, at the epoch's end.
+        // Within an epoch the loss accumulates the rounding of every block, and may drift down forever. So
+        // only the subgradients count here. F counts at the epoch's end, where it is recomputed.
         stuck = !cycle.moved || guard.stalled(kInfinity, cycle.largest);
         epoch = !stuck && cycle.largest > problem.kkt_target() &&
                 !(settings_.epochs.shrinking && cycle.measure <= epoch_target);
@@ -145,18 +144,19 @@ class Bcd final : public Solver {
   }
 
  private:
-  /// Weights [begin, end) of the working set, all of one feature; past the last feature: the extra weights.
+  /// Weights [begin, end) of the working set, all of one feature. The feature past the last one stands for
+  /// the extra weights.
   struct Block {
     Index feature;
     std::size_t begin, end;
   };
   struct Cycle {
-    double largest = 0.0, measure = 0.0;  ///< max and l1 norm of the subgradients met
+    double largest = 0.0, measure = 0.0;  ///< max and l1 norm of the blocks' subgradients
     bool moved = false;
     bool go_on = true;
   };
 
-  /// Every block once; then what the shrinking test gave up is gone.
+  /// Visits every block once, then removes the coordinates that the shrinking test dropped.
   Cycle run_cycle(Objective& objective, Monitor& monitor, Carriers& carriers, double slack,
                   SolveResult& result) {
     cut_blocks(objective.features());
@@ -203,7 +203,7 @@ class Bcd final : public Solver {
     }
   }
 
-  /// One step on a block.
+  /// Takes one step on a block.
   void visit(Objective& objective, Carriers& carriers, const Block& block, double slack, Cycle& cycle) {
     const bool extra = block.feature == objective.features();
     if (extra)
@@ -232,7 +232,7 @@ class Bcd final : public Solver {
         continue;
       }
       const double next = soft_threshold(w - g / h, lambda_ / h);
-      d_[i] = next == 0.0 ? -w : next - w;  // so that w + d is zero to the last bit
+      d_[i] = next == 0.0 ? -w : next - w;  // makes w + d zero to the last bit
       slope += g * d_[i] + lambda_ * (std::abs(w + d_[i]) - std::abs(w));
     }
     if (!(slope < 0.0)) return;
@@ -268,7 +268,7 @@ class Bcd final : public Solver {
     }
   }
 
-  /// A feature that no instance carries is in the penalty alone: its weights go to 0.
+  /// A feature that no instance carries is only in the penalty, so its weights become 0.
   void visit_unused(const Block& block, Cycle& cycle) {
     for (std::size_t i = block.begin; i < block.end; ++i) {
       cycle.moved |= w_[i] != 0.0;
@@ -276,8 +276,8 @@ class Bcd final : public Solver {
     }
   }
 
-  /// g_ and h_ of a feature's weights, without the l2 term. A residual's column serves all outputs that
-  /// share it; R (1 - R) up to sign is c (1 - c) where the gold structure has been taken off c.
+  /// Computes g_ and h_ of a feature's weights, without the l2 term. Outputs that share a column of the
+  /// residual share its sums. |R| (1 - |R|) = c (1 - c), whether or not gold was subtracted from c.
   void derivatives(const Objective& objective, const Carriers& carriers, const Block& block) {
     const Residual& residual = carriers.residual;
     const std::size_t n = block.end - block.begin, entries = carriers.local.size();
@@ -346,7 +346,7 @@ class Bcd final : public Solver {
       column[carriers.position[e]] += change * carriers.x(e);
   }
 
-  /// lambda*||w + alpha*d||_1 + (mu/2)*||w + alpha*d||^2 over a block.
+  /// lambda*||w + alpha*d||_1 + (mu/2)*||w + alpha*d||^2 on a block.
   double penalty(const Block& block, double alpha) const {
     double l1 = 0.0, l2 = 0.0;
     for (std::size_t i = block.begin; i < block.end; ++i) {
@@ -359,7 +359,7 @@ class Bcd final : public Solver {
 
   Index output_of(std::size_t i) const { return static_cast<Index>(index_[i] % outputs_); }
 
-  /// The nonzeros of w; all of them lie in the working set.
+  /// The nonzeros of w, all of which lie in the working set.
   void collect(SparseVector& w) const {
     w.clear();
     for (std::size_t i = 0; i < index_.size(); ++i)
@@ -379,8 +379,8 @@ class Bcd final : public Solver {
   std::vector<double> w_;           ///< aligned with it
   std::vector<char> keep_;          ///< aligned with it
   std::vector<Block> blocks_;
-  std::vector<double> g_, h_, d_;  ///< of the block at hand
-  std::vector<double> gold_;       ///< sum_p x_pj [k is gold at p], where a column is shared
+  std::vector<double> g_, h_, d_;  ///< of the current block
+  std::vector<double> gold_;       ///< sum_p x_pj [k is gold at p], if outputs share a column
 };
 
 }  // namespace

@@ -39,8 +39,8 @@ TEST(Bcd, EveryChoiceReachesTheOptimum) {
 }
 
 TEST(Bcd, AFeatureThatFewInstancesCarryCostsTheirShareOfAPass) {
-  // One feature an instance, all different: a cycle infers each instance for its own feature, and the
-  // transitions do not occur.
+  // Each instance has one feature of its own, so a cycle infers each instance once, for its feature. There
+  // are no transitions.
   Dataset data;
   DesignMatrix::Builder builder;
   constexpr Index kInstances = 20;
@@ -64,7 +64,7 @@ TEST(Bcd, AFeatureThatFewInstancesCarryCostsTheirShareOfAPass) {
   options.set("report", "100");
   const SolveResult r = info.make(options)->solve({objective, monitor, {}, 1e-9, 1.4, 7});
   EXPECT_EQ(r.w.nnz(), 2u * kInstances);
-  // The full gradient; then for each instance its residual and at most a few trials.
+  // The full gradient, then for each instance its residual and at most a few trials.
   EXPECT_GE(objective.passes(), 3.0 - 1e-9);
   EXPECT_LE(objective.passes(), 6.0);
 }

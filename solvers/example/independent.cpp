@@ -1,5 +1,5 @@
-/// An oracle that takes each position by itself, p(y|x) = prod_t exp(s_t(y_t)) / Z_t: a chain without
-/// transitions, next to which a chain shows what they are worth.
+/// An oracle that treats each position on its own, p(y|x) = prod_t exp(s_t(y_t)) / Z_t. This is a chain
+/// without transitions: a comparison with a chain shows the value of transitions.
 #include <core/plugin.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ class Independent final : public Oracle, public SumOracle {
   }
 
  private:
-  /// Number t of the scores is position of[t]. Chunks are added up in order, so that threads change no bit.
+  /// Score t belongs to position of[t]. Chunks are added in order, so that results do not depend on threads.
   double infer_on(std::span<const Index> of, const ScorePoint& at, Residual* residual,
                   const Parallel& parallel) const {
     const Chunks chunks{of.size(), 256};
@@ -73,7 +73,7 @@ class Independent final : public Oracle, public SumOracle {
   static double score(const ScorePoint& at, Index k, std::size_t t) {
     return at.base.column(k)[t] + (at.direction == nullptr ? 0.0 : at.alpha * at.direction->column(k)[t]);
   }
-  /// Fills the probabilities at t; returns log Z_t.
+  /// Fills in the probabilities at t and returns log Z_t.
   double softmax(const ScorePoint& at, std::size_t t, std::vector<double>& p) const {
     for (Index k = 0; k < outputs_; ++k) p[k] = score(at, k, t);
     const double highest = *std::max_element(p.begin(), p.end());

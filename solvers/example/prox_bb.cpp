@@ -1,5 +1,6 @@
-/// Proximal gradient descent, w <- soft_threshold(w - g/a, lambda/a): an iteration begins with the curvature a along the
-/// last step (Barzilai and Borwein, IMA J. Numer. Anal. 1988) and doubles it until F falls by sigma * a/2 * ||step||^2.
+/// Proximal gradient descent, w <- soft_threshold(w - g/a, lambda/a). An iteration starts with the curvature
+/// a along the last step (Barzilai and Borwein, IMA J. Numer. Anal. 1988), and doubles a until F falls by
+/// sigma * a/2 * ||step||^2.
 #include <core/plugin.h>
 
 #include <algorithm>
@@ -16,7 +17,7 @@ class ProxBb final : public Solver {
     Scores scores = f.make_scores(), next_scores = scores;
     Residual residual = f.make_residual(), next_residual = residual;
     SparseVector w = problem.start, next;
-    Objective::Selection active;  // beside these, weights and steps are 0
+    Objective::Selection active;  // all other weights and steps are 0
     std::int64_t iterations = 0;
     const auto end = [&](Status s) { return SolveResult{s, w, iterations, active.index.size()}; };
     const auto value = [&](const SparseVector& at, Scores& s, Residual& r) {  // F
@@ -40,7 +41,7 @@ class ProxBb final : public Solver {
         if (squared == 0.0) return end(Status::kStalled);
         if (problem.monitor.out_of_time()) return end(problem.monitor.stop_status());
         then = value(next, next_scores, next_residual);
-        if (then <= now - sigma_ * a / 2 * squared + 1e-15 * now) break;  // give or take its rounding
+        if (then <= now - sigma_ * a / 2 * squared + 1e-15 * now) break;  // up to the rounding of F
       }
       a = std::clamp(f.inner(next_residual, residual, next_scores, {scores}) / squared + f.mu(), 1e-8, 1e8);
       std::swap(w, next), std::swap(scores, next_scores), std::swap(residual, next_residual);

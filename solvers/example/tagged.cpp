@@ -1,5 +1,5 @@
-/// A data format: a sentence a line, each of its tokens as word/LABEL, as in the Brown corpus. Features are
-/// the word of a token, that before it, and a bias.
+/// A data format: one sentence per line, each token as word/LABEL, as in the Brown corpus. The features of a
+/// token are its word, the previous word and a bias.
 #include <core/plugin.h>
 
 #include <cctype>
@@ -9,7 +9,7 @@
 
 using namespace proxbench;
 
-/// Numbers of names in order of appearance; a closed set numbers no more.
+/// Numbers names in order of appearance. A closed set numbers no new names.
 class Names {
  public:
   static constexpr Index kNone = static_cast<Index>(-1);
@@ -58,7 +58,7 @@ class Reader {
         if (slash == 0 || slash == token.npos || slash + 1 == token.size())
           throw Error::in_file(file, number, "token '" + token + "'", "word/LABEL");
         std::string word = token.substr(0, slash);
-        token.erase(0, slash + 1);  // what is left is the label
+        token.erase(0, slash + 1);  // the label remains
         if (lower_)
           for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
         for (const std::string& name : {std::string("bias"), "word=" + word, "before=" + before})

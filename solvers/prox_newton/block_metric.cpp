@@ -12,8 +12,8 @@ namespace proxbench::prox_newton {
 
 namespace {
 
-/// Share of the mean of a working set's second derivatives that all are raised by, so that coordinates whose
-/// curvature has all but gone do not run away.
+/// All second derivatives are raised by this share of their mean over the working set. Without it,
+/// coordinates with nearly vanishing curvature would run away.
 constexpr double kRidge = 1e-3;
 
 /// m_pk * (1 - m_pk).
@@ -32,7 +32,7 @@ class Spread {
         if (on == output_) m += 1.0;
     return of(m);
   }
-  /// The same for all positions as if the output were on at none of them.
+  /// The spread at all positions as if the output were gold at none of them.
   std::vector<double> without_gold(std::size_t positions) const {
     std::vector<double> out(positions);
     for (std::size_t p = 0; p < positions; ++p) out[p] = of(share_ * column_[p]);
@@ -93,7 +93,7 @@ bool BlockMetric::build(const Objective& objective, const Residual& residual, st
   for (std::size_t i = unary; i < n; ++i) place_[i] = {products++, kNoBlock, 0.0};
   product_.assign(products, 0.0);
 
-  // The outputs that are on in the gold structures, position by position.
+  // The outputs that are on in the gold structures, in order of positions.
   std::vector<Index> on, position_of;
   for (Index p = 0; p < objective.x().positions(); ++p)
     for (const Index k : objective.structure().gold_outputs(p)) {
@@ -172,7 +172,7 @@ void BlockMetric::build_counts(const Objective& objective, std::span<const Coord
   }
 }
 
-/// From the diagonal without it.
+/// Sets the ridge from a diagonal that does not include it yet.
 void BlockMetric::set_ridge(double mu) {
   double mean = 0.0;
   for (const double a : diagonal_) mean += a;
@@ -261,7 +261,7 @@ std::vector<std::vector<double>> BlockMetric::multiply(std::span<const std::vect
   return out;
 }
 
-/// `product`: zeros, as many as in product_.
+/// `product` must hold as many zeros as product_ has numbers.
 void BlockMetric::multiply_into(std::span<const double> d, double* product, std::vector<double>& out) const {
   for (std::size_t j = 0; j < d.size(); ++j) {
     if (d[j] == 0.0) continue;

@@ -1,17 +1,16 @@
 #pragma once
-/// The start matrix of a quasi-Newton model of l on a working set: the Hessian's blocks by output.
+/// The start matrix B0 of a quasi-Newton model of l on a working set: the Hessian's blocks by output.
 ///
 /// For a coordinate (feature j, output k) and another of the same output,
 ///
 ///     B0[(j,k), (j',k)] = sum_p x_pj * x_pj' * m_pk * (1 - m_pk),
 ///
-/// m_pk the marginal of output k at position p: the exact second derivatives but for covariances between
-/// positions and between outputs, which are left to the L-BFGS pairs. What makes l ill-conditioned is mostly
-/// that features go together (pixels and their products, words and their tags), and that is all in here. An
-/// extra weight has its expected count. Works for every oracle: only marginals are needed, and those are the
-/// residual plus the gold structure.
-///
-/// Where there are many positions, off-diagonal entries come from a sample of them (symmetric_block.h):
+/// where m_pk is the marginal of output k at position p. These are the exact second derivatives without the
+/// covariances between positions and between outputs, which are left to the L-BFGS pairs. l is
+/// ill-conditioned mostly because features occur together (pixels and their products, words and their tags),
+/// and B0 contains all of that. An extra weight has its expected count as diagonal entry. B0 needs only
+/// marginals, which are the residual plus the gold structure, so it works for every oracle.
+/// If there are many positions, off-diagonal entries come from a sample of them (symmetric_block.h), which is
 /// always the same for the same data. Diagonals are exact.
 
 #include <cstdint>
@@ -28,46 +27,47 @@ namespace proxbench::prox_newton {
 
 class BlockMetric {
  public:
-  /// What entries() may be at most for a working set: beyond, blocks cost more than they bring.
+  /// The most entries() that a working set may have. With more, blocks cost more than they bring.
   static constexpr double kMostEntries = 2e8;
   /// The sum of squared block sizes.
   static double entries(const Objective& objective, std::span<const Coord> index);
 
-  /// At the w that `residual` was inferred at. `index`: the working set, ascending, of kMostEntries at most.
-  /// False: given up for the token; then it is built again before anything else.
+  /// Builds the matrix at the w of `residual`. `index` is the working set, ascending, with at most
+  /// kMostEntries entries. Returns false if `stop` was requested. It must then be built again before any
+  /// other call.
   bool build(const Objective& objective, const Residual& residual, std::span<const Coord> index,
              const StopToken& stop = {});
-  /// Diagonal entries alone, for any working set: of (j, k) feature j's sum of squares times the mean number
-  /// of times that an output is on at a position, of an extra weight their mean count, both in the gold
-  /// structures.
+  /// Builds only diagonal entries, for any working set. That of (j, k) is feature j's sum of squares times
+  /// the share of positions at which an output is on, on average. That of an extra weight is the mean count
+  /// of all extra weights. Both are taken from the gold structures.
   void build_counts(const Objective& objective, std::span<const Coord> index);
-  /// The same matrix for another working set: row i is the old row from[i], or CompactLbfgs::kNew: one with
-  /// a diagonal entry only.
+  /// Moves the same matrix to another working set. Row i becomes the old row from[i], or, if that is
+  /// CompactLbfgs::kNew, a row with only a diagonal entry.
   void take_rows(const Objective& objective, const Residual& residual, std::span<const Coord> index,
                  std::span<const std::uint32_t> from);
-  /// Keeps only the given rows (ascending).
+  /// Keeps only the given rows, which must be ascending.
   void keep_rows(std::span<const std::uint32_t> kept);
 
   double diagonal(std::size_t j) const { return diagonal_[j]; }
   std::span<const double> diagonal() const { return diagonal_; }
 
-  /// Returns the rows of B0 for DescentKernels::descend, and begins a running product B0 d at d = 0. The rows
+  /// Returns the rows of B0 for DescentKernels::descend, and starts a running product B0 d at d = 0. The rows
   /// are valid until the working set or the matrix changes.
   const BlockRow* start();
-  /// out = B0 d; ends a product that was running.
+  /// out = B0 d. Ends a running product.
   void multiply(std::span<const double> d, std::vector<double>& out);
-  /// The products with several vectors, each on one thread.
+  /// B0 times each of several vectors, each product on one thread.
   std::vector<std::vector<double>> multiply(std::span<const std::vector<double>> d, const Parallel& parallel);
 
  private:
   struct Block : SymmetricBlock {
-    std::size_t first = 0;  ///< of its coordinates in product_
+    std::size_t first = 0;  ///< where its coordinates begin in product_
   };
   static constexpr std::uint32_t kNoBlock = static_cast<std::uint32_t>(-1);
   struct Place {
     std::size_t at;       ///< of the coordinate in product_
-    std::uint32_t block;  ///< kNoBlock: a diagonal entry only
-    double excess;        ///< of the diagonal over the block's
+    std::uint32_t block;  ///< kNoBlock if the row has only its diagonal entry
+    double excess;        ///< the diagonal entry minus the block's
   };
 
   void set_ridge(double mu);

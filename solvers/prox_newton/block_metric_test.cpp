@@ -20,7 +20,7 @@ struct Point {
     objective.scores(w, scores);
     objective.infer({scores}, &residual);
   }
-  /// sum_p x_pj x_pj' m_pk (1 - m_pk), 0 for two outputs.
+  /// sum_p x_pj x_pj' m_pk (1 - m_pk), or 0 if the outputs differ.
   double entry(Coord a, Coord b) const {
     const Index k = static_cast<Index>(a % objective.outputs());
     if (b % objective.outputs() != k) return 0.0;
@@ -54,7 +54,7 @@ std::vector<double> product(BlockMetric& metric, std::size_t n, std::size_t j) {
   return out;
 }
 
-/// On all shapes: what a weight's feature adds up to in the data, whatever w is.
+/// For all shapes of problems: the counts depend on the data but not on w.
 TEST(BlockMetric, TakesCountsForADiagonal) {
   for (const test::ProblemSpec& spec : test::problem_specs()) {
     const test::Problem problem(spec);
@@ -89,8 +89,8 @@ TEST(BlockMetric, TakesCountsForADiagonal) {
   }
 }
 
-/// So few positions that none is left out: every entry is exact but for those without any spread. With large
-/// weights these are most, and the rows of the others are shorter than the columns.
+/// There are so few positions that the sample holds all. Every entry is exact except those without any
+/// spread. Large weights leave most entries without spread, and then the rows are shorter than the columns.
 TEST(BlockMetric, HoldsTheSecondDerivativesByOutput) {
   for (const test::ProblemSpec& spec : test::problem_specs())
     for (const double size : {0.4, 20.0}) {
@@ -144,7 +144,7 @@ TEST(BlockMetric, KeepsItsEntriesForAnotherWorkingSet) {
   Point point(problem);
   const std::vector<Coord>& all = point.w.index;
   ASSERT_GE(all.size(), 8u);
-  // Without the coordinates 1 and 4, which then come back.
+  // The coordinates 1 and 4 leave and then return.
   std::vector<Coord> some;
   std::vector<std::uint32_t> kept, from;
   for (std::uint32_t i = 0; i < all.size(); ++i) {
@@ -171,7 +171,7 @@ TEST(BlockMetric, KeepsItsEntriesForAnotherWorkingSet) {
   }
 }
 
-/// Also after rows have left and come back, and whether asked for once or twice.
+/// Holds also after rows have left and returned, and for repeated calls.
 TEST(BlockMetric, MultipliesSeveralVectorsAsItDoesOne) {
   for (const test::ProblemSpec& spec : {test::large_spec(), test::problem_specs().front()}) {
     const test::Problem problem(spec);

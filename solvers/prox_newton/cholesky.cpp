@@ -10,10 +10,11 @@ namespace proxbench::prox_newton {
 
 namespace {
 
-/// Columns of the rows to update whose part of the panel stays in the second-level cache.
+/// The columns of the rows to update are cut into pieces of this many. A piece's part of the panel then stays
+/// in the second-level cache.
 constexpr std::size_t kColumns = 2 * Cholesky::kPanel;
 
-/// L of a small matrix, in place.
+/// Factors a small matrix in place.
 bool factor_block(double* a, std::size_t n, std::size_t stride) {
   const KernelTable& kernels = kernels_in_use();
   for (std::size_t i = 0; i < n; ++i) {
@@ -38,7 +39,7 @@ void Cholesky::make_room(std::size_t n, std::size_t most) {
 bool Cholesky::factor_rows(const Parallel& parallel, const StopToken& stop) {
   const KernelTable& kernels = kernels_in_use();
   const std::size_t n = size_;
-  // The panel's rows, negated, and its transpose cut into pieces of kColumns.
+  // The panel's rows, negated, and its transpose in pieces of kColumns columns.
   AlignedVector<double> negated(n * kPanel), transposed(padded(n + kColumns) * kPanel);
   for (std::size_t k = 0; k < n; k += kPanel) {
     const std::size_t width = std::min(kPanel, n - k), below = k + width;

@@ -1,6 +1,6 @@
 #pragma once
-/// Cholesky factors of large dense matrices on all threads, the same bits for any number of them. Nearly all
-/// of the work is in one kernel for products of matrices (KernelTable::add_product).
+/// Cholesky factors of large dense matrices, computed on all threads with the same bits for any number of
+/// them. Nearly all of the work is in one kernel for products of matrices (KernelTable::add_product).
 
 #include <cstddef>
 #include <span>
@@ -12,14 +12,15 @@
 
 namespace proxbench::prox_newton {
 
-/// A = L L^T, A symmetric, positive definite. Rows can be added, one at a time.
+/// A = L L^T for a symmetric, positive definite A. Rows can be added one at a time.
 class Cholesky {
  public:
-  /// Columns that are factored at a time, and rows of a task. Sums are cut there, so it decides bits.
+  /// The number of columns factored at a time, and of rows per task. Sums are split at multiples of it, so it
+  /// affects the bits.
   static constexpr std::size_t kPanel = 2 * kTask;
-  /// A of n rows, whose lower triangle a(i, row) writes to row[0..i]; called from several threads. `most`:
-  /// rows that there may ever be. Returns false, and is empty, where A is not positive definite or the token
-  /// asks to stop.
+  /// Factors A of n rows. a(i, row) must write row i of the lower triangle to row[0..i]. It is called from
+  /// several threads. `most` is the most rows that A may ever have. Returns false, and is empty, if A is not
+  /// positive definite or `stop` was requested.
   template <class Row>
   bool factor(std::size_t n, std::size_t most, const Parallel& parallel, const Row& a,
               const StopToken& stop = {}) {
@@ -32,12 +33,12 @@ class Cholesky {
     if (!done) size_ = 0;
     return done;
   }
-  /// One more row and column of A: size() numbers in `row`, and the diagonal entry. Returns false, and leaves
-  /// L as it was, where A would not be positive definite.
+  /// Adds a row and column to A: size() numbers in `row`, and the diagonal entry. Returns false, and leaves L
+  /// as it was, if A would not be positive definite.
   bool append(std::span<const double> row, double diagonal);
 
   std::size_t size() const { return size_; }
-  /// x = L^-1 x, where x[0..zero) is 0 and x[zero..known) are numbers of the solution already.
+  /// x = L^-1 x. Requires that x[0..zero) is 0 and that x[zero..known) already holds the solution.
   void solve_lower(std::span<double> x, std::size_t zero = 0, std::size_t known = 0) const;
   /// x = L^-T x.
   void solve_upper(std::span<double> x) const;
@@ -49,7 +50,7 @@ class Cholesky {
   const double* row(std::size_t i) const { return lower_.data() + i * stride_; }
 
   std::size_t size_ = 0, stride_ = 0;
-  AlignedVector<double> lower_;  ///< rows of L; what lies behind their diagonal means nothing
+  AlignedVector<double> lower_;  ///< rows of L; undefined right of the diagonal
 };
 
 }  // namespace proxbench::prox_newton

@@ -12,7 +12,7 @@
 namespace proxbench::prox_newton {
 namespace {
 
-/// A random symmetric matrix with smallest eigenvalue at least 0.1.
+/// A random symmetric matrix whose smallest eigenvalue is at least 0.1.
 std::vector<double> random_matrix(std::size_t n) {
   Random random(n);
   std::vector<double> b(n * n), a(n * n, 0.0);
@@ -30,7 +30,7 @@ void solve(const Cholesky& cholesky, std::vector<double>& x) {
   cholesky.solve_upper(x);
 }
 
-/// x times the matrix's first x.size() rows and columns.
+/// The product of the matrix's first x.size() rows and columns with x.
 std::vector<double> product(const std::vector<double>& a, std::size_t n, const std::vector<double>& x) {
   std::vector<double> out(x.size(), 0.0);
   for (std::size_t i = 0; i < x.size(); ++i)
@@ -66,7 +66,7 @@ TEST_P(CholeskyOfSize, GrowsByRows) {
   Cholesky cholesky;
   ASSERT_TRUE(cholesky.factor(
       half, n, Parallel(2), [&](std::size_t i, double* row) { std::copy_n(a.data() + i * n, i + 1, row); }));
-  // A solution that is known in part goes on where rows are new.
+  // A solution that is known in part continues at the new rows.
   std::vector<double> lower(n, 0.0);
   lower[0] = 1.0;
   if (half > 0) cholesky.solve_lower(std::span(lower).first(half));

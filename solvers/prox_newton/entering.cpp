@@ -9,13 +9,15 @@ using namespace proximal;
 
 namespace {
 
-/// Violators that enter at most, or as many as the support has where that is more: fewer where full gradients are
-/// costly, for there an iteration costs what its working set does.
+/// The most violators that enter, unless the support is larger: then as many as it has. The limit is lower if
+/// full gradients are costly, since the cost of an iteration then depends on the working set.
 constexpr std::size_t kMostEntering = 5000, kMostEnteringCostly = 1000;
-/// Full gradients are costly where X has more entries than so many times N*K, about what an inference costs.
+/// Full gradients are costly if X has more entries than this many times N*K, which is about the cost of an
+/// inference.
 constexpr double kCostlyGradient = 3.0;
 
-/// Leaves in the selection the support and the other i, in ascending order, that enters(i).
+/// Keeps in the selection the support, and every other i with enters(i). `enters` is called in ascending
+/// order.
 template <class Enters>
 void keep_zeros(const Enters& enters, Objective::Selection& selection) {
   std::size_t kept = 0;
@@ -30,7 +32,7 @@ void keep_zeros(const Enters& enters, Objective::Selection& selection) {
   selection.gradient.resize(kept);
 }
 
-/// Leaves in the selection the support and the violators with the largest gradients.
+/// Keeps in the selection the support, and the violators with the largest gradients.
 void keep_worst_violators(std::size_t most, Objective::Selection& selection) {
   std::vector<std::size_t> violators;
   for (std::size_t i = 0; i < selection.index.size(); ++i)
@@ -77,8 +79,8 @@ void Entering::select(Iterate& at, const SparseVector& w, const KnownStart* know
   }
 }
 
-/// Leaves those violators that will still be some at the optimum if the gradient goes on to this lambda as it did
-/// in the last solve.
+/// Keeps only violators that will still be violators at the optimum, if the gradient changes on the way to
+/// this lambda at the same rate as in the last solve.
 void Entering::drop_leaving(Objective::Selection& selection) const {
   const double lambda_step = last_.lambda - lambda_before_;
   if (!(lambda_step > 0.0 && lambda_ < lambda_before_)) return;

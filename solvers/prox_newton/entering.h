@@ -1,6 +1,6 @@
 #pragma once
-/// Which coordinates a working set begins with: the support, and zeros that violate the optimality conditions or
-/// nearly do. One full gradient says which these are.
+/// Selects the coordinates that a working set begins with: the support, and the zeros that violate the
+/// optimality conditions, found by one full gradient.
 
 #include <span>
 #include <vector>
@@ -14,23 +14,25 @@ namespace proxbench::prox_newton {
 /// Whether a full gradient costs much more than an inference.
 bool full_gradients_are_costly(const Objective& objective);
 
-/// Entries of X under the coordinates; none under extra weights.
+/// The number of entries of X in the coordinates' columns. Extra weights have none.
 double entries_of(const Objective& objective, std::span<const Coord> index);
 
-/// Selections of a full gradient, cut down to the coordinates that enter; kkt_max and kkt_l1 are over all
-/// coordinates (that are candidates).
+/// Selects coordinates from a full gradient and keeps those that enter the working set. kkt_max and kkt_l1
+/// are over all candidate coordinates.
 class Entering {
  public:
-  /// A solve begins. One that goes on along a path leaves out of its first selection what the path is leaving
-  /// behind.
+  /// Starts a solve. If the solve continues a path, its first selection omits coordinates that are about to
+  /// leave the violators.
   void begin(const SolveProblem& problem);
 
-  /// For an epoch of quasi-Newton iterations: the worst violators. `known`: what is known of w, or null.
+  /// Selects the worst violators, for an epoch of quasi-Newton iterations. `known` holds known facts about w,
+  /// or is null.
   void select(proximal::Iterate& at, const SparseVector& w, const KnownStart* known,
               Objective::Selection& selection);
 
  private:
-  /// What was known of the gradient where the last solve of a path began, at the optimum of this lambda.
+  /// The known part of the gradient at the start of the last solve of a path, which is the optimum at
+  /// `lambda`.
   struct Start {
     double lambda = 0.0;
     std::vector<Coord> index;
@@ -39,7 +41,7 @@ class Entering {
   void drop_leaving(Objective::Selection& selection) const;
 
   Start last_;
-  double lambda_ = 0.0, lambda_before_ = 0.0;  ///< of this solve, and of the one before
+  double lambda_ = 0.0, lambda_before_ = 0.0;  ///< of this solve, and of the previous one
 };
 
 }  // namespace proxbench::prox_newton

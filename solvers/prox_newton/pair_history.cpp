@@ -10,7 +10,7 @@ namespace proxbench::prox_newton {
 
 namespace {
 
-/// sum + sum of value * column[offset], in order.
+/// Adds value * column[offset] over the block's entries to `sum`, in order.
 double gathered(const ColumnBlock& block, const float* column, double sum) {
   for (std::size_t e = 0; e < block.size; ++e) {
     const double change = static_cast<double>(column[block.offset[e]]);
@@ -37,7 +37,7 @@ void PairHistory::push(std::size_t capacity, std::span<const Coord> index, std::
                        const Residual& before, const Residual& after, const Parallel& parallel) {
   Step step;
   if (steps_.size() >= capacity) {
-    // Its memory serves again.
+    // The oldest step's memory is reused.
     step = std::move(steps_.front());
     steps_.erase(steps_.begin());
     step.index.clear();
@@ -83,7 +83,7 @@ std::vector<std::vector<double>> PairHistory::gradient_changes(const Objective& 
   const Index outputs = objective.outputs();
   std::vector<std::vector<double>> out(steps_.size(), std::vector<double>(index.size(), 0.0));
   std::vector<double> sums(steps_.size() * index.size());  // of each step, one after the other
-  // By output, so that a task reads one column of each step, a block of positions at a time.
+  // Sorted by output, so that a task reads one column of each step, one block of positions at a time.
   const std::size_t unary = static_cast<std::size_t>(
       std::lower_bound(index.begin(), index.end(), objective.unary_weights()) - index.begin());
   const Grouping by_output(unary, outputs, [&](std::size_t c) { return index[c] % outputs; });

@@ -11,7 +11,7 @@
 namespace proxbench::prox_newton {
 namespace {
 
-/// Some steps one after the other, with the residuals and the gradients before and after each.
+/// Some consecutive steps, with the residuals and gradients before and after each.
 struct Steps {
   explicit Steps(const test::Problem& problem, std::size_t count, int threads = 1)
       : objective(problem.objective(Parallel(threads))) {
@@ -32,7 +32,7 @@ struct Steps {
       objective.scores(all, next, scores);
       objective.infer({scores}, &residual.back());
       gradient.emplace_back(all.size());
-      // That of l alone: mu is the caller's.
+      // The gradient of l only: the caller adds the mu term.
       objective.partial_gradient(residual.back(), all, std::vector<double>(all.size(), 0.0), gradient.back());
     }
   }

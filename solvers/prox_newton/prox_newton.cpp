@@ -1,17 +1,17 @@
 /// A proximal Newton-type method on growing working sets. Each iteration minimises a model
+///
 ///     g^T d + 1/2 d^T B d + lambda*||w + d||_1
+///
 /// over a working set, then backtracks on w + alpha*d until Armijo's rule holds. Within an epoch the working
-/// set only shrinks; at its end a full gradient tells which coordinates come in. After Zhong et al. 2014
-/// (prox_qn.cpp), it differs in
+/// set only shrinks. At its end a full gradient shows which coordinates enter. The method follows Zhong et
+/// al. 2014 (prox_qn.cpp), with these differences:
 ///
-///   - B: the Hessian's blocks by output, corrected by L-BFGS pairs (quasi_newton_model.h), or the exact
-///   Hessian
-///     once the iterations have cost as much as it does (newton_model.h);
-///   - the inner problem, which is solved to a tolerance;
-///   - the working sets, which begin with the worst violators (entering.h), and epochs that end relative to
-///     their own start.
+/// - B is the Hessian's blocks by output, corrected by L-BFGS pairs (quasi_newton_model.h). Once the
+///   iterations have cost as much as the exact Hessian would, B is the exact Hessian (newton_model.h).
+/// - The inner problem is solved to a tolerance.
+/// - A working set begins with the worst violators (entering.h), and an epoch ends relative to its own start.
 ///
-/// Each choice stands in the table of ablations in solvers/RESULTS.md.
+/// Each choice has a row in the table of ablations in solvers/RESULTS.md.
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -36,8 +36,8 @@ namespace {
 
 using namespace proximal;
 
-/// By how much F may rise in the line search, in units of eps*|F|: near the optimum a good step must not be
-/// cut for the last digits of F, and kkt tells whether it was good.
+/// The rise of F that the line search tolerates, in units of eps*|F|. Near the optimum the last digits of F
+/// must not shorten a good step. kkt shows whether it was good.
 constexpr double kRounding = 256.0;
 
 /// One solve.
@@ -68,7 +68,8 @@ class Minimiser {
   }
 
  private:
-  /// Quasi-Newton iterations on a working set that shrinks. Returns how the solve ended, or nothing.
+  /// Runs quasi-Newton iterations on a shrinking working set. Returns the status if the solve ended, else
+  /// nothing.
   std::optional<Status> epoch() {
     entering_.select(at_, w(), result_.iterations == 0 ? problem_.known : nullptr, selection_);
     if (const auto ended = judge_optimality()) return ended;
@@ -87,8 +88,9 @@ class Minimiser {
     }
   }
 
-  /// Newton's method with the exact Hessian, which stays for as long as it serves. Returns how the solve
-  /// ended, or nothing: a new Hessian brought next to nothing, or there is no room for the working set.
+  /// Runs Newton's method with the exact Hessian, which is kept while it makes progress. Returns the status
+  /// if the solve ended. Returns nothing if a new Hessian brought next to no progress, or if the working set
+  /// has too many rows.
   std::optional<Status> newton_phase() {
     model_.forget();
     for (bool old = true;;) {
@@ -116,8 +118,9 @@ class Minimiser {
     return std::nullopt;
   }
 
-  /// Whether iterations without the Hessian have cost as much as it does. Taking turns like this costs at
-  /// most twice what the better of both methods does. Not where pairs go along a path: they would be lost.
+  /// Whether iterations without the Hessian have cost as much as it does. Alternating in this way costs at
+  /// most twice as much as the better of the two methods. False if pairs are carried along a path, since they
+  /// would be lost.
   bool hessian_pays() const {
     const Objective& objective = at_.objective;
     if (!settings_.newton || !at_.set.chosen || at_.set.size() > NewtonModel::kMostRows ||
@@ -128,8 +131,8 @@ class Minimiser {
            NewtonModel::work(objective, at_.set.index);
   }
 
-  /// Line search along at_.d, `slope` its predicted change of F, and the step, which `learn` is told of.
-  /// Returns how the solve ended, or nothing.
+  /// Searches along at_.d, whose predicted change of F is `slope`, and takes the step. Calls `learn` with it.
+  /// Returns the status if the solve ended, else nothing.
   template <class Learn>
   std::optional<Status> step(double slope, const Learn& learn) {
     if (at_.stop.requested()) return give_up();
@@ -139,14 +142,14 @@ class Minimiser {
     if (progressed_) learn(at_.move(found, true));
     ++result_.iterations;
     result_.working_set = at_.set.size();
-    // w's nonzeros are gathered where a sample wants them, off the clock.
+    // w's nonzeros are gathered only if a sample needs them, off the clock.
     const bool goes_on = problem_.monitor.step(
         result_.iterations, [&] { return w(); }, at_.set.size(), at_.loss());
     return goes_on ? std::nullopt : std::optional(problem_.monitor.stop_status());
   }
 
-  /// Drops from the working set what is zero and will likely stay so (Zhong et al. 2014, Algorithm 2, lines 2
-  /// to 9).
+  /// Drops coordinates from the working set that are zero and will likely stay so (Zhong et al. 2014,
+  /// Algorithm 2, lines 2 to 9).
   void shrink_working_set() {
     const double slack = optimality_.largest / static_cast<double>(at_.objective.instances());
     const std::size_t before = at_.set.size();
@@ -155,17 +158,18 @@ class Minimiser {
     progress_->saw_subgradient(optimality_.largest);
   }
 
-  /// What a selection says of the solve: how it ended, or nothing.
+  /// Decides from the selection whether the solve has ended. Returns the status if so, else nothing.
   std::optional<Status> judge_optimality() {
     if (!std::isfinite(selection_.kkt_max)) return Status::kDiverged;
     if (selection_.kkt_max <= problem_.kkt_target()) return Status::kConverged;
-    // Neither F nor kkt came down since the last time: rounding is all that is left.
+    // Neither F nor kkt has fallen since the last restart, so only rounding is left.
     if (!progressed_ && !progress_->restart()) return Status::kStalled;
     result_.notes["epochs"] += 1;
     return std::nullopt;
   }
 
-  /// Time is up within an iteration, where model and working set may be of different iterations.
+  /// Ends a solve that ran out of time within an iteration. The model and the working set may belong to
+  /// different iterations.
   Status give_up() {
     model_.forget();
     cut_short_ = true;
@@ -193,15 +197,15 @@ class Minimiser {
   NewtonModel hessian_;
   std::optional<Progress> progress_;
   Objective::Selection selection_;
-  Optimality optimality_;        ///< on the working set; after a new selection on all coordinates
-  bool progressed_ = true;       ///< whether the last step brought something
-  double passes_before_newton_;  ///< of the objective, when iterations without the Hessian began
+  Optimality optimality_;        ///< on the working set; on all coordinates after a new selection
+  bool progressed_ = true;       ///< whether the last step was progress
+  double passes_before_newton_;  ///< the objective's passes when iterations without the Hessian began
   double hessians_ = 0.0;
   bool cut_short_ = false;
   SolveResult result_;
 };
 
-/// Its members are what a path carries from one lambda to the next.
+/// Its members carry over from one lambda of a path to the next.
 class ProxNewton final : public Solver {
  public:
   explicit ProxNewton(const Settings& settings) : settings_(settings), model_(settings_) {
@@ -281,7 +285,7 @@ SolverInfo prox_newton_info() {
   info.continues = true;
   info.shares_instances = true;
   info.scale_free = true;
-  // F is within rounding of its minimum there, and kkt rises for a while before it falls.
+  // F is within rounding of its minimum then, and kkt rises for a while before it falls.
   info.as_reference = {.options = {{"max_stagnant", "200"}}, .tightened = true};
   return info;
 }

@@ -29,7 +29,7 @@ TEST(ProxNewton, MeetsTheSameOptimumWithEveryChoice) {
   const std::vector<std::map<std::string, std::string>> choices = {
       {{"inner_tol", "0"}}, {{"memory", "5"}}, {{"max_inner", "1"}}, {{"epoch_factor", "0.5"}}, {{"newton", "never"}}};
   for (const ProblemSpec& spec : test::problem_specs()) {
-    if (spec.collinear) continue;  // slow to the last digits whatever the choice
+    if (spec.collinear) continue;  // slow in the last digits with every choice
     const Problem problem(spec);
     const Outcome standard = run("prox-newton", problem, {.tol = 1e-8});
     for (const auto& options : choices) {
@@ -42,7 +42,8 @@ TEST(ProxNewton, MeetsTheSameOptimumWithEveryChoice) {
   }
 }
 
-/// Once it has cost as much as a Hessian, that takes over, and is at the last digits within a few steps.
+/// Once the iterations have cost as much as a Hessian, Newton's method takes over. It reaches the last digits
+/// within a few steps.
 TEST(ProxNewton, EndsWithNewtonsMethodWhereItPays) {
   for (const double mu : {0.0, 0.01}) {
     const Problem problem({.name = "long sequences",
@@ -67,8 +68,8 @@ TEST(ProxNewton, EndsWithNewtonsMethodWhereItPays) {
   }
 }
 
-/// Down a path, by one object or by a new one for each lambda: the same optima, in fewer iterations with the
-/// pairs of the lambda before.
+/// Follows a path with one object, or with a new one for each lambda. Both find the same optima, and the
+/// pairs of the previous lambda save iterations.
 TEST(ProxNewton, TakesItsPairsAlongASequence) {
   ProblemSpec spec = test::large_spec();
   spec.sequences /= 2;
@@ -78,7 +79,7 @@ TEST(ProxNewton, TakesItsPairsAlongASequence) {
     const SolverInfo& info = solver_registry().find("prox-newton");
     ASSERT_TRUE(info.continues);
     Options options(info.options);
-    options.set("newton", "never");  // needs no pairs
+    options.set("newton", "never");  // which needs no pairs
     std::int64_t iterations[2] = {};
     for (const bool in_sequence : {false, true}) {
       std::unique_ptr<Solver> solver;
@@ -100,8 +101,7 @@ TEST(ProxNewton, TakesItsPairsAlongASequence) {
   }
 }
 
-/// What is known of the start spares an inference, and the state that the solver leaves is that at its
-/// result.
+/// What is known of the start saves an inference. The state that the solver leaves is the one at its result.
 TEST(ProxNewton, TakesTheStateOfTheStartAndLeavesThatOfTheResult) {
   for (const ProblemSpec& spec : {test::large_spec(), test::large_tree_spec()}) {
     const Problem problem(spec);
@@ -154,7 +154,7 @@ TEST(ProxNewton, GivesTheSameBitsForAnyThreads) {
   }
 }
 
-/// The clock passes the limit with the first instance of the first Hessian.
+/// The clock passes the limit at the first instance of the first Hessian.
 TEST(ProxNewton, GivesUpAHessianAtTheTimeLimit) {
   const Problem problem({.name = "long sequences",
                          .labels = 6,
@@ -174,7 +174,7 @@ TEST(ProxNewton, GivesUpAHessianAtTheTimeLimit) {
   EXPECT_GE(oracle.covariances_calls, 1);
   EXPECT_LE(oracle.covariances_calls, parallel.threads()) << "those that had begun";
   EXPECT_EQ(cut.result.notes.count("hessians"), 0u);
-  // The last iterate is that of a run that ends there.
+  // The last iterate equals that of a run that ends there.
   const Outcome there = run("prox-newton", problem,
                             {.tol = 1e-13,
                              .parallel = parallel,

@@ -13,19 +13,19 @@ using namespace proximal;
 
 namespace {
 
-/// Blocks wait for an epoch that brings F down by less than this share, but where full gradients, and with them
-/// epochs, are costly.
+/// Blocks are built after an epoch that lowers F by less than this share. If full gradients, and thus epochs,
+/// are costly, they are built at once.
 constexpr double kSlowEpoch = 0.1;
-/// Iterations of an epoch at most, with blocks and with counts: fewer with counts, so that blocks soon come
-/// where counts are slow.
+/// The most iterations of an epoch with blocks and with counts. Counts get fewer, so that blocks come soon if
+/// counts are slow.
 constexpr std::int64_t kMostWithBlocks = 25, kMostWithCounts = 15;
-/// Relative decrease of F since the blocks were made, up to which they also serve the next working set.
+/// Blocks also serve the next working set if F has fallen by at most this share since they were made.
 constexpr double kFresh = 1e-4;
-/// gamma with blocks at the start: Newton steps from w = 0 are too long by about this. It grows by alpha^-1/2
-/// with a step that had to be cut, and halves with one that had not.
+/// The first gamma with blocks: Newton steps from w = 0 are too long by about this factor. gamma is
+/// multiplied by alpha^-1/2 after a step that was shortened, and halved, but kept >= 1, after any other.
 constexpr double kFirstGamma = 3.0;
-/// Relative change of the smooth part over which its curvature is measured: the quadratic term keeps eight
-/// digits or more.
+/// The curvature is measured over this relative change of the smooth part. The quadratic term then has eight
+/// correct digits or more.
 constexpr double kShortStep = 1e-3;
 
 }  // namespace
@@ -102,7 +102,7 @@ void QuasiNewtonModel::learn(const Step& step, const Iterate& at) {
   metric_.multiply(step.d, product_);
   if (!lbfgs_.update(step.d, step.change, product_)) return;
   if (!blocks_) {
-    // |y|/|s| in the norms of D: a longer step, as y^T s / s^T D s allows it, is often cut.
+    // This is |y|/|s| in the norms of D. The longer step that y^T s / s^T D s would allow is often shortened.
     double inverse = 0.0, along = 0.0;  // y^T D^-1 y, s^T D s
     for (std::size_t j = 0; j < step.d.size(); ++j) {
       inverse += step.change[j] * step.change[j] / metric_.diagonal(j);
@@ -114,7 +114,7 @@ void QuasiNewtonModel::learn(const Step& step, const Iterate& at) {
   }
 }
 
-/// Blocks for whose memory there is room.
+/// Whether there is memory for the blocks of this working set.
 bool QuasiNewtonModel::blocks_fit(const Iterate& at) const {
   return BlockMetric::entries(at.objective, at.set.index) <= BlockMetric::kMostEntries;
 }
@@ -133,8 +133,8 @@ void QuasiNewtonModel::start_counts(Iterate& at) {
   lbfgs_.reset(at.set.size(), gamma_of_counts_);
 }
 
-/// d^T H d / d^T D d of the smooth part along at.d, from an inference close to w. Not finite, or <= 0, where
-/// rounding hides it.
+/// Returns d^T H d / d^T D d of the smooth part along at.d, from an inference close to w. The result is not
+/// finite, or <= 0, if rounding hides the curvature.
 double QuasiNewtonModel::curvature_along_direction(Iterate& at) const {
   double slope = 0.0, norm = 0.0, wd = 0.0, dd = 0.0;
   for (std::size_t j = 0; j < at.set.size(); ++j) {
@@ -155,8 +155,8 @@ void QuasiNewtonModel::start_blocks(const Iterate& at) {
   forget_pairs(at);
 }
 
-/// On another working set: the blocks stay where F has hardly fallen since they were made, and so do the pairs
-/// that can.
+/// Moves to another working set. Keeps the blocks if F has hardly fallen since they were made, and keeps the
+/// pairs that fit.
 void QuasiNewtonModel::continue_with_blocks(const Iterate& at) {
   const bool fresh = made_at_ - at.value <= kFresh * at.value;
   if (fresh)
@@ -181,8 +181,8 @@ void QuasiNewtonModel::forget_pairs(const Iterate& at) {
   lbfgs_.reset(at.set.size(), gamma_of_blocks_);
 }
 
-/// The pairs in the history on the working set at hand, for the blocks at hand. Only where they come with all
-/// their rows: without, they do more harm than good (pair_history.h).
+/// Moves the pairs in the history to the current working set and blocks. Each pair needs all its rows:
+/// without some of them it does more harm than good (pair_history.h).
 void QuasiNewtonModel::carry_pairs(const Iterate& at) {
   const std::vector<Coord>& index = at.set.index;
   const std::vector<std::uint32_t>& from = at.set.from;

@@ -3,8 +3,8 @@
 ///
 ///     g^T d + 1/2 d^T B d + lambda*||w + d||_1,    B = gamma*B0 corrected by L-BFGS pairs.
 ///
-/// B0 is a diagonal of counts at first, then the Hessian's blocks by output (block_metric.h), from when they
-/// pay. Along a path the pairs of one lambda serve the next.
+/// B0 is first a diagonal of counts, then the Hessian's blocks by output (block_metric.h) once these pay off.
+/// Along a path the pairs of one lambda serve the next.
 
 #include <cstdint>
 #include <span>
@@ -26,31 +26,31 @@ class QuasiNewtonModel {
   explicit QuasiNewtonModel(const Settings& settings)
       : settings_(settings), lbfgs_(settings.memory, GammaRule::kNone), random_(0) {}
 
-  /// A solve begins. Where it goes on along a path (SolveProblem::in_sequence), with the pairs of the one before
-  /// and the working set that they are on, into `set`.
+  /// Starts a solve. If it continues a path (SolveProblem::in_sequence), keeps the pairs of the previous
+  /// solve and puts their working set into `set`.
   void begin(const SolveProblem& problem, proximal::WorkingSet& set);
-  /// It is over: keeps what the next one of a path takes up.
+  /// Ends a solve, and keeps what the next one of a path will use.
   void end(proximal::WorkingSet& set);
-  /// Forgets what it has learned: another model serves, or the solve was cut short.
+  /// Forgets all that was learned, since another model takes over or the solve was cut short.
   void forget();
 
   /// Whether pairs are kept for the next solve of a path.
   bool keeps_history() const { return history_capacity_ > 0; }
 
-  /// On the working set of a new epoch. `progressed`: whether the last step brought something.
+  /// Moves to the working set of a new epoch. `progressed`: whether the last step was progress.
   void start_epoch(proximal::Iterate& at, bool progressed);
-  /// Iterations of this epoch at most.
+  /// The most iterations of this epoch.
   std::int64_t most_iterations() const;
-  /// The working set shrank to these rows (ascending).
+  /// The working set has shrunk to these rows (ascending).
   void keep_rows(std::span<const std::uint32_t> kept);
 
-  /// Fills at.d with what minimises the model to a tolerance; w + d is exactly zero where the solution is. Returns
-  /// Delta = g^T d + lambda*(||w + d||_1 - ||w||_1).
+  /// Sets at.d to the minimiser of the model, up to a tolerance. w + d is exactly zero where the solution is.
+  /// Returns Delta = g^T d + lambda*(||w + d||_1 - ||w||_1).
   double minimise(proximal::Iterate& at);
-  /// After a step along that.
+  /// Learns from a step along at.d.
   void learn(const proximal::Step& step, const proximal::Iterate& at);
 
-  /// Passes of coordinate descent in this solve.
+  /// The number of passes of coordinate descent in this solve.
   double inner_passes() const { return inner_passes_; }
 
  private:
@@ -68,15 +68,15 @@ class QuasiNewtonModel {
   BlockMetric metric_;  ///< B0
   proximal::CoordinateDescent descent_;
   Random random_;
-  PairHistory history_;  ///< of the last of lbfgs_'s pairs
+  PairHistory history_;  ///< of the newest pairs in lbfgs_
   std::size_t history_capacity_ = 0;
   std::vector<Coord> index_;    ///< the working set between two solves, and w there
   std::vector<double> weights_;
 
-  bool blocks_ = false;          ///< whether B0 is blocks
+  bool blocks_ = false;          ///< whether B0 consists of blocks
   bool blocks_at_once_ = false;  ///< whether they need not wait for a slow epoch
-  double gamma_of_blocks_ = 0.0, gamma_of_counts_ = 0.0;  ///< the second at the start of an epoch; 0: not yet known
-  double made_at_ = 0.0, epoch_value_ = 0.0;   ///< F when the blocks were made; at the start of the last epoch
+  double gamma_of_blocks_ = 0.0, gamma_of_counts_ = 0.0;  ///< the second is 0 until measured in a solve
+  double made_at_ = 0.0, epoch_value_ = 0.0;              ///< F at the build of blocks, and at epoch start
   double inner_passes_ = 0.0;
   std::vector<double> product_;
 };

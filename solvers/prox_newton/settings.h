@@ -8,15 +8,15 @@
 
 namespace proxbench::prox_newton {
 
-/// Rows or coordinates of a task.
+/// Rows or coordinates per task.
 inline constexpr std::size_t kTask = 64;
 
 struct Settings {
-  std::size_t memory;  ///< L-BFGS pairs
+  std::size_t memory;  ///< L-BFGS pairs kept
   std::int64_t max_inner;
   double inner_tol;
   double epoch_factor;
-  bool newton;  ///< whether the exact Hessian may serve
+  bool newton;  ///< whether the exact Hessian may be used
   std::int64_t max_stagnant;
   ArmijoOptions line_search;
 };

@@ -1,6 +1,6 @@
 #pragma once
-/// The loops over cliques of SDCA's line search, compiled once for each instruction set. Arrays have a
-/// multiple of kPad numbers.
+/// The loops over cliques in SDCA's line search. They are compiled once for each instruction set. The length
+/// of an array is a multiple of kPad.
 
 #include <cstddef>
 
@@ -9,15 +9,15 @@
 namespace proxbench {
 
 struct BeliefKernels {
-  /// Of p = exp(log_p) and q = exp(log_q): writes p and q - p; sums p*(log_p - log_q), which is KL(p||q), and
-  /// q*(log_q - log_p).
+  /// Let p = exp(log_p) and q = exp(log_q). Writes p and q - p. Sums p*(log_p - log_q), which is KL(p||q),
+  /// and q*(log_q - log_p).
   struct Divergences {
     double forward, backward;
   };
   Divergences (*compare)(const double* log_p, const double* log_q, std::size_t n, double* p,
                          double* difference);
-  /// Of m = p + gamma*difference: writes log m; sums m*(log m - log_q), which is KL(m||q), difference*(log m
-  /// - log_q) and difference^2/m.
+  /// Let m = p + gamma*difference. Writes log m. Sums m*(log m - log_q), which is KL(m||q), then
+  /// difference*(log m - log_q), and difference^2/m.
   struct Derivatives {
     double divergence, first, second;
   };
@@ -25,7 +25,7 @@ struct BeliefKernels {
                      std::size_t n, double* log_m);
 };
 
-/// For the instruction set in use; see core/kernels/instruction_set.h.
+/// The kernels of the instruction set in use (core/kernels/instruction_set.h).
 const BeliefKernels& belief_kernels();
 
 }  // namespace proxbench

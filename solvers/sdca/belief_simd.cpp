@@ -1,4 +1,4 @@
-/// Loops over cliques for one instruction set (core/kernels/kernels.h).
+/// Loops over cliques, compiled for one instruction set (core/kernels/kernels.h).
 #include "core/kernels/kernels.h"
 #include "solvers/sdca/belief_kernels.h"
 

@@ -42,15 +42,15 @@ LineSearch::Slope LineSearch::slope(double gamma, double curvature) {
   return {cliques_.first - gamma * curvature, -cliques_.second - curvature};
 }
 
-/// Safeguarded Newton on f' (Press et al. 1992, section 9.4): where a step leaves the bracket, or is longer
-/// than half of the one before the last, the bracket is halved instead.
+/// Safeguarded Newton on f' (Press et al. 1992, section 9.4). If a step leaves the bracket, or is longer than
+/// half of the step before the last, the bracket is halved instead.
 double LineSearch::maximise(double curvature, double precision) {
   constexpr double kNarrow = 1e-12;
-  // Afterwards the bracket is halved each time. Where f'' grows without bound towards 1, steps from above
-  // fall ever shorter of the maximum.
+  // After this many steps the bracket is halved each time. If f'' grows without bound towards 1, Newton steps
+  // from above fall ever shorter of the maximum.
   constexpr int kMostNewtonSteps = 50;
   if (!(forward_ + backward_ > 0.0)) return gamma_ = 0.0;  // f'(0)
-  gamma_ = curvature == 0.0 ? 1.0 : 0.5;                   // with no curvature f'(1) is 0
+  gamma_ = curvature == 0.0 ? 1.0 : 0.5;                   // without curvature f'(1) is 0
   double low = 0.0, high = 1.0, last = 1.0, before_last = 1.0;
   while (true) {
     const Slope f = slope(gamma_, curvature);
@@ -65,7 +65,7 @@ double LineSearch::maximise(double curvature, double precision) {
     const bool close = std::abs(next - gamma_) < precision;
     if (close && f.first >= 0.0) return gamma_;
     if (high - low < kNarrow) break;
-    // From above the maximum, a step twice as long ends about as far below it.
+    // From above the maximum, a step of twice the length ends about as far below it.
     if (close) next = gamma_ + 2.0 * (next - gamma_);
     if (evaluations_ > kMostNewtonSteps || !(next > low && next < high) ||
         (!close && 2.0 * std::abs(next - gamma_) > std::abs(before_last)))
@@ -88,7 +88,7 @@ double LineSearch::corrected(double curvature, double shift) const {
   const double slope_here = cliques_.first - gamma_ * curvature - shift;
   const double newton = std::clamp(gamma_ + slope_here / (cliques_.second + curvature), 0.0, 1.0);
   if (least_rise(newton) >= 0.0) return newton;
-  // Where the bound is largest.
+  // The maximiser of the bound.
   return std::clamp((integral / gamma_ - shift) / curvature, 0.0, gamma_);
 }
 

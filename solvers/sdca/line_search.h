@@ -1,49 +1,50 @@
 #pragma once
-/// The line search of SDCA: how far the beliefs of one instance go from mu towards nu, the marginals of the
-/// model at some w. With v = -(1/mu) * E_{nu - mu}[features] the dual changes by
+/// The line search of SDCA: how far the beliefs of one instance move from mu towards nu, the model's
+/// marginals at some w. With v = -(1/mu) * E_{nu - mu}[features] the dual changes by
 ///
 ///     f(gamma) = H(mu + gamma*(nu - mu)) - (mu/2) * ||w + gamma*v||^2
 ///
-/// (Le Priol et al. 2018, equation 20; here times n). It is concave, and needs no more inference. With m = mu
-/// + gamma*(nu - mu), sums over cliques with their signs, and nu the model at w itself,
+/// (Le Priol et al. 2018, equation 20; here times n). f is concave and needs no further inference. Let m = mu
+/// + gamma*(nu - mu), let sums over cliques carry their signs, and let nu be the model at w itself. Then
 ///
 ///     f'(gamma)  = -sum (nu - mu) * (log m - log nu) - gamma * mu * ||v||^2
 ///     f''(gamma) = -sum (nu - mu)^2 / m              - mu * ||v||^2
 ///
-/// Where w has moved to w' since nu was found, f' has one more term, -mu * <w' - w, v> ("shift").
+/// If w has moved to w' since nu was found, f' has one more term, -mu * <w' - w, v> ("shift").
 
 #include "core/oracle.h"
 
 namespace proxbench::sdca {
 
-/// One instance's search. Buffers are reused from call to call.
+/// The search of one instance. Its buffers are reused from call to call.
 class LineSearch {
  public:
-  /// Takes both ends, as logarithms, which must stay where they are. In the place of log mu comes log m,
-  /// wherever the search looks last. `size`: BeliefOracle::belief_size().
+  /// Takes both ends as logarithms. The arrays must stay where they are. log_mu is overwritten by log m at
+  /// the last gamma that the search tried. `size`: BeliefOracle::belief_size().
   void set(const BeliefOracle::Size& size, double* log_mu, const double* log_nu);
   /// nu - mu on the cliques.
   const double* difference() const { return difference_.data(); }
   /// KL(mu || nu) >= 0: the block's duality gap at w.
   double gap() const { return forward_; }
 
-  /// The gamma in [0, 1] that maximises f at w; where it is not at an end and precision > 0, a point with f'
-  /// >= 0 near it, so that f has risen. `curvature` = mu * ||v||^2. Ends where a step is shorter than
-  /// `precision`; with 0, after one Newton step from 1/2, which may overshoot.
+  /// Returns the gamma in [0, 1] that maximises f at w. If the maximum is inside and precision > 0, returns a
+  /// nearby point with f' >= 0, so that f has risen. `curvature` = mu * ||v||^2. Stops when a step is shorter
+  /// than `precision`. With precision 0 it takes one Newton step from 1/2, which may overshoot.
   double maximise(double curvature, double precision);
-  /// The same after a move of w, without another walk over the cliques: a Newton step from the gamma0 found
-  /// before, where that is certain to raise f. With h(gamma) = -sum (nu - mu)(log m - log nu), f(gamma) -
-  /// f(0) is the integral of h up to gamma, less shift*gamma + curvature*gamma^2/2. The integral up to gamma0
-  /// is KL(mu || nu) - KL(m || nu). h falls, to 0 at 1, so below gamma0 the integral is at least its share of
-  /// that, and above gamma0 at least all of it.
+  /// Corrects the gamma0 of maximise() after w has moved, without another walk over the cliques. It returns a
+  /// Newton step from gamma0 if that is certain to raise f, else the maximiser of a lower bound. The bound:
+  /// let h(gamma) = -sum (nu - mu)(log m - log nu). f(gamma) - f(0) is the integral of h up to gamma, minus
+  /// shift*gamma + curvature*gamma^2/2. The integral up to gamma0 is KL(mu || nu) - KL(m || nu). h falls to 0
+  /// at 1. So below gamma0 the integral is at least its proportional share of that, and above gamma0 at least
+  /// all of it.
   double corrected(double curvature, double shift) const;
-  /// Makes sure that log m is that of this gamma.
+  /// Ensures that log m belongs to this gamma.
   void go_to(double gamma);
-  /// Walks over the cliques that took a logarithm of each, since set().
+  /// The number of walks over the cliques since set() that took a logarithm of each.
   int evaluations() const { return evaluations_; }
 
  private:
-  /// f' and f'' at gamma, in terms of w; leaves log m there.
+  /// f' and f'' at gamma, at the w of set(). Leaves log m at gamma.
   struct Slope {
     double first, second;
   };
@@ -54,10 +55,10 @@ class LineSearch {
   const double* log_nu_ = nullptr;
   AlignedVector<double> p_, difference_;
   double forward_ = 0.0, backward_ = 0.0;
-  double gamma_ = 0.0;       ///< what maximise() found
-  double at_ = 0.0;          ///< the gamma of log_m_
-  Slope cliques_{0.0, 0.0};  ///< there: h, and how fast it falls
-  double divergence_ = 0.0;  ///< there: KL(m || nu)
+  double gamma_ = 0.0;       ///< the result of maximise()
+  double at_ = 0.0;          ///< the gamma that log_m_ belongs to
+  Slope cliques_{0.0, 0.0};  ///< h at that gamma, and how fast it falls
+  double divergence_ = 0.0;  ///< KL(m || nu) at that gamma
   int evaluations_ = 0;
 };
 

@@ -1,4 +1,4 @@
-/// SDCA's line search beside values of the dual that are found without it.
+/// Compares SDCA's line search with values of the dual that are found without it.
 
 #include "solvers/sdca/line_search.h"
 
@@ -25,7 +25,7 @@ std::vector<double> random_weights(std::size_t d, double size, Random& random) {
   return w;
 }
 
-/// The beliefs of an instance under the model at dense weights.
+/// The beliefs of an instance under the model with dense weights.
 std::vector<double> model(const Problem& problem, Index i, const std::vector<double>& w) {
   const Dataset& data = problem.data();
   const Index outputs = problem.oracle().outputs();
@@ -45,7 +45,7 @@ std::vector<double> model(const Problem& problem, Index i, const std::vector<dou
   return out;
 }
 
-/// The dual along mu + gamma*(nu - mu), the terms of the other instances left out.
+/// The dual along mu + gamma*(nu - mu), without the terms of the other instances.
 class Line {
  public:
   Line(const Problem& problem, Index i, std::vector<double> w, std::vector<double> log_mu, double l2)
@@ -81,7 +81,7 @@ class Line {
       if (m > 0) entropy -= (c < size_.positive ? 1 : -1) * m * std::log(m);
     }
     for (std::size_t j = 0; j < w_.size(); ++j) {
-      // Less the square at gamma = 0, which keeps values small.
+      // The square at gamma = 0 is subtracted, which keeps values small.
       const long double from = static_cast<long double>(w_[j]) + moved[j], step = gamma * v_[j];
       squares += step * (2 * from + step);
     }
@@ -157,12 +157,12 @@ std::vector<Line> lines() {
   return out;
 }
 
-/// Lines along which the dual falls off again before the model's own beliefs.
+/// Whether the dual falls again before the line reaches the model's own beliefs.
 bool inner(const Line& line) {
   return line.curvature() > 1e-6;
 }
 
-/// A search along a line, with beliefs of its own.
+/// A search along a line, with its own copy of the beliefs.
 struct SearchOn : LineSearch {
   explicit SearchOn(const Line& line) : log_m(line.log_mu_) {
     set(line.size_, log_m.data(), line.log_nu_.data());
@@ -193,8 +193,8 @@ TEST(SdcaLineSearch, ANewtonStepFromOneHalfHasTheDerivativesOfTheDual) {
   EXPECT_GE(tried, 40u);
 }
 
-/// Two labels whose beliefs hardly differ, or all but vanish, and curvatures of any size: where f'' of the
-/// entropies is far above what rounding leaves of f', Newton steps creep.
+/// Two labels whose beliefs hardly differ, or all but vanish, and curvatures of any size. Newton steps creep
+/// if f'' of the entropies is far above the digits of f' that rounding leaves.
 TEST(SdcaLineSearch, EndsSoonForAnyCurvature) {
   const BeliefOracle::Size two{.positive = kPad, .negative = 0};
   for (const double mu : {1e-3, 1.0, 30.0, 100.0, 700.0})
@@ -230,7 +230,7 @@ TEST(SdcaLineSearch, FindsTheMaximumFromBelow) {
         ++inside;
         EXPECT_GE(line.derivative(gamma), -1e-6 * (1.0 + line.curvature())) << "at " << gamma;
       }
-      // A short Newton step is not yet a short way, so some room.
+      // A short Newton step does not mean that the maximum is as close, so this leaves some room.
       if (precision <= 1e-3) {
         EXPECT_NEAR(gamma, best, 10 * precision + 1e-5);
       }
@@ -272,7 +272,7 @@ TEST(SdcaLineSearch, CorrectedStepsRaiseTheDualWhereverTheWeightsHaveGone) {
       const double before = search.maximise(line.curvature(), precision);
       for (const double size : {0.0, 1e-3, 0.1, 1.0, 10.0})
         for (const double along : {-1.0, 0.0, 1.0}) {
-          // Some of the way along v, so that shifts of both signs are large.
+          // Includes a move along v, so that shifts of both signs are large.
           std::vector<double> moved = random_weights(line.w_.size(), size, random);
           for (std::size_t j = 0; j < moved.size(); ++j) moved[j] += along * size * line.v_[j];
           const double gamma = search.corrected(line.curvature(), line.shift(moved));
@@ -283,7 +283,7 @@ TEST(SdcaLineSearch, CorrectedStepsRaiseTheDualWhereverTheWeightsHaveGone) {
               << "size " << size << ", along " << along;
           moved_on += gamma > 0.0;
           stayed += gamma == 0.0;
-          // Where nothing moved, a further Newton step.
+          // If nothing moved, this is one more Newton step.
           if (size == 0.0 && precision > 0.0 && inner(line)) {
             EXPECT_NEAR(gamma, line.maximiser(), std::abs(before - line.maximiser()) + 1e-6);
           }

@@ -2,22 +2,22 @@
 /// Lacoste-Julien, "Adaptive stochastic dual coordinate ascent for conditional random fields", UAI 2018,
 /// Algorithm 2). Maximises
 ///
-///     D(alpha) = sum_i H(alpha_i) - (mu/2)*||w(alpha)||^2,   w(alpha) = (1/mu) * sum_i (F_i(gold) -
-///     E_{alpha_i}[F_i])
+///     D(alpha) = sum_i H(alpha_i) - (mu/2)*||w(alpha)||^2,
+///     w(alpha) = (1/mu) * sum_i (F_i(gold) - E_{alpha_i}[F_i])
 ///
-/// over a distribution alpha_i for each instance, kept as beliefs (core/oracle.h). A step on instance i:
+/// over a distribution alpha_i for each instance, stored as beliefs (core/oracle.h). A step on instance i:
 ///
 ///     nu     = beliefs of p(. | x_i; w)                                        the only inference
 ///     v      = -(1/mu) * E_{nu - mu_i}[F_i]
 ///     gamma  = argmax of D along mu_i + gamma*(nu - mu_i) in [0, 1]            line_search.h
 ///     mu_i  += gamma*(nu - mu_i),   w += gamma*v
 ///
-/// and KL(mu_i || nu), the block's duality gap, is what the instance is drawn by (sampling.h).
+/// The instance is drawn by KL(mu_i || nu), the block's duality gap (sampling.h).
 ///
-/// Batches. Of a batch of distinct instances, everything but the update of w is found in parallel at one w:
-/// nu, v, the line search. Then, one after the other, each gamma is corrected for how far w has moved since
-/// (line_search.h), so that every step still raises D. With batch = 1 this is the paper's algorithm. Batches
-/// do not depend on the number of threads.
+/// Batches: for a batch of distinct instances, nu, v and the line search are computed in parallel at one w.
+/// Then, one instance after the other, each gamma is corrected for the move of w since (line_search.h), so
+/// that every step still raises D. batch = 1 is the paper's algorithm. The result does not depend on the
+/// number of threads.
 
 #include <algorithm>
 #include <cmath>
@@ -141,7 +141,7 @@ class Ascent {
         random_(random),
         visits_(std::min(settings.batch, objective.instances())) {}
 
-  /// May stop early where the monitor is out of time: there is then no dual point yet.
+  /// May stop early if the monitor is out of time. There is then no dual point yet.
   void start(const SparseVector& w, Monitor& monitor) {
     features_.emplace(objective_.x(), begin_);
     sampler_.emplace(settings_.scheme, settings_.share, importance(), objective_.instances(), random_);
@@ -152,11 +152,11 @@ class Ascent {
   SparseVector weights() const { return w_.nonzeros(); }
   std::shared_ptr<BeliefStore> dual_point() const { return beliefs_; }
   double total_gap() const { return sampler_->total_gap(); }
-  /// Of the line search, a step.
+  /// Evaluations of the line search per step.
   double evaluations() const { return evaluations_ / std::max(1.0, steps_); }
 
-  /// A step for each of `count` instances, at most a batch. False: a loss has no value at w, and nothing was
-  /// done.
+  /// Steps on `count` instances, at most a batch. Returns false, with nothing changed, if a loss is not
+  /// finite at w.
   bool step(std::size_t count) {
     const std::span<Visit> visits(visits_.data(), std::min(count, visits_.size()));
     if (!draw_batch(visits, *sampler_, objective_, [&](Visit& visit) { prepare(visit); })) return false;
@@ -176,7 +176,7 @@ class Ascent {
     return true;
   }
 
-  /// w(alpha) of what is stored; stays as it is where the monitor is out of time.
+  /// Sets w to w(alpha) of the stored beliefs. Leaves it as it is if the monitor is out of time.
   void set_weights(Monitor& monitor) {
     WeightRows w(objective_);
     Visit visit;
@@ -196,7 +196,7 @@ class Ascent {
     w_ = std::move(w);
   }
 
-  /// Finds the gaps of all blocks at w: a pass.
+  /// Recomputes the gaps of all blocks at w, in one pass.
   void refresh(Monitor& monitor) {
     renew_gaps<Visit>(*sampler_, objective_, monitor, [&](Visit& visit) {
       compare(visit);
@@ -205,7 +205,7 @@ class Ascent {
   }
 
  private:
-  /// -(1/mu) * E_difference[features].
+  /// The direction -(1/mu) * E_difference[features].
   void form_direction(Visit& visit, const double* difference) const {
     const Index i = visit.instance;
     visit.rows.resize(w_.positions(i) * w_.width());
@@ -217,7 +217,7 @@ class Ascent {
     visit.direction.form(features_->of(i), visit.rows.data(), visit.extra, w_.width());
   }
 
-  /// mu_i against the model's beliefs at w.
+  /// Compares mu_i with the model's beliefs at w.
   void compare(Visit& visit) {
     const Index i = visit.instance;
     const BeliefOracle::Size size = objective_.beliefs().belief_size(i);
@@ -227,7 +227,7 @@ class Ascent {
     visit.search.set(size, beliefs_->at(i), visit.log_nu.data());
   }
 
-  /// All that a step needs, at w.
+  /// Computes everything that a step needs, at w.
   void prepare(Visit& visit) {
     compare(visit);
     if (!visit.valid()) return;
@@ -237,7 +237,7 @@ class Ascent {
     visit.gamma = visit.search.maximise(visit.curvature, settings_.one_step ? 0.0 : settings_.precision);
   }
 
-  /// The label, or the leaf; kNoOutput at a candidate that is not the gold one.
+  /// The gold label or leaf at the position. kNoOutput for a candidate that is not the gold one.
   Index gold_output(Index position) const {
     const std::span<const Index> on = objective_.structure().gold_outputs(position);
     return on.empty() ? kNoOutput : on.back();
@@ -253,7 +253,7 @@ class Ascent {
     objective_.beliefs().structure_beliefs(i, gold_outputs(i), beliefs);
   }
 
-  /// The beliefs to begin with: those of the model at `start`, or distributions near gold where start = 0.
+  /// Sets the first beliefs: those of the model at `start`, or distributions near gold if start = 0.
   void set_beliefs(const SparseVector& start, Monitor& monitor) {
     const BeliefOracle& oracle = objective_.beliefs();
     w_.set(start);
@@ -280,8 +280,8 @@ class Ascent {
     });
   }
 
-  /// All positions have one of these labels, ascending: the first that gold lacks, or its rarest. Of a group
-  /// of candidates the first that is not gold.
+  /// A structure unlike gold. All positions have the same one of `labels` (ascending): the first that gold
+  /// lacks, else its rarest. In a group of candidates, the first that is not gold.
   std::vector<Index> other_structure(Index i, const std::vector<Index>& labels) const {
     const std::vector<Index> gold = gold_outputs(i);
     if (const auto other = std::find(gold.begin(), gold.end(), kNoOutput); other != gold.end()) {
@@ -295,15 +295,15 @@ class Ascent {
     return std::vector<Index>(gold.size(), *std::min_element(labels.begin(), labels.end(), rarer));
   }
 
-  /// c_i = 1 + R_i/mu, R_i the squared distance between the features of gold and those of another structure
-  /// (Le Priol et al. 2018, appendix C).
+  /// c_i = 1 + R_i/mu, where R_i is the squared distance between the features of gold and those of another
+  /// structure (Le Priol et al. 2018, appendix C).
   std::vector<double> importance() {
     if (settings_.scheme != Scheme::kImportance && settings_.scheme != Scheme::kGapImportance) return {};
-    std::vector<Index> labels;  // that are gold anywhere
+    std::vector<Index> labels;  // gold at some position
     for (Index p = 0; p < objective_.structure().positions(); ++p) labels.push_back(gold_output(p));
     std::sort(labels.begin(), labels.end());
     labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
-    if (labels.back() == kNoOutput) labels.pop_back();  // the last of all numbers
+    if (labels.back() == kNoOutput) labels.pop_back();  // it is the largest Index
     std::vector<double> out;
     Visit visit;
     AlignedVector<double> gold, other;

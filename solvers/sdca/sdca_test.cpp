@@ -1,4 +1,5 @@
-/// Stochastic dual coordinate ascent: optima of another solver, weak duality, ascent at every step.
+/// Compares stochastic dual coordinate ascent with another solver's optima. Checks weak duality and ascent at
+/// every step.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,7 +27,7 @@ using test::smooth_specs;
 
 using Choices = std::map<std::string, std::string>;
 
-/// Every value of every choice, each with the defaults of the others, and some together.
+/// Every value of every option with the defaults of the others, and some combinations.
 std::vector<Choices> all_choices() {
   std::vector<Choices> out{{}};
   for (const std::string batch : {"1", "8"}) {
@@ -120,7 +121,7 @@ TEST(Sdca, SameBitsForAnyThreads) {
 }
 
 TEST(Sdca, KeepsItsBeliefsWhereScoresAreHuge) {
-  // From uniform beliefs, w = (features of gold - their means) / mu: scores of about 1e8.
+  // From uniform beliefs, w = (features of gold - their means) / mu, which gives scores of about 1e8.
   ProblemSpec spec{.name = "chain, tiny mu", .labels = 3, .features = 7, .sequences = 8, .seed = 91};
   spec.lambda = 0.0;
   spec.mu = 1e-8;
@@ -164,7 +165,7 @@ TEST(Sdca, BeginsNearTheModelThatItStartsFrom) {
   }
 }
 
-/// With no memory to have, a run ends before the clock starts and before any inference.
+/// Without enough memory, a run ends before the clock starts and before any inference.
 TEST(Sdca, SaysWhereTheMemoryDoesNotSuffice) {
   for (const std::string solver : {"sdca", "oeg", "sag-nus"}) {
     const Problem problem(smooth_specs()[0]);
@@ -186,14 +187,14 @@ TEST(Sdca, SaysWhereTheMemoryDoesNotSuffice) {
   }
 }
 
-/// A clock of inferences by the solver, which jumps where it goes over the limit: from then on nothing is
-/// inferred but what is under way.
+/// The clock counts the solver's inferences, and jumps once it passes the limit. From then on only inferences
+/// that are already under way may finish.
 TEST(Sdca, ATimeLimitEndsAnyPartOfARun) {
   for (const std::string solver : {"sdca", "oeg", "sag-nus"}) {
     const Problem problem(smooth_specs()[3]);
     const double visit = 1.0 / static_cast<double>(problem.oracle().instances());
     SparseVector start;
-    start.push_back(0, 1.0);  // so that the first dual point takes a pass of inferences
+    start.push_back(0, 1.0);  // so that the first dual point takes a pass of inference
     for (const double limit : {0.3, 0.7, 1.2, 1.6, 3.3}) {
       SCOPED_TRACE(testing::Message() << solver << ", limit " << limit);
       const test::HookedOracle oracle(problem.oracle(), [](int, double value) { return value; });
@@ -209,7 +210,7 @@ TEST(Sdca, ATimeLimitEndsAnyPartOfARun) {
                              .oracle = &oracle,
                              .on_sample = [&](const Sample&) { passes = oracle.passes; }});
       EXPECT_EQ(r.result.status, Status::kTimeLimit);
-      // SAG-NUS may try more than once in a visit.
+      // SAG-NUS may make several trials in a visit.
       EXPECT_LE(passes, limit + (solver == "sag-nus" ? 20.0 : 1.5) * visit);
       EXPECT_TRUE(std::isfinite(r.certificate.objective));
     }

@@ -1,6 +1,6 @@
 #pragma once
-/// Options that several solvers have: epochs with shrinking working sets (Zhong et al. 2014, section 2.3),
-/// and Armijo's line search. One place for their bounds and defaults.
+/// Options that several solvers share, with their bounds and defaults: epochs with shrinking working sets
+/// (Zhong et al. 2014, section 2.3), and Armijo's line search.
 
 #include <string>
 
@@ -11,14 +11,15 @@ namespace proxbench {
 
 struct EpochSettings {
   bool shrinking;
-  double margin;  ///< a zero coordinate starts an epoch in the working set where |g_j| > margin*lambda
-  double tol;     ///< the first epoch's tolerance, relative to the measure at its start
-  double factor;  ///< each further epoch's tolerance, relative to the one before
+  double margin;  ///< a zero coordinate with |g_j| > margin*lambda starts an epoch in the working set
+  double tol;     ///< tolerance of the first epoch, relative to the measure at its start
+  double factor;  ///< tolerance of each further epoch, relative to the previous one
 };
 
-/// shrinking, epoch_margin, epoch_tol, epoch_factor.
+/// The options shrinking, epoch_margin, epoch_tol and epoch_factor. `epoch_tol` is the default of that
+/// option.
 OptionRows<EpochSettings> epoch_rows(const std::string& epoch_tol);
-/// sigma, beta.
+/// The options sigma and beta.
 OptionRows<ArmijoOptions> line_search_rows();
 
 }  // namespace proxbench

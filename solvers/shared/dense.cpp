@@ -9,7 +9,7 @@
 namespace proxbench::dense {
 
 namespace {
-/// Doubles in a chunk: small enough to share out, large enough to hide the cost of a task.
+/// Doubles per chunk: small enough to balance the load, large enough to hide the cost of a task.
 constexpr std::size_t kGrain = 1u << 14;
 }  // namespace
 

@@ -1,9 +1,9 @@
 #pragma once
-/// What the solvers that keep w dense share: vector loops over all d coordinates, a point with everything
-/// that one inference at it gives, and the test for "no further progress within rounding".
+/// Shared by the solvers that keep w dense: vector loops over all d coordinates, a point with the results of
+/// one inference there, and the test for "no further progress within rounding".
 ///
-/// All sums run over chunks of a fixed size that are added in order, so they do not depend on threads or back
-/// end.
+/// Every sum runs over chunks of a fixed size and adds them in order. It does not depend on the number of
+/// threads or on the back end.
 
 #include <cstdint>
 #include <functional>
@@ -23,33 +23,33 @@ namespace proxbench::dense {
 void for_range(const Parallel& parallel, std::size_t n,
                const std::function<void(std::size_t, std::size_t)>& body);
 
-/// Sum over the chunks, in order, of what body(begin, end) returns.
+/// The sum over the chunks, in order, of the values that body(begin, end) returns.
 double sum_range(const Parallel& parallel, std::size_t n,
                  const std::function<double(std::size_t, std::size_t)>& body);
 
 double dot(const Parallel& parallel, std::span<const double> a, std::span<const double> b);
 
-/// y += alpha * x, and then y . z, in one walk.
+/// Adds alpha * x to y, then returns y . z, in one walk over the vectors.
 double add_then_dot(const Parallel& parallel, double alpha, std::span<const double> x, std::span<double> y,
                     std::span<const double> z);
 
-/// Max norm of the minimum-norm subgradient of F at w, from the gradient g of the smooth part; NaN where g
-/// holds one.
+/// The max norm of the minimum-norm subgradient of F at w. `g` is the gradient of the smooth part. Returns
+/// NaN if g holds a NaN.
 double kkt(const Parallel& parallel, std::span<const double> w, std::span<const double> g, double lambda);
 
-/// w as a dense vector of length d.
+/// Returns w as a dense vector of length d.
 std::vector<double> to_dense(const SparseVector& w, std::size_t d);
 
-/// A point and what one inference there gives.
+/// A point and the results of one inference there.
 struct Point {
   Point(const Objective& objective, const SparseVector& start);
 
-  /// Scores, smooth part and l1 at w; the residual too where it is asked for. One pass.
+  /// Computes the scores, the smooth part and the l1 term at w, and the residual on request. Costs one pass.
   void evaluate(Objective& objective, bool with_residual = true);
   double value() const { return smooth + l1; }
 
   std::vector<double> w;
-  SparseVector nonzeros;  ///< of w, as of the last evaluate()
+  SparseVector nonzeros;  ///< of w, at the last evaluate()
   Scores scores;
   Residual residual;
   double loss = 0.0;    ///< l(w)
@@ -57,12 +57,12 @@ struct Point {
   double l1 = 0.0;      ///< lambda*||w||_1
 };
 
-/// Notices when neither F nor kkt has reached a new minimum for `patience` iterations: what is left is
-/// rounding.
+/// Notices that neither F nor kkt has reached a new minimum for `patience` iterations. Only rounding is left
+/// then.
 class StallGuard {
  public:
   explicit StallGuard(std::int64_t patience) : patience_(patience) {}
-  /// One iteration's F, and kkt where it is known (else infinity). True: stalled.
+  /// Takes F of one iteration, and kkt if it is known (else infinity). Returns true if the run has stalled.
   bool stalled(double value, double kkt = std::numeric_limits<double>::infinity()) {
     ++since_;
     if (value < best_value_ || kkt < best_kkt_) since_ = 0;
@@ -77,46 +77,47 @@ class StallGuard {
   double best_kkt_ = std::numeric_limits<double>::infinity();
 };
 
-/// The stopping rule of Andrew and Gao 2007, section 4: the relative change of F, averaged over the last
-/// kWindow iterations, is below a bound.
+/// The stopping rule of Andrew and Gao 2007, section 4: stop if the relative change of F, averaged over the
+/// last kWindow iterations, is below a bound.
 class ChangeRule {
  public:
   static constexpr std::size_t kWindow = 5;
-  /// `bound` 0: never.
+  /// A `bound` of 0 never stops a run.
   explicit ChangeRule(double bound) : bound_(bound) {}
-  /// F at the iterates, the start included, one after the other. True: stop.
+  /// Takes F at each iterate in turn, the starting point included. Returns true if the run should stop.
   bool met(double value);
 
  private:
   double bound_;
-  std::vector<double> last_;  ///< the newest last, kWindow + 1 at most
+  std::vector<double> last_;  ///< at most kWindow + 1 values, the newest last
 };
 
-/// The option that sets it, `change`.
+/// The option `change`, which sets the bound of a ChangeRule.
 OptionSpec change_option();
 
-/// How a run over dense points opens and closes: where it starts, when it is over, and what is returned.
+/// Opens and closes a run over dense points: the start, the decision to stop, and the result.
 class Run {
  public:
   /// `change`: the bound of a ChangeRule.
   Run(const SolveProblem& problem, std::int64_t patience, double change = 0.0)
       : problem_(problem), guard_(patience), change_(change) {}
 
-  /// Starts the clock and fills `now` and its gradient at the starting point. False: the run is over.
-  bool open(Point& now, std::span<double> gradient);
-  /// kkt at a point, from the gradient there.
-  double kkt(const Point& at, std::span<const double> gradient) const;
-  /// Ends an iteration that arrived at `now`; kkt there where it is known (else infinity). False: the run is
+  /// Starts the clock, and fills `now` and its gradient at the starting point. Returns false if the run is
   /// over.
+  bool open(Point& now, std::span<double> gradient);
+  /// Returns kkt at a point, given the gradient there.
+  double kkt(const Point& at, std::span<const double> gradient) const;
+  /// Ends an iteration that arrived at `now`. `kkt` is its value there if known, else infinity. Returns false
+  /// if the run is over.
   bool step(const Point& now, double kkt);
 
-  /// Why the run is over, once open() or step() says so.
+  /// Why the run is over. Valid once open() or step() has returned false.
   Status status() const { return status_; }
-  /// What ends a run within an iteration that found no step from `now`: the limits, where they asked for
-  /// that; else rounding.
+  /// The status of a run whose iteration found no step from `now`: the limit that was reached, if one was,
+  /// else rounding.
   Status without_step() const;
 
-  /// The result at `now`, which is left without its nonzeros.
+  /// Returns the result at `now`, whose nonzeros are moved into it.
   SolveResult result(Point& now) { return result(now, status_); }
   SolveResult result(Point& now, Status status);
 

@@ -32,7 +32,7 @@ void LbfgsMemory::update(std::span<const double> s, std::span<const double> y) {
   keep(0.0);
 }
 
-/// The pair that has been written behind the newest.
+/// Accepts or rejects the pair that was written into the slot behind the newest one.
 void LbfgsMemory::keep(double omega) {
   const std::size_t at = slot(size_);
   const double sy = dot(parallel_, s_[at], y_[at]), yy = dot(parallel_, y_[at], y_[at]);
@@ -49,7 +49,7 @@ void LbfgsMemory::apply(std::span<double> r, const std::function<void(std::span<
   for (std::size_t i = size_; i-- > 0;) {
     const std::size_t at = slot(i);
     alpha_[at] = rho_[at] * s_dot_r;
-    // The last product is with the pair that the second loop begins with.
+    // Each step also forms the next product. The last one is with the pair that the second loop starts with.
     const std::vector<double>& next = i > 0 ? s_[slot(i - 1)] : y_[at];
     s_dot_r = add_then_dot(parallel_, -alpha_[at], y_[at], r, next);
   }

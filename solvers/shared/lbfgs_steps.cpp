@@ -32,7 +32,7 @@ bool LbfgsSteps::step(Monitor& monitor, Point& now, std::vector<double>& g) {
   return true;
 }
 
-/// p = -H g, and the search along it.
+/// Sets p = -H g and searches along it.
 bool LbfgsSteps::search(Monitor& monitor, const Point& now, const std::vector<double>& g) {
   const Parallel& parallel = objective_.parallel();
   for_range(parallel, g.size(), [&](std::size_t begin, std::size_t end) {
@@ -55,14 +55,14 @@ bool LbfgsSteps::search(Monitor& monitor, const Point& now, const std::vector<do
       .accepted;
 }
 
-/// Builds M at `now` where the loss has fallen to half of what it was when M was built.
+/// Builds M at `now` if the loss has fallen to half of its value at the last build.
 void LbfgsSteps::follow(const Point& now) {
   if (!(now.loss <= 0.5 * built_at_)) return;
   rough_.build(now.residual);
   built_at_ = now.loss;
 }
 
-/// gamma = y^T s / y^T M^-1 y of the newest pair.
+/// Sets gamma = y^T s / y^T M^-1 y from the newest pair.
 void LbfgsSteps::rescale(std::span<const double> w, std::span<const double> g) {
   const Parallel& parallel = objective_.parallel();
   std::vector<double> y(g.size());

@@ -1,12 +1,13 @@
 #pragma once
-/// Iterations of L-BFGS on a smooth objective (lambda = 0; Nocedal and Wright 2006, algorithm 7.5), for
-/// `lbfgs` itself and for what begins or preconditions with it.
+/// Iterations of L-BFGS on a smooth objective (lambda = 0; Nocedal and Wright 2006, algorithm 7.5). Used by
+/// `lbfgs` and by solvers that start with it.
 ///
-/// H_0 = gamma * M^-1, with M a rough Hessian (rough_hessian.h) where it has blocks and these are wanted,
-/// else gamma * I (with word features M is out of date too soon: solvers/RESULTS.md); gamma is that of the
-/// newest pair. The first trial is alpha = 1, and a step of length 1/(typical value) before the first pair
-/// where H_0 is a multiple of I (core/data/typical_value.h). The Wolfe conditions make y^T s > 0. A search
-/// that fails is repeated once with H = H_0, the pairs dropped; when that fails too, no decrease is left.
+/// H_0 = gamma * M^-1 with the rough Hessian M (rough_hessian.h), if M has blocks and the caller wants them.
+/// Else H_0 = gamma * I: with word features M is out of date too soon (solvers/RESULTS.md). The newest pair
+/// gives gamma. The first trial of a search is alpha = 1. Before the first pair, if H_0 is a multiple of I,
+/// it is a step of length 1/(typical value) (core/data/typical_value.h). The Wolfe conditions ensure y^T s >
+/// 0. If a search fails, the pairs are dropped and it is repeated once with H = H_0. If that fails too, F can
+/// decrease no further.
 
 #include <limits>
 #include <span>
@@ -22,10 +23,10 @@ namespace proxbench::dense {
 
 class LbfgsSteps {
  public:
-  /// Keeps at most `memory` pairs. Borrows the objective.
+  /// Keeps at most `memory` pairs. `blocks`: use M if it has blocks. Borrows the objective.
   LbfgsSteps(Objective& objective, std::size_t memory, bool blocks);
-  /// Takes `now`, with everything that evaluate() gives, and the gradient there to the next iterate. False:
-  /// there is none, or the time is over.
+  /// Moves `now` to the next iterate and updates its gradient g. `now` must hold the results of evaluate().
+  /// Returns false if there is no next iterate or the time is over.
   bool step(Monitor& monitor, Point& now, std::vector<double>& g);
 
  private:
@@ -38,7 +39,8 @@ class LbfgsSteps {
   LbfgsMemory memory_;
   RoughHessian rough_;
   bool blocks_;
-  double built_at_ = std::numeric_limits<double>::infinity(), gamma_ = 1.0;  ///< of M, with blocks
+  /// The loss when M was last built, and the factor gamma of M^-1. Used only with blocks.
+  double built_at_ = std::numeric_limits<double>::infinity(), gamma_ = 1.0;
   ScoreLine line_;
   std::vector<double> g_before_, w_before_, p_;
 };

@@ -8,7 +8,7 @@ namespace proxbench::dense {
 namespace {
 
 constexpr int kMostTrials = 60;
-/// Multiple of eps*|f| below which changes of f are taken for rounding.
+/// Changes of f below this multiple of eps*|f| count as rounding.
 constexpr double kReliable = 1e4;
 
 }  // namespace
@@ -80,7 +80,7 @@ void ProxStep::initialise(Objective& objective, const Anchor& anchor, Point& scr
 bool ProxStep::take(Objective& objective, const Anchor& anchor, Point& next,
                     const std::function<bool(double)>& wants_residual, const StopToken& stop) {
   const double ulp = std::numeric_limits<double>::epsilon() * std::abs(anchor.smooth);
-  // The sums behind two values of f differ by a few units in the last place.
+  // The sums behind two values of f are inexact by a few units in the last place.
   constexpr double kAllowance = 4.0;
   for (int trial = 0; trial < kMostTrials; ++trial, lipschitz *= backtrack_) {
     if (stop.requested()) return false;

@@ -1,20 +1,20 @@
 #pragma once
-/// One proximal-gradient step with backtracking, shared by prox-gd and prox-gd-acc. With f = l +
-/// (mu/2)*||.||^2 and an anchor y (the iterate, or the extrapolated point of FISTA),
+/// One proximal-gradient step with backtracking, shared by prox-gd and prox-gd-acc. Let f = l +
+/// (mu/2)*||.||^2, and let y be an anchor (the iterate, or the extrapolated point of FISTA). The step is
 ///
 ///     w+ = soft_threshold(y - grad f(y)/L, lambda/L),
 ///
-/// with the first L, L*backtrack, L*backtrack^2, ... for which f(w+) <= f(y) + grad f(y)^T (w+ - y) + L/2
-/// ||w+ - y||^2 (Beck and Teboulle, "A fast iterative shrinkage-thresholding algorithm", SIAM J. Imaging Sci.
-/// 2009, section 4).
+/// with the first L of L, L*backtrack, L*backtrack^2, ... that satisfies f(w+) <= f(y) + grad f(y)^T (w+ - y)
+/// + L/2 ||w+ - y||^2 (Beck and Teboulle, "A fast iterative shrinkage-thresholding algorithm", SIAM J.
+/// Imaging Sci. 2009, section 4).
 ///
-/// Rounding: f is a sum of thousands of terms, so once L/2 ||w+ - y||^2 falls below kReliable * eps * |f(y)|
-/// the values of f can no longer tell. Then the test is
+/// Rounding: f is a sum of thousands of terms. Once L/2 ||w+ - y||^2 falls below kReliable * eps * |f(y)|,
+/// the values of f are too inexact for this test. It is then replaced by
 ///
 ///     (grad f(w+) - grad f(y))^T (w+ - y) <= L ||w+ - y||^2,
 ///
-/// the same test where f is quadratic. Both factors are linear in what inference gives, so the left side is
-/// <R(w+) - R(y), S(w+) - S(y)> + mu*||w+ - y||^2 on residuals R and scores S: it needs no gradient.
+/// which is equivalent if f is quadratic. The left side needs no gradient: with residuals R and scores S it
+/// is <R(w+) - R(y), S(w+) - S(y)> + mu*||w+ - y||^2.
 
 #include <functional>
 
@@ -25,7 +25,7 @@
 
 namespace proxbench::dense {
 
-/// The anchor: w, gradient and value of f there, its scores as a ScorePoint, and its residual.
+/// The anchor: w, the gradient and value of f there, its scores, and its residual.
 struct Anchor {
   std::span<const double> w;
   std::span<const double> gradient;
@@ -44,20 +44,20 @@ class ProxStep {
   explicit ProxStep(const ProxStepSettings& settings)
       : lipschitz(settings.lipschitz), backtrack_(settings.backtrack) {}
 
-  /// The estimate that the next step begins with.
+  /// The estimate of L that the next step starts from.
   double lipschitz;
 
-  /// Where the options give no first estimate, makes one from the curvature of f along a step of about
-  /// the length 1/(typical value) (core/data/typical_value.h); `scratch` is overwritten. One pass.
+  /// If the options give no first estimate, makes one from the curvature of f along a step of length about
+  /// 1/(typical value) (core/data/typical_value.h). Overwrites `scratch`. Costs one pass.
   void initialise(Objective& objective, const Anchor& anchor, Point& scratch);
 
-  /// Fills next, and raises `lipschitz` as needed. next has its residual where wants_residual(bound) says so,
-  /// with bound = L*||w+ - y||_inf known before the inference. False: no trial passed, or w+ = y within
-  /// rounding, or the token asked to stop before a trial.
+  /// Fills `next`, and raises `lipschitz` as needed. Before each inference it calls wants_residual(bound)
+  /// with bound = L*||w+ - y||_inf. If that returns true, `next` gets its residual. Returns false if no trial
+  /// passed, if w+ = y within rounding, or if `stop` was requested before a trial.
   bool take(Objective& objective, const Anchor& anchor, Point& next,
             const std::function<bool(double)>& wants_residual, const StopToken& stop);
 
-  /// Of the last trial.
+  /// Whether the last trial computed the residual.
   bool has_residual() const { return has_residual_; }
 
  private:

@@ -12,7 +12,7 @@ namespace proxbench::dense {
 
 namespace {
 
-/// With more features there are no blocks.
+/// With more features than this there are no blocks.
 constexpr Index kMostFeatures = 512;
 constexpr double kSumsToOne = 1e-9;
 
@@ -24,7 +24,7 @@ bool RoughHessian::has_blocks() const {
 
 void RoughHessian::build(const Residual& residual) {
   const std::size_t positions = objective_.x().positions(), labels = objective_.outputs();
-  // The marginals, then m(1 - m), of each output.
+  // First the marginals of each output, then m(1 - m).
   std::vector<std::vector<double>> spread(labels);
   for (std::size_t k = 0; k < labels; ++k)
     spread[k].assign(residual.column(k), residual.column(k) + positions);

@@ -1,17 +1,18 @@
 #pragma once
-/// A positive definite stand-in for the Hessian of a smooth F = l + (mu/2)*||w||^2, whose inverse is cheap:
-/// what L-BFGS starts from, and what conjugate gradients are preconditioned with. Where features are few, it
-/// has blocks by output, for features j, j' and an output k
+/// A positive definite approximation M of the Hessian of a smooth F = l + (mu/2)*||w||^2, with a cheap
+/// inverse. It is the initial matrix of L-BFGS and the preconditioner of conjugate gradients. It requires
+/// that there are few features. It is made from a matrix B with one block per output k. For features j, j',
 ///
-///     M[(j,k), (j',k)] = sum_p x_pj * x_pj' * m_pk * (1 - m_pk) + mu*[j = j'],
+///     B[(j,k), (j',k)] = sum_p x_pj * x_pj' * m_pk * (1 - m_pk) + mu*[j = j'],
 ///
-/// m_pk the marginal of output k at position p: the exact second derivatives but for covariances between
-/// positions and between outputs, from a sample of positions where these are many (symmetric_block.h). An
-/// extra weight has its expected number + mu.
+/// where m_pk is the marginal of output k at position p. These are the exact second derivatives without the
+/// covariances between positions and between outputs. If there are many positions, they are estimated from a
+/// sample (symmetric_block.h). On the extra weights B is diagonal: the expected count of each, plus mu.
 ///
-/// Where the marginals of each position sum to one, l does not change along directions that
-/// are constant over the outputs of a feature (Zhong et al. 2014, Theorem 3): there the Hessian is mu*I
-/// exactly, and so is M; on what is orthogonal to them M^-1 is P M^-1 P, P the projection.
+/// If the marginals sum to one at each position, l does not change along directions that are constant over
+/// the outputs of a feature (Zhong et al. 2014, Theorem 3). Along these directions the Hessian is exactly
+/// mu*I, and so is M. On their orthogonal complement M^-1 = P B^-1 P, with P the projection onto it.
+/// Otherwise M = B.
 
 #include <Eigen/Dense>
 #include <span>
@@ -25,22 +26,22 @@ class RoughHessian {
  public:
   explicit RoughHessian(const Objective& objective) : objective_(objective) {}
 
-  /// Whether features are few enough for blocks.
+  /// Whether there are few enough features for blocks.
   bool has_blocks() const;
-  /// At the point of the residual. Only where it has blocks.
+  /// Builds M at the point of `residual`. Requires has_blocks().
   void build(const Residual& residual);
-  /// r := M^-1 r, d numbers.
+  /// r := M^-1 r. `r` has length d.
   void solve(std::span<double> r) const;
 
  private:
-  /// Takes the mean over outputs out of each feature's numbers, and returns the means.
+  /// Subtracts from each feature's values their mean over outputs. Returns the means.
   std::vector<double> centre(std::span<double> r) const;
   void solve_rough(std::span<double> r) const;
 
   const Objective& objective_;
-  std::vector<double> inverse_;                     ///< of the diagonal
+  std::vector<double> inverse_;                     ///< of the diagonal of M
   bool centred_ = false;                            ///< marginals sum to one at every position
-  std::vector<Eigen::LLT<Eigen::MatrixXd>> block_;  ///< one an output
+  std::vector<Eigen::LLT<Eigen::MatrixXd>> block_;  ///< one per output
 };
 
 }  // namespace proxbench::dense

@@ -17,7 +17,7 @@ void ScoreLine::open(const Point& from, std::span<const double> gradient, std::s
   p_dot_p_ = dot(parallel, direction, direction);
 }
 
-/// Differences to alpha = 0 are formed first: near the optimum they are small beside F and its slope.
+/// Forms the differences to alpha = 0 first: near the optimum they are small compared with F and its slope.
 double ScoreLine::value(double alpha, Objective::Curvature* curvature) {
   alpha_ = alpha;
   const ScorePoint at{from_->scores, &scores_, alpha};
@@ -29,7 +29,7 @@ double ScoreLine::value(double alpha, Objective::Curvature* curvature) {
 
 LineValue ScoreLine::at(double alpha) {
   const double f = value(alpha);
-  // Of scores S less those of the point, which is -alpha*S_p.
+  // inner() multiplies by the point's scores minus the trial's, which is -alpha*S_p.
   const double change =
       -objective_.inner(residual_, from_->residual, from_->scores, {from_->scores, &scores_, alpha}) / alpha;
   return {f, slope_ + change + objective_.mu() * alpha * p_dot_p_};

@@ -1,5 +1,5 @@
 #pragma once
-/// A smooth objective (lambda = 0) along w + alpha*p. Scores are linear in w: the direction is mapped once,
+/// A smooth objective (lambda = 0) along w + alpha*p. Scores are linear in w, so the direction is mapped once
 /// and each trial costs one inference at S + alpha*S_p.
 
 #include <span>
@@ -12,18 +12,19 @@ namespace proxbench::dense {
 
 class ScoreLine {
  public:
-  /// Makes the buffers of a direction and of a trial. Borrows the objective.
+  /// Allocates the buffers of a direction and of a trial. Borrows the objective.
   explicit ScoreLine(Objective& objective);
-  /// Maps the direction p. `gradient` at `from`, with from.residual and from.loss up to date. All are
-  /// borrowed until move().
+  /// Maps the direction p. `gradient` is the one at `from`, whose residual and loss must be up to date.
+  /// Borrows all arguments until move().
   void open(const Point& from, std::span<const double> gradient, std::span<const double> direction);
   /// F and its slope at alpha = 0.
   LineValue start() const { return {from_->smooth, slope_}; }
-  /// F at alpha: one inference, with the residual, and with the curvature there where it is not null.
+  /// Returns F at alpha. One inference finds it with the residual, and with the curvature if `curvature` is
+  /// not null.
   double value(double alpha, Objective::Curvature* curvature = nullptr);
-  /// The same, and the slope there.
+  /// Returns F and its slope at alpha.
   LineValue at(double alpha);
-  /// Takes `point`, the one given to open(), to the last trial: w, nonzeros, scores, residual, loss and F.
+  /// Moves `point`, the one given to open(), to the last trial: w, nonzeros, scores, residual, loss and F.
   void move(Point& point);
 
  private:
@@ -33,7 +34,7 @@ class ScoreLine {
   Scores scores_;      ///< of the direction
   Residual residual_;  ///< at the last trial
   double slope_ = 0.0, w_dot_p_ = 0.0, p_dot_p_ = 0.0;
-  double alpha_ = 0.0, loss_ = 0.0;  ///< of the last trial
+  double alpha_ = 0.0, loss_ = 0.0;  ///< at the last trial
 };
 
 }  // namespace proxbench::dense

@@ -1,5 +1,5 @@
 #pragma once
-/// Solvers that carry nothing from one solve to the next: a function of the problem and the settings.
+/// Solvers that keep no state between solves: a solve is a function of the problem and the settings.
 
 #include <functional>
 #include <memory>
@@ -22,7 +22,7 @@ class Stateless final : public Solver {
   Solve solve_;
 };
 
-/// SolverInfo::make of such a solver, whose options are `rows`.
+/// Returns SolverInfo::make of a stateless solver whose options are `rows`.
 template <class Settings>
 auto stateless(const OptionRows<Settings>& rows, typename Stateless<Settings>::Solve solve) {
   return [rows, solve](const Options& options) {

@@ -8,8 +8,8 @@ namespace proxbench::dense {
 
 namespace {
 
-/// Trials keep this share of an interval away from its ends; a step grows by at least and at most these
-/// factors.
+/// Trials keep this share of an interval away from its ends. While the search expands, each step grows by a
+/// factor between these two.
 constexpr double kMargin = 0.1, kLeastGrowth = 2.0, kMostGrowth = 10.0;
 
 struct At {
@@ -17,7 +17,7 @@ struct At {
   LineValue phi;
 };
 
-/// The minimiser of the cubic with the values and slopes of a and b; NaN where it has none.
+/// The minimiser of the cubic that has the values and slopes of a and b, or NaN if the cubic has none.
 double cubic_minimiser(const At& a, const At& b) {
   const double d1 = a.phi.slope + b.phi.slope - 3.0 * (a.phi.value - b.phi.value) / (a.alpha - b.alpha);
   const double d2 = std::copysign(std::sqrt(d1 * d1 - a.phi.slope * b.phi.slope), b.alpha - a.alpha);
@@ -66,7 +66,7 @@ class Search {
     return result_;
   }
 
-  /// `low` has sufficient decrease and the lower value of the two, and descends towards `high`.
+  /// `low` satisfies sufficient decrease, has the lower value of the two, and descends towards `high`.
   WolfeResult zoom(At low, At high) {
     while (left()) {
       const double width = high.alpha - low.alpha;
@@ -86,7 +86,7 @@ class Search {
     return fall_back(low);
   }
 
-  /// The best trial with sufficient decrease, again, where there is one.
+  /// Repeats the best trial with sufficient decrease, if there is one.
   WolfeResult fall_back(const At& best) {
     if (best.alpha == 0.0) return result_;
     if (best.alpha != result_.alpha && !finite({best.alpha, ask(best.alpha)})) return result_;

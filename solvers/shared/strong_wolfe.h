@@ -5,8 +5,8 @@
 ///     phi(alpha) <= phi(0) + decrease * alpha * phi'(0) + rounding * eps * |phi(0)|
 ///     |phi'(alpha)| <= curvature * |phi'(0)|,
 ///
-/// phi(alpha) = F(w + alpha*p) for a smooth F. The allowance for rounding is that of core/quasi_newton/line_search.h: near
-/// the optimum the slopes decide.
+/// where phi(alpha) = F(w + alpha*p) for a smooth F. The allowance for rounding is explained in
+/// core/quasi_newton/line_search.h: near the optimum only the slopes are exact enough.
 
 #include <functional>
 
@@ -25,14 +25,14 @@ struct LineValue {
 };
 
 struct WolfeResult {
-  /// Both conditions hold at alpha; or trials ran out, and the first one holds there.
+  /// True if both conditions hold at alpha, or if the trials ran out and the first condition holds there.
   bool accepted = false;
-  double alpha = 0.0;  ///< of the last trial
+  double alpha = 0.0;  ///< the last trial
   int trials = 0;
 };
 
-/// `at_zero.slope` < 0, first > 0. The trial of a result is always the last one made. Values that are not
-/// finite count as too high.
+/// Requires at_zero.slope < 0 and first > 0. The alpha of the result is always that of the last call of
+/// `trial`. Values that are not finite count as too high.
 WolfeResult strong_wolfe(const LineValue& at_zero, double first, const WolfeOptions& options,
                          const std::function<LineValue(double alpha)>& trial);
 

@@ -9,34 +9,34 @@ namespace proxbench {
 
 namespace {
 
-/// Positions that a block is made from, relative to its size, and at least.
+/// Positions sampled for a block: per row of it, and at least.
 constexpr double kSamples = 10.0, kFewestSamples = 1000.0;
-/// Share of nonzeros from which on a block is kept dense.
+/// A block with at least this share of nonzeros is kept dense.
 constexpr double kDenseShare = 0.25;
 
-/// A fixed number in [0, 1) for each position.
+/// A fixed pseudo-random number in [0, 1) for each position.
 double sampling_number(std::uint64_t position) {
   std::uint64_t x = (position + 1) * 0x9E3779B97F4A7C15u;
   x = (x ^ (x >> 32)) * 0xD6E8FEB86659FD93u;
   return static_cast<double>((x ^ (x >> 32)) >> 11) * 0x1p-53;
 }
 
-/// Sparse rows or columns: list i has what is in index[begin[i]..begin[i+1]), and the values there, which are
-/// all 1 where there are none.
+/// Sparse rows or columns. List i consists of index[begin[i]..begin[i+1]) and the values at the same places.
+/// If `value` is empty, all values are 1.
 template <class Number>
 struct Lists {
   std::vector<std::size_t> begin{0};
   std::vector<Number> index;
   std::vector<double> value;
 
-  /// Room for so many entries behind the last list; returns where.
+  /// Makes room for `entries` entries behind the last list. Returns where they start.
   std::size_t make_room(std::size_t entries, bool values) {
     const std::size_t end = begin.back();
     if (index.size() < end + entries) index.resize(2 * (end + entries));
     if (values) value.resize(index.size());
     return end;
   }
-  /// List j has an i for every j of list i, ascending.
+  /// In the result, list j holds each i whose list i holds j, in ascending order.
   template <class Other>
   Lists<Other> transposed(std::size_t lists) const {
     Lists<Other> out;
@@ -56,24 +56,25 @@ struct Lists {
   }
 };
 
-/// Numbers of a block's rows; half a table of them for all features stays in the first-level cache.
+/// Row numbers of a block. They have two bytes so that half a table of them for all features stays in the
+/// first-level cache.
 using Slot = std::uint16_t;
 constexpr Slot kNoSlot = static_cast<Slot>(-1);
 static_assert(SymmetricBlock::kMostRows <= kNoSlot);
 
-/// The positions that a block is made from, and what each counts.
+/// The positions that a block is made from, and the weight of each.
 struct Sample {
   std::vector<Index> position;
   std::vector<double> weight;
 };
 
-/// `total`: the sum of `spread` over all positions; `first`: how many positions other processes have before
-/// these.
+/// `total` is the sum of `spread` over all positions. `first` is the number of positions that earlier
+/// processes hold.
 Sample draw(const DesignMatrix& x, std::span<const double> spread, double total, std::size_t first,
             std::size_t block_size) {
   const double samples = std::max(kSamples * static_cast<double>(block_size), kFewestSamples);
   const bool all = static_cast<double>(x.whole_positions()) <= samples;
-  const double certain = all ? 0.0 : total / samples;  // from which on a position is taken for sure
+  const double certain = all ? 0.0 : total / samples;  // positions with at least this spread are always taken
   Sample out;
   for (std::size_t p = 0; p < spread.size(); ++p) {
     double h = spread[p];
@@ -85,15 +86,15 @@ Sample draw(const DesignMatrix& x, std::span<const double> spread, double total,
   return out;
 }
 
-/// The block's entries of X at the sampled positions, by position and by feature; the second may be empty.
+/// The block's entries of X at the sampled positions, by position and by feature. `columns` may be empty.
 struct Entries {
   Lists<Slot> rows;
   Lists<std::uint32_t> columns;
-  bool binary = false;  ///< all values are 1, and not stored
+  bool binary = false;  ///< all values are 1 and are not stored
 };
 
-// Entries are found in whole rows or in whole columns, of which most is not wanted. No branch predicts
-// which: each entry is written, few are kept.
+// The entries are found by walking whole rows or columns, most of whose entries are not wanted. To avoid
+// mispredicted branches, each entry is written, and the end moves on only if it is kept.
 
 Lists<Slot> find_in_rows(const DesignMatrix& x, const Sample& sample, std::span<const Index> features) {
   std::vector<Slot> slot_of(x.features(), kNoSlot);
@@ -153,8 +154,7 @@ Entries find_entries(const DesignMatrix& x, const Sample& sample, std::span<cons
   return out;
 }
 
-/// Position by position, the upper triangle; what is missing below it follows. Returns how many entries are
-/// not zero.
+/// Sums position by position into the upper triangle, then mirrors it. Returns the number of nonzero entries.
 std::size_t fill_dense(const Entries& entries, const Sample& sample, SymmetricBlock& block,
                        const StopToken& stop) {
   const Lists<Slot>& rows = entries.rows;
@@ -193,8 +193,8 @@ void make_sparse(SymmetricBlock& block) {
   block.dense = {};
 }
 
-/// Row i of the block at a time (Gustavson): the positions that feature i is on at, and what else is on
-/// there.
+/// Forms one row i of the block at a time (Gustavson): it visits the positions where feature i is on, and the
+/// other features there.
 void fill_sparse(Entries& entries, const Sample& sample, SymmetricBlock& block, const StopToken& stop) {
   const std::size_t n = block.size;
   const Lists<Slot>& rows = entries.rows;
@@ -225,13 +225,13 @@ void fill_sparse(Entries& entries, const Sample& sample, SymmetricBlock& block, 
   }
 }
 
-/// What a block is made from.
+/// The data that a block is made from.
 struct Sampled {
   Sample sample;
   Entries entries;
 };
 
-/// Puts the samples of all processes together, those of the first before the others.
+/// Concatenates the samples of all processes in the order of their ranks.
 void share_samples(const Processes& processes, std::vector<Sampled>& blocks) {
   std::vector<double> own;
   for (const Sampled& block : blocks) {

@@ -14,22 +14,22 @@
 namespace proxbench {
 
 struct SymmetricBlock {
-  /// Rows of one block: indices of two bytes count them.
+  /// The most rows of a block, since row numbers take two bytes.
   static constexpr std::size_t kMostRows = 65535;
 
   std::size_t size = 0;
-  AlignedVector<double> dense;     ///< rows of padded(size)
-  std::vector<std::size_t> begin;  ///< of sparse rows; empty: dense
+  AlignedVector<double> dense;     ///< rows of padded(size) doubles
+  std::vector<std::size_t> begin;  ///< start of each sparse row; empty if the block is dense
   std::vector<std::uint32_t> slot;
   std::vector<double> value;
-  std::vector<double> exact_diagonal;  ///< over all positions
+  std::vector<double> exact_diagonal;  ///< computed from all positions
 
   bool is_dense() const { return begin.empty(); }
   const double* dense_row(std::size_t i) const { return dense.data() + i * padded(size); }
   /// Entry (i, i).
   double diagonal(std::size_t i) const;
 
-  /// visit(i, j, value) for the entries, row by row; where the block is sparse, for those that are not zero.
+  /// Calls visit(i, j, value) for each entry, row by row. A sparse block skips zeros.
   template <class Visit>
   void for_each_entry(const Visit& visit) const {
     for (std::size_t i = 0; i < size; ++i)
@@ -40,7 +40,7 @@ struct SymmetricBlock {
   }
 };
 
-/// sum + sum_p spread(p) * x_pj^2, j the feature.
+/// Returns sum + sum_p spread(p) * x_pj^2, where j is `feature`.
 template <class Spread>
 double second_derivative(const DesignMatrix& x, Index feature, const Spread& spread, double sum = 0.0) {
   for (std::size_t b = 0; b < x.blocks(); ++b) {
@@ -54,9 +54,10 @@ double second_derivative(const DesignMatrix& x, Index feature, const Spread& spr
   return sum;
 }
 
-/// For each block b, with spread = spread_of(b) of all positions: sum_p spread[p] * x_pj * x_pj' for j, j' of
-/// features[b], ascending, kMostRows at most; where there are many positions from a sample of them, drawn in
-/// proportion to `spread` by fixed numbers. Of no use where the token asks to stop.
+/// For each block b, with spread = spread_of(b) over all positions, returns the matrix sum_p spread[p] * x_pj
+/// * x_pj' for j, j' in features[b]. Features must be ascending, at most kMostRows. If there are many
+/// positions, it uses a sample of them, drawn in proportion to `spread` with fixed random numbers. The result
+/// is meaningless if `stop` was requested.
 using SpreadOf = std::function<std::vector<double>(std::size_t block)>;
 std::vector<SymmetricBlock> second_derivatives(const DesignMatrix& x, const Parallel& parallel,
                                                std::span<const std::vector<Index>> features,

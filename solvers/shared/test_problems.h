@@ -1,6 +1,6 @@
 #pragma once
-/// Small random chain and tree problems, each with a trait that has broken solvers before. For tests and for
-/// the conformance suite (experiments/conformance.h).
+/// Small random chain and tree problems. Each has a property that has broken solvers before. For tests and
+/// for the conformance suite (experiments/conformance.h).
 
 #include <algorithm>
 #include <cmath>
@@ -18,34 +18,34 @@
 
 namespace proxbench::test {
 
-/// What to draw.
+/// Describes the problem to draw.
 struct ProblemSpec {
   std::string name;
   Index labels = 4;
-  Index features = 20;  ///< drawn features; the bias, copies and features never on come on top
+  Index features = 20;  ///< drawn features; the bias, copies and features never on are added
   Index sequences = 12;
   Index longest = 6;       ///< sequence lengths are uniform in 1..longest
   double density = 0.3;    ///< probability that a feature is on
   bool bias = false;       ///< one feature shared by all labels and positions
   bool real = false;       ///< standard normal values instead of ones
-  bool collinear = false;  ///< every feature comes twice, and once more at -2 times its value
+  bool collinear = false;  ///< each feature has a copy, and another copy with -2 times its values
   Index never_on = 0;
-  bool identical = false;  ///< all sequences are the first one
+  bool identical = false;  ///< all sequences equal the first one
   double dominance = 0.0;  ///< probability that a label is replaced by label 0
   double lambda = 0.5;
   double mu = 0.0;
   Loss loss = {};
   std::uint64_t seed = 1;
-  /// Sequences of one position, labelled with the leaves of a random forest of `labels` nodes, or of labels
-  /// side by side: the tree oracle, which collapses outputs.
+  /// Sequences have one position and are labelled with the leaves of a tree, which uses the tree oracle (it
+  /// collapses outputs). kNested: a random forest of `labels` nodes. kFlat: `labels` leaves side by side.
   enum class Tree { kNone, kFlat, kNested } tree = Tree::kNone;
-  /// Groups of candidates in place of sequences: the candidates oracle. `labels` is 1.
+  /// Draws groups of candidates instead of sequences, for the candidates oracle. `labels` is 1.
   bool candidates = false;
   int scale = 0;  ///< all values are 2^scale times as large
 };
 
-/// The same problem in other units: its w is 2^-k times as large, F the same. Weights of the oracle's own do
-/// not scale, so it must have none that count.
+/// The same problem in other units: its w is 2^-k times as large, its F is the same. The oracle's own weights
+/// do not scale, so the problem must have none that matter.
 inline ProblemSpec scaled(ProblemSpec spec, int k) {
   spec.scale += k;
   spec.lambda = std::ldexp(spec.lambda, k);
@@ -53,8 +53,8 @@ inline ProblemSpec scaled(ProblemSpec spec, int k) {
   return spec;
 }
 
-/// A data set and its oracle. Labels depend on features and on the label before, so the optimum is not
-/// trivial.
+/// A data set and its oracle. A label depends on the features and on the previous label, so the optimum is
+/// not trivial.
 class Problem {
  public:
   explicit Problem(const ProblemSpec& spec) : spec_(spec) {
@@ -110,7 +110,7 @@ class Problem {
   const Dataset& data() const { return data_; }
   const Oracle& oracle() const { return *oracle_; }
   const std::string& oracle_name() const { return oracle_name_; }
-  /// Leaves the part of one of several processes (core/data/sharing.h).
+  /// Keeps only the share of one of several processes (core/data/sharing.h).
   void share(const Processes& processes) {
     data_ = share_of(std::move(data_), processes);
     oracle_ = oracle_registry().find(oracle_name_).make(data_);
@@ -121,8 +121,8 @@ class Problem {
   }
 
  private:
-  /// A forest of uneven depth, with only children among them: each node hangs below a node of the path to the
-  /// one before, or at the top.
+  /// A forest of uneven depth, with some only children. Each node becomes a child of a node on the path to
+  /// the previous node, or a root.
   static std::vector<Index> random_parents(Index nodes, Random& random) {
     std::vector<Index> parent{Hierarchy::kNone};
     while (parent.size() < nodes) {
@@ -133,7 +133,7 @@ class Problem {
     }
     return parent;
   }
-  /// The best of the candidates since the last group; of the others none is on.
+  /// Turns on the best candidate since the last group, and no other.
   void choose_gold() {
     const auto begin = data_.quality.begin() + data_.begin.back();
     std::fill(data_.gold.begin() + data_.begin.back(), data_.gold.end(), kNoOutput);
@@ -222,7 +222,7 @@ inline std::vector<ProblemSpec> problem_specs() {
   };
 }
 
-/// Real-valued problems whose weights all scale with the values: sequences of one position have no
+/// Real-valued problems whose weights all scale with the values. Sequences of one position have no
 /// transitions.
 inline std::vector<ProblemSpec> scale_specs() {
   return {
@@ -253,8 +253,8 @@ inline std::vector<ProblemSpec> scale_specs() {
 }
 inline constexpr int kScales[] = {-40, -13, 7, 40};
 
-/// The problem as a solver with such needs can solve it: with its loss, and an l2 penalty in the place of the
-/// l1 penalty where it needs a smooth one.
+/// Adapts the problem to a solver with these needs: takes its loss, and replaces the l1 penalty by an l2
+/// penalty if the solver needs a smooth one.
 inline ProblemSpec suited(ProblemSpec spec, const Needs& needs) {
   if (spec.mu == 0.0 && (needs.smooth || needs.l2)) spec.mu = spec.lambda;
   if (needs.smooth) spec.lambda = 0.0;
@@ -266,7 +266,7 @@ inline ProblemSpec suited(ProblemSpec spec, const Needs& needs) {
   return spec;
 }
 
-/// Data that leave little or nothing to learn.
+/// Data from which little or nothing can be learned.
 inline std::vector<ProblemSpec> degenerate_specs() {
   using Tree = ProblemSpec::Tree;
   return {
@@ -303,7 +303,7 @@ inline std::vector<ProblemSpec> degenerate_specs() {
   };
 }
 
-/// More coordinates and positions than fit one chunk of any parallel loop over them.
+/// A problem with more coordinates and positions than fit into one chunk of any parallel loop over them.
 inline ProblemSpec large_spec() {
   return {.name = "large",
           .labels = 5,

@@ -1,6 +1,6 @@
 #pragma once
-/// One run of a solver on a small problem, with whatever conditions a test sets, and all that can be seen of
-/// it. For tests and for the conformance suite (experiments/conformance.h).
+/// One run of a solver on a small problem, under the conditions that a test sets, and everything that can be
+/// observed of it. For tests and for the conformance suite (experiments/conformance.h).
 
 #include <atomic>
 #include <cmath>
@@ -31,7 +31,7 @@ struct Conditions {
   std::map<std::string, std::string> options = {};
   SparseVector start = {};
   const std::atomic<bool>* interrupt = nullptr;
-  const Oracle* oracle = nullptr;                                    ///< in place of the problem's own
+  const Oracle* oracle = nullptr;                                    ///< replaces the problem's own oracle
   double sampling_budget = std::numeric_limits<double>::infinity();  ///< every sample is a full one
   std::uint64_t seed = 7;
   std::function<void(const Sample&)> on_sample = {};
@@ -41,14 +41,14 @@ struct Outcome {
   SolveResult result;
   std::vector<Sample> trace;
   std::size_t sampled =
-      0;  ///< rows of the trace that the solver's own calls made; one more is of what it returned
+      0;  ///< rows of the trace that the solver's own calls made; one more row is for the w that it returned
   Audits audits;
   Certificate certificate;
-  double lower_bound = 0.0;  ///< on min F, the best that any sample gave
+  double lower_bound = 0.0;  ///< on min F: the best bound of any sample
   double kkt_target = 0.0;
 };
 
-/// Throws Error unless w is what SparseVector says, of dimension d.
+/// Throws Error unless w satisfies the invariants of SparseVector, with dimension d.
 inline void require_sparse(const SparseVector& w, Coord d) {
   const auto fail = [](std::size_t i, const std::string& what) {
     throw Error("entry " + std::to_string(i) + " of the w returned " + what);
@@ -62,7 +62,8 @@ inline void require_sparse(const SparseVector& w, Coord d) {
   }
 }
 
-/// Throws what the solver throws, and Error where it never starts the clock or returns no sparse vector.
+/// Throws what the solver throws. Throws Error if the solver never starts the clock or returns an invalid
+/// vector.
 inline Outcome run(const SolverInfo& solver, const Problem& problem, const Conditions& setup = {}) {
   const Oracle& oracle = setup.oracle != nullptr ? *setup.oracle : problem.oracle();
   const ProblemSpec& spec = problem.spec();
@@ -91,7 +92,7 @@ inline Outcome run(const SolverInfo& solver, const Problem& problem, const Condi
   return out;
 }
 
-/// Passes inference on, after `hook(calls before, value)`, which may throw or change the value.
+/// Forwards inference to `inner`, then calls hook(calls before, value), which may throw or change the value.
 class HookedOracle final : public WrappedOracle,
                            public InstanceOracle,
                            public BeliefOracle,
@@ -156,7 +157,7 @@ class HookedOracle final : public WrappedOracle,
     passes += 1.0;
     return hook_(calls++, WrappedOracle::infer_and_keep(at, residual, kept, parallel));
   }
-  /// Has no value: the hook may throw.
+  /// Calls the hook only because it may throw: a derivative has no value.
   void derivative(const Messages& at, const Scores& direction, Residual& out,
                   const Parallel& parallel) const override {
     passes += 1.0;

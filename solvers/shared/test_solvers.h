@@ -1,5 +1,5 @@
 #pragma once
-/// Runs of the registered solvers, by name. For tests.
+/// Runs of registered solvers by name. For tests.
 
 #include <gtest/gtest.h>
 
@@ -15,19 +15,19 @@ inline Outcome run(const std::string& solver, const Problem& problem, const Cond
   return run(solver_registry().find(solver), problem, setup);
 }
 
-/// The problem with a penalty that the solver can do with.
+/// The problem with a penalty that the solver can handle.
 inline Problem problem_for(const std::string& solver, const ProblemSpec& spec) {
   return Problem(suited(spec, solver_registry().find(solver).needs));
 }
 
-/// F at the optimum, from a solver that shows its kkt.
+/// F at the optimum, from a solver that reports its kkt.
 inline double optimum(const Problem& problem) {
   const Outcome r = run("prox-gd-acc", problem, {.tol = 1e-9});
   EXPECT_LE(r.certificate.kkt, 1e-6 * kkt_at_zero(problem));
   return r.certificate.objective;
 }
 
-/// The small problems with an l2 penalty, alone and beside the l1 penalty.
+/// The small problems with an l2 penalty, once without and once with the l1 penalty.
 inline std::vector<ProblemSpec> l2_specs() {
   std::vector<ProblemSpec> out;
   for (ProblemSpec spec : problem_specs()) {
@@ -39,7 +39,7 @@ inline std::vector<ProblemSpec> l2_specs() {
   return out;
 }
 
-/// Small problems for solvers of the l2 penalty alone.
+/// Small problems for solvers that handle only the l2 penalty.
 inline std::vector<ProblemSpec> smooth_specs() {
   std::vector<ProblemSpec> out;
   for (const double mu : {0.1, 1.0})
@@ -74,30 +74,30 @@ inline std::vector<ProblemSpec> smooth_specs() {
   return out;
 }
 
-/// F at the optimum to about 1e-12 of it, by a solver that shares no step with those of one instance at a
-/// time.
+/// F at the optimum, exact to about 1e-12 of it. The solver shares no step with those that visit one instance
+/// at a time.
 inline double smooth_optimum(const Problem& problem) {
   const Outcome r = run("prox-newton", problem, {.tol = 1e-11});
   EXPECT_LE(r.certificate.relative_gap(), 1e-11);
   return r.certificate.objective;
 }
 
-/// What a sample shows of a solver's own dual point.
+/// The value of the solver's own dual point in a sample.
 inline double dual_of(const Sample& sample) {
   return sample.objective - sample.dual_gap;
 }
 
-/// Samples have bounds.
+/// Samples include the lower bound on F.
 inline MonitorOptions bounded_samples(std::int64_t iterations) {
   return {.max_iterations = iterations, .sample_kkt = true};
 }
-/// The same after every iteration.
+/// The same, with a sample after every iteration.
 inline MonitorOptions every_sample(std::int64_t iterations) {
   return {.max_iterations = iterations, .dense_samples = 1000000000, .sample_kkt = true};
 }
 
-/// F is within 1e-9 of its minimum, proven; so any two that pass differ by no more. With lambda = 0, kkt is
-/// the largest entry of the gradient.
+/// Expects a proof that F is within 1e-9 of its minimum. Two solvers that pass thus differ by no more than
+/// that. With lambda = 0, kkt is the largest entry of the gradient.
 inline void expect_certified_optimum(const Problem& problem, const Outcome& r) {
   EXPECT_TRUE(r.result.status == Status::kConverged || r.result.status == Status::kStalled)
       << status_name(r.result.status);

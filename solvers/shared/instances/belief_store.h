@@ -1,5 +1,6 @@
 #pragma once
-/// The beliefs of all instances in one block of memory: the dual point of solvers that keep marginals.
+/// The beliefs of all instances in one block of memory. They are the dual point of solvers that keep
+/// marginals.
 
 #include <vector>
 
@@ -9,12 +10,12 @@ namespace proxbench {
 
 class BeliefStore final : public BeliefPoint {
  public:
-  /// What beliefs of all instances take, in bytes.
+  /// The memory that the beliefs of all instances take, in bytes.
   static double bytes(const Objective& objective);
   /// Throws Error (kUsage) if the beliefs of all instances need more memory than the limit
   /// (require_memory()).
   BeliefStore(const Objective& objective, double limit_gigabytes);
-  /// An instance's, for reading and writing. Distinct instances may be at work at once.
+  /// The beliefs of an instance, to read and write. Threads may work on distinct instances at the same time.
   double* at(Index instance) { return logs_.data() + begin_[instance]; }
   void beliefs(const BeliefOracle& oracle, Index instance, double* log_beliefs) const override;
   double estimated_gap() const override { return estimated_gap_; }

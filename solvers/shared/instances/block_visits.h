@@ -1,6 +1,6 @@
 #pragma once
-/// What the dual solvers share that visit blocks in batches: draws whose directions are found in parallel at
-/// one w, and passes that renew the estimates of all duality gaps.
+/// Shared by the dual solvers that visit blocks in batches: draws whose directions are found in parallel at
+/// one w, and passes that re-estimate all duality gaps.
 
 #include <algorithm>
 #include <span>
@@ -12,8 +12,8 @@
 
 namespace proxbench {
 
-/// Draws an instance for each of `visits`, and calls prepare(visit) for all of them in parallel. Returns
-/// whether every visit is valid(), and counts the updates if so.
+/// Draws an instance for each visit and calls prepare(visit) on all of them in parallel. If every visit is
+/// valid(), counts the updates and returns true.
 template <class Visit, class Prepare>
 bool draw_batch(std::span<Visit> visits, Sampler& sampler, Objective& objective, const Prepare& prepare) {
   for (Visit& visit : visits) visit.instance = sampler.draw();
@@ -24,8 +24,8 @@ bool draw_batch(std::span<Visit> visits, Sampler& sampler, Objective& objective,
   return true;
 }
 
-/// Sets the estimates of all gaps to gap_of(visit): a pass at one w. Where the monitor is out of time, it
-/// leaves them as they are and returns false.
+/// Sets the estimate of each instance's gap to gap_of(visit), in one pass at one w. If the monitor runs out
+/// of time, it changes nothing and returns false.
 template <class Visit, class GapOf>
 bool renew_gaps(Sampler& sampler, const Objective& objective, Monitor& monitor, const GapOf& gap_of) {
   constexpr std::size_t kInstancesPerChunk = 16;

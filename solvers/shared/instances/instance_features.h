@@ -1,6 +1,6 @@
 #pragma once
-/// X instance by instance: the features that an instance carries, each once, with the positions where it is
-/// on. What solvers need that change the weights of one instance at a time.
+/// X by instance: each feature of an instance once, with the positions where it is on. For solvers that
+/// change the weights of one instance's features at a time.
 
 #include <span>
 #include <vector>
@@ -12,18 +12,18 @@ namespace proxbench {
 
 class InstanceFeatures {
  public:
-  /// Instance i holds the positions [begin[i], begin[i+1]). Takes 4 bytes an entry of X, 12 where X is not
-  /// binary, and 12 a feature of an instance. X is borrowed.
+  /// Instance i holds the positions [begin[i], begin[i+1]). The memory is 4 bytes per entry of X (12 if X is
+  /// not binary) and 12 bytes per feature of an instance. X is borrowed.
   InstanceFeatures(const DesignMatrix& x, std::span<const Index> begin);
 
-  /// One instance; positions count from its first.
+  /// One instance. Positions are counted from its first one.
   class View {
    public:
     std::span<const Index> features;  ///< in order of first appearance
     std::span<const Index> positions(std::size_t f) const {
       return {all_->position_.data() + bound_[f], all_->position_.data() + bound_[f + 1]};
     }
-    /// Null: all ones.
+    /// The values aligned with positions(f). Null if all are 1.
     const double* values(std::size_t f) const {
       return all_->value_.empty() ? nullptr : all_->value_.data() + bound_[f];
     }
@@ -38,7 +38,7 @@ class InstanceFeatures {
  private:
   std::vector<std::size_t> begin_;  ///< instance i has features_[begin_[i]..begin_[i+1])
   std::vector<Index> features_;
-  std::vector<std::size_t> bound_;  ///< of all of them, one behind the other
+  std::vector<std::size_t> bound_;  ///< features_[f] has position_[bound_[f]..bound_[f+1])
   std::vector<Index> position_;
   std::vector<double> value_;
 };

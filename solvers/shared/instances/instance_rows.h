@@ -1,6 +1,6 @@
 #pragma once
-/// A row of numbers for each position and those of the extra weights for each instance: what a solver keeps
-/// of its instances, such as scores, or marginals less gold.
+/// Numbers that a solver keeps of each instance, such as scores, or marginals minus gold: one row for each
+/// position, and one number for each extra weight.
 
 #include <span>
 
@@ -10,19 +10,19 @@ namespace proxbench {
 
 class InstanceRows {
  public:
-  /// All 0.
+  /// Starts with zeros.
   explicit InstanceRows(const Objective& objective)
       : begin_(objective.structure().begin()),
         width_(padded(objective.outputs())),
         extras_(objective.map().extra_weights()),
         numbers_(size(objective), 0.0) {}
 
-  /// What an object of this class takes.
+  /// The memory that an object of this class takes, in bytes.
   static double bytes(const Objective& objective) {
     return sizeof(double) * static_cast<double>(size(objective));
   }
 
-  /// All numbers of an instance: its rows one after another, then its extra numbers.
+  /// All numbers of an instance: its rows one after another, then those of the extra weights.
   std::span<double> of(Index i) { return {numbers_.data() + at(i), at(i + 1) - at(i)}; }
   double* rows(Index i) { return numbers_.data() + at(i); }
   const double* rows(Index i) const { return numbers_.data() + at(i); }
@@ -30,7 +30,7 @@ class InstanceRows {
   std::span<const double> extra(Index i) const {
     return {numbers_.data() + at(i + 1) - padded(extras_), extras_};
   }
-  /// The extra numbers of a vector like of(i).
+  /// The numbers of the extra weights in a vector laid out like of(i).
   std::span<double> extra_of(std::span<double> numbers) const {
     return numbers.last(padded(extras_)).first(extras_);
   }

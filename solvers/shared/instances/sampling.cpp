@@ -30,7 +30,7 @@ double Sampler::score(Index instance) const {
 
 Index Sampler::draw() {
   Index drawn;
-  // Gaps that are all zero within rounding tell nothing apart.
+  // If all gaps are zero within rounding, they cannot rank the instances, and the draw is uniform.
   if (scheme_ != Scheme::kUniform && random_.uniform() < share_ && scores_.total() > 0.0) {
     drawn = scheme_ == Scheme::kMax ? largest_.begin()->second
                                     : static_cast<Index>(scores_.find(random_.uniform() * scores_.total()));

@@ -1,5 +1,6 @@
 #pragma once
-/// Which instance a dual solver visits next (Osokin et al. 2016; Le Priol et al. 2018, sections 5 and 6.3).
+/// Chooses which instance a dual solver visits next (Osokin et al. 2016; Le Priol et al. 2018, sections 5 and
+/// 6.3).
 
 #include <set>
 #include <string>
@@ -12,26 +13,26 @@
 
 namespace proxbench {
 
-/// Scores of instances: 1, c_i, g_i or g_i*c_i, with g_i the latest estimate of the block's duality gap, c_i
-/// its importance 1 + R_i/mu; the largest g_i.
+/// The probability of drawing instance i is proportional to 1, c_i, g_i or g_i*c_i: g_i is the latest
+/// estimate of the block's duality gap, c_i = 1 + R_i/mu its importance. kMax takes the largest g_i.
 enum class Scheme { kUniform, kImportance, kGap, kGapImportance, kMax };
 
 class Sampler {
  public:
-  /// Estimates of gaps begin at 100, so that every instance is visited early. With probability `share` draws
-  /// follow the scheme, else they are uniform. `importance`: c_i for each of n instances, looked at where the
-  /// scheme needs it.
+  /// Estimates of gaps start at 100, so that every instance is visited early. A draw follows the scheme with
+  /// probability `share`, and else is uniform. `importance` holds c_i of each of the n instances. It may be
+  /// empty if the scheme does not use it.
   Sampler(Scheme scheme, double share, std::vector<double> importance, std::size_t n, Random& random);
 
-  /// An instance that is not out yet: drawn since its last record().
+  /// Draws an instance that is not out. It is out until its next record().
   Index draw();
-  /// Puts it back with a new estimate of its gap.
+  /// Puts the instance back with a new estimate of its gap.
   void record(Index instance, double gap);
-  /// The same with the estimate that it had.
+  /// Puts the instance back with its old estimate.
   void put_back(Index instance) { record(instance, gap_[instance]); }
 
   double gap(Index instance) const { return gap_[instance]; }
-  /// Sum of all estimates.
+  /// The sum of all estimates.
   double total_gap() const;
 
  private:
@@ -42,7 +43,7 @@ class Sampler {
   std::vector<double> importance_, gap_;
   std::vector<char> out_;
   SumTree scores_;
-  std::set<std::pair<double, Index>> largest_;  ///< (-gap, instance) of those not out, for kMax
+  std::set<std::pair<double, Index>> largest_;  ///< (-gap, instance) of the instances not out, for kMax
   Random& random_;
 };
 

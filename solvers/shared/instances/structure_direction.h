@@ -1,6 +1,6 @@
 #pragma once
-/// A weighted sum of the features of one instance's structures, by the positions and outputs where it is not
-/// 0: what max-margin solvers change w by.
+/// A weighted sum of the features of one instance's structures. Only the positions and outputs with nonzero
+/// coefficients are stored. Max-margin solvers change w along it.
 
 #include <span>
 #include <vector>
@@ -10,12 +10,13 @@
 
 namespace proxbench {
 
-/// Inner products x_t . x_u of an instance's positions, and so ||X^T d||^2 without w's features.
+/// The inner products x_t . x_u between the positions of each instance. They give ||X^T d||^2 without a walk
+/// over the features.
 class PositionGrams {
  public:
   /// Throws Error (kUsage) if the inner products need more memory than the limit (require_memory()).
   PositionGrams(const Objective& objective, double limit_gigabytes);
-  /// x_t . x_u, u <= t, positions counted from the instance's first.
+  /// x_t . x_u for u <= t. Positions are counted from the instance's first one.
   double at(Index instance, std::size_t t, std::size_t u) const {
     return value_[begin_[instance] + t * (t + 1) / 2 + u];
   }
@@ -31,10 +32,10 @@ class StructureDirection {
     std::span<const Index> structure;
     double weight;
   };
-  /// Coefficients smaller than rounding leaves of 1 - 1 are left out.
+  /// Coefficients at most this large are dropped: 1 - 1 may leave as much in rounding.
   static constexpr double kRounding = 1e-14;
 
-  /// d = sum of weight * features of the structure of an instance. The data are borrowed.
+  /// Sets d = sum of weight * features of each structure, all of one instance. Borrows the data set.
   void form(const Objective& objective, Index instance, std::span<const Term> terms);
   /// ||X^T d||^2.
   double squared_norm(const PositionGrams& grams) const;
@@ -46,7 +47,7 @@ class StructureDirection {
  private:
   struct Position {
     Index position;
-    std::size_t begin, end;  ///< its outputs
+    std::size_t begin, end;  ///< its range of outputs_
   };
   struct Output {
     Index output;
@@ -57,11 +58,11 @@ class StructureDirection {
     double value;
   };
   const DesignMatrix* x_ = nullptr;
-  Index instance_ = 0, begin_ = 0;  ///< and its first position
+  Index instance_ = 0, begin_ = 0;  ///< the instance and its first position
   std::vector<Position> positions_;
   std::vector<Output> outputs_;
   std::vector<Extra> extra_;
-  /// Scratch: zeros between calls.
+  /// Scratch, all zeros between calls.
   mutable AlignedVector<double> by_output_;
   std::vector<double> by_extra_;
   std::vector<std::size_t> touched_, on_;

@@ -1,5 +1,5 @@
 #pragma once
-/// Draws an index with probability proportional to its weight, and changes a weight, in O(log n).
+/// Draws an index with probability proportional to its weight. Drawing and changing a weight take O(log n).
 
 #include <bit>
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace proxbench {
 
-/// n weights >= 0 as the leaves of a binary tree whose inner nodes hold sums. A sum is formed from its two
-/// children whenever one changes, so rounding never builds up.
+/// A binary tree whose leaves are n weights >= 0 and whose inner nodes hold sums. A sum is formed afresh
+/// whenever one of its two children changes, so rounding never builds up.
 class SumTree {
  public:
   explicit SumTree(std::size_t n, double weight = 0.0) : first_(std::bit_ceil(n)), sum_(2 * first_, 0.0) {
@@ -22,7 +22,8 @@ class SumTree {
     sum_[node] = weight;
     while ((node /= 2) > 0) sum_[node] = sum_[2 * node] + sum_[2 * node + 1];
   }
-  /// The index whose share of [0, total()) holds `at`; never one of weight 0. total() > 0.
+  /// Returns the index whose share of [0, total()) contains `at`. Its weight is never 0. Requires total() >
+  /// 0.
   std::size_t find(double at) const {
     std::size_t node = 1;
     while (node < first_) {
@@ -34,7 +35,7 @@ class SumTree {
 
  private:
   std::size_t first_;
-  std::vector<double> sum_;  ///< node i has the children 2i and 2i + 1; the leaves are from first_ on
+  std::vector<double> sum_;  ///< node i has the children 2i and 2i + 1; the leaves start at first_
 };
 
 }  // namespace proxbench

@@ -1,4 +1,4 @@
-/// Draws from a sum tree beside a walk over all weights.
+/// Compares draws from a sum tree with a walk over all weights.
 
 #include "solvers/shared/instances/sum_tree.h"
 
@@ -13,7 +13,7 @@
 namespace proxbench {
 namespace {
 
-/// Weights of whole numbers, so that sums are exact in any order.
+/// The expected result of find(). Weights are whole numbers, so sums are exact in any order.
 std::size_t walk(const std::vector<double>& weight, double at) {
   std::size_t i = 0;
   while (at >= weight[i]) at -= weight[i++];
@@ -46,7 +46,7 @@ TEST(SumTree, BeginsAsTold) {
 }
 
 TEST(SumTree, NeverFindsAnIndexOfNoWeight) {
-  // Sums are rounded, so that what is left over may lie beyond the last weight of a branch.
+  // Sums are rounded, so the remainder of `at` may lie beyond the last weight of a branch.
   Random random(2);
   for (const std::size_t n : {2u, 3u, 7u, 50u}) {
     SumTree tree(n);

@@ -1,6 +1,6 @@
 #pragma once
-/// Dense weights as a row of K numbers a feature, and changes of them that touch the features of one instance
-/// alone.
+/// Dense weights stored as one row of K numbers per feature, and updates that touch only the features of one
+/// instance.
 
 #include <span>
 
@@ -9,17 +9,17 @@
 
 namespace proxbench {
 
-/// X_i^T R_i: a direction in the weights of one instance's features, and in the extra weights.
+/// X_i^T R_i: a direction in the weights of one instance's features and in the extra weights.
 class InstanceDirection {
  public:
-  /// Sums over positions of x * rows[position], for each feature, beside the numbers of the extra weights.
-  /// Rows of `width` doubles, padding 0.
+  /// Sets the row of each feature to the sum over its positions of x * rows[position], and copies `extra`.
+  /// Rows have `width` doubles, the padding 0.
   void form(const InstanceFeatures::View& features, const double* rows, std::span<const double> extra,
             std::size_t width);
   double squared_norm() const;
 
   std::span<const Index> features;
-  AlignedVector<double> rows;   ///< one a feature
+  AlignedVector<double> rows;   ///< one row per feature
   AlignedVector<double> extra;  ///< padded with 0
 };
 
@@ -35,10 +35,10 @@ class WeightRows {
 
   void set(const SparseVector& w);
   SparseVector nonzeros() const { return nonzeros(1.0, *this, 0.0); }
-  /// Those of scale * w + other_scale * other.
+  /// The nonzeros of scale * w + other_scale * other.
   SparseVector nonzeros(double scale, const WeightRows& other, double other_scale) const;
   std::size_t positions(Index instance) const { return begin_[instance + std::size_t{1}] - begin_[instance]; }
-  /// rows[t] = the scores of the instance's position t; padding 0.
+  /// Sets rows[t] to the scores of the instance's position t, the padding to 0.
   void scores(Index instance, double* rows) const;
   void scores(Index instance, AlignedVector<double>& rows) const {
     rows.resize(positions(instance) * width_);

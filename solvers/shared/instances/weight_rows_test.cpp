@@ -1,4 +1,4 @@
-/// Instances' features, weights by rows and stored beliefs beside the same found with dense arrays.
+/// Compares the features of instances, weights by rows and stored beliefs with dense arrays.
 
 #include "solvers/shared/instances/weight_rows.h"
 

@@ -13,8 +13,8 @@ namespace proximal {
 
 double predicted_change(std::span<const double> w, std::span<const double> g, std::span<const double> d,
                         double lambda) {
-  // Near the optimum terms cancel to the last digits: where the sign of w stays, they are added before they
-  // are multiplied by d.
+  // Near the optimum the terms cancel to the last digits. If w keeps its sign, they are therefore added
+  // before they are multiplied by d.
   double change = 0.0;
   for (std::size_t j = 0; j < w.size(); ++j) {
     const bool stays = w[j] * (w[j] + d[j]) > 0.0;

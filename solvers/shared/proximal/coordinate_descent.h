@@ -3,8 +3,8 @@
 ///
 ///     min_d  g^T d + 1/2 d^T B d + lambda*||w + d||_1,    B = gamma*B0 - [S Y] M [S Y]^T,
 ///
-/// on a working set of n coordinates. A visit of a coordinate costs as much as its row of [S Y] and of B0 is
-/// long.
+/// on a working set of n coordinates. A visit of a coordinate costs time proportional to the length of its
+/// rows of [S Y] and B0.
 
 #include <cstdint>
 #include <span>
@@ -21,8 +21,8 @@ namespace proxbench::proximal {
 double predicted_change(std::span<const double> w, std::span<const double> g, std::span<const double> d,
                         double lambda);
 
-/// The start matrix B0 of a model: rows with running products B0 d at d = 0, and its diagonal. Without rows
-/// B0 = I.
+/// The start matrix B0 of a model: its rows, with the running products B0 d at d = 0, and its diagonal. If
+/// `rows` is null, B0 = I.
 struct StartMatrix {
   const BlockRow* rows = nullptr;
   std::span<const double> diagonal = {};
@@ -30,11 +30,12 @@ struct StartMatrix {
 
 class CoordinateDescent {
  public:
-  /// From d = 0, which it fills; w, g and d: n numbers each. `lbfgs` refreshed. Borrows all of it.
+  /// Starts at d = 0 and resizes d to n. w and g have length n. `lbfgs` must be refreshed. Borrows all
+  /// arguments.
   void begin(const CompactLbfgs& lbfgs, const StartMatrix& start, std::span<const double> w,
              std::span<const double> g, double lambda, std::vector<double>& d);
-  /// One step for each of the coordinates, in random order. Returns the largest change of a coordinate's
-  /// gradient by its own step.
+  /// Takes one step in each coordinate, in random order. Returns the largest change of a coordinate's
+  /// gradient that its own step caused.
   double pass(Random& random);
 
  private:

@@ -9,7 +9,7 @@
 namespace proxbench::proximal {
 namespace {
 
-/// Numbers of a working set of n coordinates, a third of them with w = 0.
+/// Random numbers on a working set of n coordinates. A third of them have w = 0.
 struct Point {
   explicit Point(std::size_t n) : random(5), w(n), g(n), lbfgs(4) {
     for (std::size_t j = 0; j < n; ++j) {
@@ -18,7 +18,7 @@ struct Point {
     }
     lbfgs.reset(n, 2.0);
   }
-  /// The largest entry of the minimum-norm subgradient at d.
+  /// The largest entry of the minimum-norm subgradient of the model at d.
   double kkt(double lambda, const std::vector<double>& d) const {
     const std::vector<double> product = lbfgs.multiply(d);
     double largest = 0.0;

@@ -21,8 +21,8 @@ AlignedVector<double> random_numbers(std::size_t n, std::uint64_t seed) {
   return out;
 }
 
-/// Each step must bring its coordinate to the minimum of the model plus the penalty: zero is in the
-/// subgradient there.
+/// Each step must minimise the model plus the penalty in its coordinate, so zero must be in the subgradient
+/// there.
 TEST_P(Descent, AStepIsOptimalInItsCoordinate) {
   constexpr std::size_t kRows = 40, kWidth = 24;
   constexpr double kGamma = 5.0, kLambda = 0.4;

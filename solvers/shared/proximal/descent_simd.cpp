@@ -1,4 +1,4 @@
-/// Coordinate descent for one instruction set (core/kernels/kernels.h).
+/// Coordinate descent, compiled for one instruction set (core/kernels/kernels.h).
 #include "core/kernels/kernels.h"
 #include "solvers/shared/proximal/descent_kernels.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 using namespace kernels;
 
-/// Rows of the quasi-Newton matrix are asked for so many coordinates ahead.
+/// Rows of the quasi-Newton matrix are prefetched this many coordinates ahead.
 constexpr std::size_t kRowsAhead = 2;
 
 double soft_threshold(double x, double t) {
@@ -40,7 +40,7 @@ double descend(const DescentPass& pass, const std::uint32_t* coordinates, std::s
     const double next = soft_threshold(c - b / a, pass.lambda / a);
     if (next == c) continue;
     const double z = next - c;
-    // Where the coordinate becomes zero, w + d must be zero to the last bit.
+    // If the coordinate becomes zero, w + d must be zero to the last bit.
     pass.d[j] = next == 0.0 ? -pass.w[j] : pass.d[j] + z;
     add_scaled(pass.d_hat, z, pass.q_hat + j * pass.stride, pass.width);
     if (pass.start != nullptr) add_block_row(pass.start[j], z);

@@ -8,7 +8,8 @@ namespace proxbench::proximal {
 
 namespace {
 
-/// Scores are made again where they have more columns than the working set's outputs by a quarter and this many.
+/// The scores at w are recomputed if their columns exceed 5/4 of the direction's columns by more than this
+/// many.
 constexpr std::size_t kSpareColumns = 2 * kPad;
 
 }  // namespace
@@ -71,10 +72,10 @@ Step Iterate::move(const ArmijoResult& found, bool has_residual) {
   if (!has_residual) objective.infer({at.scores}, &trial.residual);
   for (std::size_t j = 0; j < set.size(); ++j) {
     d[j] *= found.alpha;
-    // w + d is exactly zero where the inner problem set it to zero.
+    // This makes w + d exactly zero if the inner problem set the coordinate to zero.
     set.w[j] += d[j];
   }
-  // Columns of outputs that have left the working set hold zeros, but cost as much as others.
+  // Columns of outputs that have left the working set hold zeros but cost as much as others.
   if (!at.scores.one_each() &&
       at.scores.columns > trial.scores.columns + trial.scores.columns / 4 + kSpareColumns)
     objective.scores(set.index, set.w, at.scores);

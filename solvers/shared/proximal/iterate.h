@@ -1,6 +1,7 @@
 #pragma once
-/// Where the solve is, and the step along which it goes on: nearly all that proximal quasi-Newton asks of the objective.
-/// Scores are linear in w: a line search maps the direction once, and each trial costs one inference.
+/// The current point of a solve and the step from it. Proximal quasi-Newton makes nearly all its calls of the
+/// objective here. Scores are linear in w, so a line search maps the direction once and each trial costs one
+/// inference.
 
 #include <span>
 #include <vector>
@@ -13,12 +14,12 @@
 
 namespace proxbench::proximal {
 
-/// At w; and at a trial point, whose scores are those of the direction.
+/// The state at w, and the state at a trial point. The scores of `trial` are those of the direction.
 struct Buffers {
   SmoothState at_w, trial;
 };
 
-/// A step that was taken, on the working set. Valid until the next one.
+/// A completed step on the working set. Valid until the next one.
 struct Step {
   double alpha;
   std::span<const double> d;       ///< alpha times the direction
@@ -28,10 +29,11 @@ struct Step {
 
 class Iterate {
  public:
-  /// Makes buffers where they are empty. Borrows both. Long work gives up where the token asks to stop.
+  /// Allocates the buffers if they are empty. Borrows the objective and the buffers. Long work gives up if
+  /// `stop` is requested.
   Iterate(Objective& objective, Buffers& buffers, StopToken stop);
 
-  /// At the start of a solve, from what is known of it (null: nothing), which is taken over.
+  /// Begins a solve at w. If `known` is not null, takes over the state at w from it.
   void open(const SparseVector& w, KnownStart* known);
 
   Objective& objective;
@@ -45,22 +47,22 @@ class Iterate {
   const Scores& scores() const { return buffers_.at_w.scores; }
   const Residual& residual() const { return buffers_.at_w.residual; }
   double loss() const { return buffers_.at_w.loss; }
-  /// A full gradient at w: the support, and all coordinates with |g_j| > `from`. From what is `known` of w, where
-  /// that is enough (null: nothing).
+  /// Selects from the full gradient at w: the support, and all coordinates with |g_j| > `from`. Uses the
+  /// selection in `known` if that is not null and goes far enough down.
   void select(const SparseVector& w, double from, const KnownStart* known, Objective::Selection& selection);
   /// Floating-point operations of one inference.
   double inference_flops() const { return objective.inference_flops({scores()}, true); }
 
-  /// Maps d onto scores, so that points along it cost one inference each.
+  /// Maps d onto scores, so that each point along it costs one inference.
   void map_direction();
-  /// l at w + alpha*d. `with_residual`: finds the residual there, too.
+  /// Returns l at w + alpha*d. `with_residual`: also finds the residual there.
   double loss_along(double alpha, bool with_residual);
-  /// Armijo's search along d, `slope` its predicted change of F. `with_residual`: its trials find the
-  /// residual too.
+  /// Armijo's search along d. `slope` is the predicted change of F. `with_residual`: the trials also find the
+  /// residual.
   ArmijoResult search(double slope, const ArmijoOptions& options, bool with_residual);
-  /// What is known of w, for whoever asked with a KnownStart.
+  /// Hands the state at w to the caller who passed `known`.
   void leave(KnownStart& known);
-  /// Goes to where the search ended, with the gradient on the working set.
+  /// Moves to the point that the search found, and updates the gradient on the working set.
   Step move(const ArmijoResult& found, bool has_residual);
 
  private:

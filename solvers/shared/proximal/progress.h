@@ -1,7 +1,7 @@
 #pragma once
-/// Tells the end of all progress from a pause: within rounding of F a step may still bring the subgradient
-/// down. So the memory is cleared only where neither has fallen for long. Where that brings neither below
-/// what it was, the run is over.
+/// Tells the end of all progress from a pause: even if F has settled to within rounding, a step may still
+/// reduce the subgradient. The L-BFGS pairs are therefore cleared only after many iterations without a new
+/// low of either. If that brings neither below its old low, the run is over.
 
 #include <cstdint>
 #include <limits>
@@ -12,11 +12,11 @@ namespace proxbench::proximal {
 
 class Progress {
  public:
-  /// `patience`: iterations in a row with neither F nor kkt at a new low, after which a step counts as none.
-  /// `value`: F at the start.
+  /// `patience`: the number of iterations in a row without a new low of F or kkt after which a step counts as
+  /// no progress. `value`: F at the start.
   Progress(std::int64_t patience, double value) : patience_(patience), lowest_(value) {}
 
-  /// `largest`: entry of the minimum-norm subgradient on the working set.
+  /// `largest`: the largest entry of the minimum-norm subgradient on the working set.
   void saw_subgradient(double largest) {
     if (!(largest < lowest_kkt_)) return;
     lowest_kkt_ = largest;
@@ -34,7 +34,7 @@ class Progress {
     if (!progress) since_ = 0;
     return progress;
   }
-  /// Starts again after a step without progress. Returns whether there was some since the last time.
+  /// Starts afresh after a step without progress. Returns whether there was progress since the last restart.
   bool restart() {
     if (!(lowest_ < at_restart_) && !(lowest_kkt_ < kkt_at_restart_)) return false;
     at_restart_ = lowest_;

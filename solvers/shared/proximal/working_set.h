@@ -9,25 +9,25 @@
 
 namespace proxbench::proximal {
 
-/// The minimum-norm subgradient: its largest entry, and its l1 norm.
+/// The largest entry and the l1 norm of the minimum-norm subgradient.
 struct Optimality {
   double largest = 0.0, l1 = 0.0;
 };
 
 struct WorkingSet {
-  std::vector<Coord> index;  ///< ascending; all below are aligned with it
-  std::vector<double> w, g;  ///< g: gradient of the smooth part
-  /// The row that each coordinate had in the working set before, or CompactLbfgs::kNew.
+  std::vector<Coord> index;  ///< ascending; the vectors below are aligned with it
+  std::vector<double> w, g;  ///< g is the gradient of the smooth part
+  /// The row of each coordinate in the previous working set, or CompactLbfgs::kNew.
   std::vector<std::uint32_t> from;
-  bool chosen = false;  ///< whether there is one yet; the support of w lies in it then
+  bool chosen = false;  ///< whether a set has been chosen; it then contains the support of w
 
   std::size_t size() const { return index.size(); }
-  /// Becomes the selection, which takes the old one's memory.
+  /// Takes over the selection, and hands it the old set's memory.
   void take(Objective::Selection& selection);
-  /// Drops zero coordinates with |g_j| - lambda + slack <= 0 (Algorithm 2, lines 2 to 9). Returns the rows
-  /// that are left, ascending, and the optimality on them.
+  /// Drops zero coordinates with |g_j| - lambda + slack <= 0 (Algorithm 2, lines 2 to 9). Returns the
+  /// remaining rows in ascending order, and sets `left` to the optimality on them.
   const std::vector<std::uint32_t>& shrink(double lambda, double slack, Optimality& left);
-  /// The nonzeros of w. Leaves `w_out` as it is where no set is chosen.
+  /// Collects the nonzeros of w in `w_out` and returns it. Leaves `w_out` as it is if no set has been chosen.
   const SparseVector& collect(SparseVector& w_out) const;
 
  private:
