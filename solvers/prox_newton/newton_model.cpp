@@ -22,10 +22,6 @@ constexpr auto kNone = static_cast<std::uint32_t>(-1);
 /// always go together leave the matrix positive definite, to this share of their mean at least; and a zero's
 /// gradient exceeds lambda where it does by more.
 constexpr double kWithinRounding = 1e-10;
-/// Linear systems of one inner problem at most, and passes of coordinate descent where they fail. After
-/// kPatience in a row without a new low of wrong signs only the last wrong one is changed, so that sets do
-/// not follow each other in a circle (Kostreva 1978, Judice and Pires 1994).
-constexpr int kMostRounds = 60, kPatience = 3;
 /// The cost of one conditional probability p(label | label before it), in multiply-adds. It takes an
 /// exponential.
 constexpr double kConditional = 40.0;
@@ -135,15 +131,19 @@ bool NewtonModel::append(std::size_t j) {
 }
 
 double NewtonModel::solve(std::span<const double> w, std::span<const double> g, double lambda,
-                          const Parallel& parallel, std::vector<double>& d, const StopToken& stop) {
-  if (!settle_signs(w, g, lambda, parallel, d, stop)) descend(w, g, lambda, d, stop);
+                          std::int64_t most_rounds, const Parallel& parallel, std::vector<double>& d,
+                          const StopToken& stop) {
+  if (!settle_signs(w, g, lambda, most_rounds, parallel, d, stop))
+    descend(w, g, lambda, most_rounds, d, stop);
   return predicted_change(w, g, d, lambda);
 }
 
 /// The active-set method; with lambda = 0 signs do not matter, and one system is enough. Returns false where
-/// it did not find the solution.
+/// it did not find the solution. After a system without a new low of wrong signs only the last wrong one is
+/// changed, so that sets do not follow each other in a circle (Kostreva 1978, Judice and Pires 1994).
 bool NewtonModel::settle_signs(std::span<const double> w, std::span<const double> g, double lambda,
-                               const Parallel& parallel, std::vector<double>& d, const StopToken& stop) {
+                               std::int64_t most_rounds, const Parallel& parallel, std::vector<double>& d,
+                               const StopToken& stop) {
   sign_.resize(size_);
   for (std::size_t j = 0; j < size_; ++j) {
     const double towards = w[j] != 0.0 ? w[j] : (std::abs(g[j]) > lambda ? -g[j] : 0.0);
@@ -153,8 +153,7 @@ bool NewtonModel::settle_signs(std::span<const double> w, std::span<const double
   AlignedVector<double> u;
   std::vector<std::size_t> wrong;
   std::size_t least = size_ + 1;
-  int patience = kPatience;
-  for (int system = 0; system < kMostRounds; ++system) {
+  for (std::int64_t system = 0; system < most_rounds; ++system) {
     if (!bring_up_to_date(parallel, stop)) return false;
     systems_ += 1.0;
     d.assign(size_, 0.0);
@@ -189,14 +188,10 @@ bool NewtonModel::settle_signs(std::span<const double> w, std::span<const double
                         : std::abs(g[j] + product[j]) > (1.0 + kWithinRounding) * lambda)
         wrong.push_back(j);
     if (wrong.empty()) return true;
-    if (wrong.size() < least) {
+    if (wrong.size() < least)
       least = wrong.size();
-      patience = kPatience;
-    } else if (patience > 0) {
-      --patience;
-    } else {
+    else
       wrong.erase(wrong.begin(), wrong.end() - 1);
-    }
     for (const std::size_t j : wrong) {
       if (sign_[j] != 0)
         sign_[j] = 0;
@@ -220,10 +215,10 @@ bool NewtonModel::bring_up_to_date(const Parallel& parallel, const StopToken& st
 
 /// Coordinate descent from d = 0: a step at least, where the signs did not settle.
 void NewtonModel::descend(std::span<const double> w, std::span<const double> g, double lambda,
-                          std::vector<double>& d, const StopToken& stop) const {
+                          std::int64_t most_passes, std::vector<double>& d, const StopToken& stop) const {
   d.assign(size_, 0.0);
   std::vector<double> product(size_, 0.0);
-  for (int pass = 0; pass < kMostRounds && !stop.requested(); ++pass)
+  for (std::int64_t pass = 0; pass < most_passes && !stop.requested(); ++pass)
     for (std::size_t j = 0; j < size_; ++j) {
       const double curvature = row(j)[j], at = w[j] + d[j];
       const double next = soft_threshold(at - (g[j] + product[j]) / curvature, lambda / curvature);

@@ -41,10 +41,11 @@ class NewtonModel {
   bool build(const Objective& objective, const Scores& scores, std::span<const Coord> index,
              const StopToken& stop = {});
 
-  /// w, g: of the working set. Fills d; w + d is exactly zero where the solution is. Returns
+  /// w, g: of the working set. `most_rounds`: linear systems at most, and passes of coordinate descent where
+  /// they fail. Fills d; w + d is exactly zero where the solution is. Returns
   /// g^T d + lambda*(||w + d||_1 - ||w||_1). Where the token asks to stop, d is of no use.
-  double solve(std::span<const double> w, std::span<const double> g, double lambda, const Parallel& parallel,
-               std::vector<double>& d, const StopToken& stop = {});
+  double solve(std::span<const double> w, std::span<const double> g, double lambda, std::int64_t most_rounds,
+               const Parallel& parallel, std::vector<double>& d, const StopToken& stop = {});
 
   /// Linear systems solved so far.
   double systems() const { return systems_; }
@@ -55,9 +56,10 @@ class NewtonModel {
   bool factor(const Parallel& parallel, const StopToken& stop);
   bool append(std::size_t j);
   bool settle_signs(std::span<const double> w, std::span<const double> g, double lambda,
-                    const Parallel& parallel, std::vector<double>& d, const StopToken& stop);
-  void descend(std::span<const double> w, std::span<const double> g, double lambda, std::vector<double>& d,
-               const StopToken& stop) const;
+                    std::int64_t most_rounds, const Parallel& parallel, std::vector<double>& d,
+                    const StopToken& stop);
+  void descend(std::span<const double> w, std::span<const double> g, double lambda, std::int64_t most_passes,
+               std::vector<double>& d, const StopToken& stop) const;
   bool bring_up_to_date(const Parallel& parallel, const StopToken& stop);
 
   std::size_t size_ = 0;

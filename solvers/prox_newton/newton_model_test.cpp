@@ -33,7 +33,7 @@ struct Point {
     model.build(objective, scores, index);
   }
   double solve(double lambda, std::vector<double>& d) {
-    return model.solve(w, g, lambda, objective.parallel(), d);
+    return model.solve(w, g, lambda, 50, objective.parallel(), d);
   }
   /// Of the inner problem's objective, given the linear part of it and of the penalty.
   double model_change(double linear, const std::vector<double>& d) const {

@@ -104,8 +104,8 @@ class Minimiser {
         if (hessian_.build(at_.objective, at_.scores(), at_.set.index, at_.stop)) hessians_ += 1.0;
       }
       const double before = optimality_.l1;
-      const double slope =
-          hessian_.solve(at_.set.w, at_.set.g, at_.lambda(), at_.parallel(), at_.d, at_.stop);
+      const double slope = hessian_.solve(at_.set.w, at_.set.g, at_.lambda(), settings_.max_inner,
+                                          at_.parallel(), at_.d, at_.stop);
       if (const auto ended = step(slope, [](const Step&) {})) return ended;
       at_.set.shrink(at_.lambda(), std::numeric_limits<double>::infinity(),
                      optimality_);  // measures, drops none
@@ -239,7 +239,9 @@ OptionRows<Settings> option_rows() {
            {{"auto", true}, {"never", false}}),
        option(&Settings::max_inner, {.name = "max_inner",
                                      .default_value = "50",
-                                     .help = "most passes of coordinate descent over the working set",
+                                     .help = "most passes of coordinate descent over the working set, and "
+                                             "most linear systems with the exact Hessian, "
+                                             "of an inner problem",
                                      .min = 1,
                                      .max = 100000}),
        option(&Settings::inner_tol,
