@@ -247,7 +247,10 @@ TEST(SelectModel, ChoosesNothingWhenItIsInterrupted) {
   const std::atomic<bool> interrupt = true;
   Hooks hooks;
   hooks.interrupt = &interrupt;
-  EXPECT_TRUE(select_model(data, settings_of(), grid(data), {.folds = 2}, hooks).interrupted);
+  const ModelSelection stopped = select_model(data, settings_of(), grid(data), {.folds = 2}, hooks);
+  EXPECT_TRUE(stopped.interrupted);
+  EXPECT_EQ(stopped.points.size(), 1u) << "w = 0 is optimal at lambda_max, which no solve has to find out";
+  EXPECT_TRUE(std::filesystem::remove(stopped.kept_in));
 }
 
 }  // namespace
