@@ -244,6 +244,10 @@ struct PredictCommand : ModelFlags {
       throw Error::usage("the text has no labels, expected some for --with-gold and --nbest-format rerank");
   }
 
+  void check_interrupt() const {
+    if (interrupted) throw Error("interrupted: " + output + " is not written");
+  }
+
   void report(const Fit& fit, const Predictions& labelled, std::size_t instances) const {
     Json result{{"model", model},
                 {"instances", instances},
@@ -288,7 +292,7 @@ struct PredictCommand : ModelFlags {
     std::size_t instances = 0;
     tagger.run([&](const DataBatch& batch, const Tagged& tagged) {
       require_use(tagger.fit());
-      if (interrupted) throw Error("interrupted: " + output + " is not written");
+      check_interrupt();
       instances += batch.data.instances();
       if (tagger.fit().unlabelled == 0) labelled.add(batch, tagged);
       if (file)
@@ -296,6 +300,7 @@ struct PredictCommand : ModelFlags {
                                        nbest_format == "rerank", parallel)
                           : writer.text(batch, tagged));
     });
+    check_interrupt();
     if (file) file->finish();
     if (const std::string misfit = tagger.fit().warning(stored); !misfit.empty())
       ProgressPrinter(quiet).warning(misfit);
