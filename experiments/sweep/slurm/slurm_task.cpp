@@ -33,7 +33,6 @@ NodeRules rules_of(const ExperimentConfig& config, double begin) {
 
 void restrict_to(SweepProblem& problem, const std::string& label, const SlurmConfig& config) {
   if (config.split == "problem") return;
-  problem.may_make_reference = label.empty();
   problem.lacks_reference = problem.lacks_reference && label.empty();
   std::erase_if(problem.cells, [&](const Cell& cell) { return cell.run.parameters.label != label; });
 }
@@ -58,7 +57,6 @@ SweepResult do_slurm_task(const fs::path& array_folder, std::size_t index, const
     throw Error(fmt::format("{}: found no problem {}, expected one", config_file.string(), task.problem));
   SweepProblem& problem = sweep.problems.front();
   restrict_to(problem, task.solver, config.slurm);
-  problem.lacks_reference = problem.reference && problem.may_make_reference;
   SweepResult result;
   if (task_key(problem) == task.key)
     make_runs(sweep, rules_of(config, begin), result);
