@@ -61,7 +61,7 @@ TEST_F(Scale, WrongUsageIsTold) {
     EXPECT_EQ(result.status, 2) << arguments;
     EXPECT_THAT(result.err, HasSubstr(text)) << arguments;
   };
-  expect("tiny.ini --threads 0", "--threads: Value 0 not in range [1 - 4096]");
+  expect("tiny.ini --threads 0", "--threads: Value 0 not in range 1 to 4096");
   expect("tiny.ini --threads 1,two", "--threads: Value two not in range");
   expect("tiny.ini --backend opnmp", "--backend: opnmp not in {openmp,tbb,mpi}");
   expect("tiny.ini --solver prox-qm", "--solver: found 'prox-qm'");
