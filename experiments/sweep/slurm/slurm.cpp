@@ -110,18 +110,36 @@ Submission submit_job(const std::vector<std::string>& arguments) {
   return result;
 }
 
-void check_time(const SlurmConfig& config, double seconds) {
-  const double minutes = std::ceil(seconds / 60);
-  std::vector<std::string> command{"sinfo", "--noheader", "--format=%P|%l"};
+void check_size(const SlurmConfig& config, double seconds, int cpus, double memory_mib) {
+  std::vector<std::string> command{"sinfo", "--noheader", "--exact", "--format=%P|%l|%c|%m"};
   if (!config.partition.empty()) command.push_back("--partition=" + config.partition);
-  for (const std::vector<std::string>& partition : answer_of(command)) {
-    if (partition.size() != 2 || (config.partition.empty() && !partition[0].ends_with('*'))) continue;
-    if (const auto longest = slurm_seconds(partition[1]); longest && 60 * minutes > *longest)
-      throw Error::usage(fmt::format(
-          "[slurm] time: found {:.0f} min, expected at most the {} of partition {} (--slurm time=... "
-          "ends runs before it, split=solver makes a job of each solver)",
-          minutes, partition[1], partition[0].substr(0, partition[0].find('*'))));
+  std::string partition, longest;
+  double most_cpus = 0, most_memory = 0;  // of a node
+  for (const std::vector<std::string>& fields : answer_of(command)) {
+    double node_cpus = 0, node_memory = 0;
+    if (fields.size() != 4 || !parse_real(fields[2], node_cpus) || !parse_real(fields[3], node_memory) ||
+        (config.partition.empty() && !fields[0].ends_with('*')))
+      continue;
+    partition = fields[0].substr(0, fields[0].find('*'));
+    longest = fields[1];
+    most_cpus = std::max(most_cpus, node_cpus);
+    most_memory = std::max(most_memory, node_memory);
   }
+  if (partition.empty()) return;  // sbatch says that there is none
+  const double minutes = std::ceil(seconds / 60);
+  if (const auto limit = slurm_seconds(longest); limit && 60 * minutes > *limit)
+    throw Error::usage(fmt::format(
+        "[slurm] time: found {:.0f} min, expected at most the {} of partition {} (--slurm time=... "
+        "ends runs before it, split=solver makes a job of each solver)",
+        minutes, longest, partition));
+  if (cpus > most_cpus)
+    throw Error::usage(
+        fmt::format("[slurm] cpus: found {}, expected at most the {:g} of a node of partition {}", cpus,
+                    most_cpus, partition));
+  if (memory_mib > most_memory)
+    throw Error::usage(fmt::format(
+        "memory_limit: a job asks for {:.0f} MiB, expected at most the {:g} MiB of a node of partition {}",
+        memory_mib, most_memory, partition));
 }
 
 }  // namespace proxbench

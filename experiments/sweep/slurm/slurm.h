@@ -41,8 +41,8 @@ struct Submission {
 /// `sbatch --parsable ARGUMENTS`. Throws Error where there is no sbatch.
 Submission submit_job(const std::vector<std::string>& arguments);
 
-/// Throws Error (kUsage) where the partition ends jobs sooner than this one asks for: Slurm would let it wait
-/// for ever. Throws Error where Slurm does not answer.
-void check_time(const SlurmConfig& config, double seconds);
+/// Throws Error (kUsage) where the partition ends jobs sooner than this one asks for, or has no node as
+/// large: Slurm would let it wait for ever. Throws Error where Slurm does not answer.
+void check_size(const SlurmConfig& config, double seconds, int cpus, double memory_mib);
 
 }  // namespace proxbench

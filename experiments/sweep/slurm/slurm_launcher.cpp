@@ -169,21 +169,23 @@ class SlurmSweep {
     return slurm_seconds(config_.slurm.time).value_or(std::isinf(seconds) ? 0.0 : seconds);
   }
 
+  int cpus() const {
+    return config_.slurm.cpus > 0 ? config_.slurm.cpus
+                                  : resolved_threads(config_.threads) * config_.processes;
+  }
+  /// 0: all of a node where it is exclusive, else the partition's default.
+  double memory_mib() const { return config_.memory_limit > 0 ? config_.memory_limit + kOwnMemory : 0.0; }
+
   /// Of sbatch.
   std::vector<std::string> arguments(double seconds) const {
     const SlurmConfig& asked = config_.slurm;
-    const int threads = resolved_threads(config_.threads) * config_.processes;
-    std::vector<std::string> out{"--nodes=1", "--ntasks=1",
-                                 fmt::format("--cpus-per-task={}", asked.cpus > 0 ? asked.cpus : threads)};
+    std::vector<std::string> out{"--nodes=1", "--ntasks=1", fmt::format("--cpus-per-task={}", cpus())};
     if (!asked.partition.empty()) out.push_back("--partition=" + asked.partition);
     if (!asked.constraint.empty()) out.push_back("--constraint=" + asked.constraint);
     if (config_.whole_nodes()) out.emplace_back("--exclusive");
     if (const double time = time_of(seconds); time > 0)
       out.push_back(fmt::format("--time={:.0f}", std::ceil(time / 60)));
-    if (config_.memory_limit > 0)
-      out.push_back(fmt::format("--mem={:.0f}M", config_.memory_limit + kOwnMemory));
-    else if (config_.whole_nodes())
-      out.emplace_back("--mem=0");  // all of the node
+    if (memory_mib() > 0 || config_.whole_nodes()) out.push_back(fmt::format("--mem={:.0f}M", memory_mib()));
     return out;
   }
 
@@ -197,7 +199,7 @@ class SlurmSweep {
     double longest = 0.0;
     for (const Asked& asked : asked_)
       if (asked.wanted()) longest = std::max(longest, asked.seconds);
-    check_time(config_.slurm, time_of(longest));
+    check_size(config_.slurm, time_of(longest), cpus(), memory_mib());
   }
 
   /// Submits what has a place in the queue: an array of what finds f* or needs none, then for each f* an

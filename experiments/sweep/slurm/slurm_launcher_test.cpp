@@ -42,8 +42,8 @@ class FakeSlurm : public CommandLine {
   FakeSlurm() {
     command("sbatch", kSbatch);
     command("sinfo",
-            "#!/bin/sh\ncase $* in *partition=mian*) ;; *partition=short*) echo 'short|2:00' ;; "
-            "*) echo 'main*|1-00:00:00' ;; esac\n");
+            "#!/bin/sh\ncase $* in *partition=mian*) ;; *partition=short*) echo 'short|2:00|4|1000' ;; "
+            "*) echo 'main*|1-00:00:00|4|1000' ;; esac\n");
     command("squeue", kSqueue);
     command("scancel", "#!/bin/sh\n");
   }
@@ -173,6 +173,8 @@ TEST_F(FakeSlurm, WhatThePartitionDoesNotAllowIsToldBeforeAnythingIsSubmitted) {
   };
   EXPECT_THAT(refused("--slurm partition=short --slurm time=3"),
               HasSubstr("found 3 min, expected at most the 2:00 of partition short"));
+  EXPECT_THAT(refused("--slurm cpus=5"), HasSubstr("found 5, expected at most the 4 of a node"));
+  EXPECT_THAT(refused("--set experiment.memory_limit=2000"), HasSubstr("expected at most the 1000 MiB"));
   EXPECT_THAT(refused("--slurm time=1"), HasSubstr("expected more than"));
   EXPECT_THAT(refused("--slurm colour=red"), HasSubstr("colour"));
   EXPECT_FALSE(fs::exists(folder / "bin/submitted"));
