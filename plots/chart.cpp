@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "experiments/base/text.h"
 #include "plots/facts.h"
 
 namespace proxbench {
@@ -125,11 +126,8 @@ Range out_to_ticks(const Range& range) {
 }
 
 std::string tsv_field(const std::string& text) {
-  std::string out = text;
   // A quote would begin a string that may hold separators.
-  std::replace_if(
-      out.begin(), out.end(), [](char c) { return c == '\t' || c == '\n' || c == '\r' || c == '"'; }, ' ');
-  return out;
+  return replaced(text, {{'\t', " "}, {'\n', " "}, {'\r', " "}, {'"', " "}});
 }
 
 std::string tsv_field(double x) {

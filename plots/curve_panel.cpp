@@ -15,26 +15,26 @@ namespace proxbench {
 namespace {
 
 /// The samples of a run that were measured.
-std::vector<CurvePoint> measured_points(const CurvePanel& panel, const Run& run) {
-  std::vector<CurvePoint> points;
+std::vector<BandPoint> measured_points(const CurvePanel& panel, const Run& run) {
+  std::vector<BandPoint> points;
   for (const Sample& sample : run.trace) {
     const double value = panel.quantity.value(run, sample);
     const double counted = std::isnan(value) ? panel.quantity.unmeasured : value;
     const double x = panel.abscissa.of(sample);
-    if (!std::isnan(counted) && !std::isnan(x)) points.push_back({x, counted});
+    if (!std::isnan(counted) && !std::isnan(x)) points.push_back({x, counted, counted, counted});
   }
   return points;
 }
 
 }  // namespace
 
-std::vector<BandPoint> repetition_band(const std::vector<std::vector<CurvePoint>>& traces) {
+std::vector<BandPoint> repetition_band(const std::vector<std::vector<BandPoint>>& traces) {
   std::set<double> grid;
   double begin = -kInfinity;
-  for (const std::vector<CurvePoint>& trace : traces) {
+  for (const std::vector<BandPoint>& trace : traces) {
     if (trace.empty()) return {};
     begin = std::max(begin, trace.front().x);
-    for (const CurvePoint& point : trace) grid.insert(point.x);
+    for (const BandPoint& point : trace) grid.insert(point.x);
   }
   std::vector<BandPoint> band;
   std::vector<std::size_t> at(traces.size(), 0);  // the sample that holds at x, of each trace
@@ -42,9 +42,9 @@ std::vector<BandPoint> repetition_band(const std::vector<std::vector<CurvePoint>
     std::vector<double> values;
     for (std::size_t i = 0; i < traces.size(); ++i) {
       while (at[i] + 1 < traces[i].size() && traces[i][at[i] + 1].x <= *x) ++at[i];
-      values.push_back(traces[i][at[i]].value);
+      values.push_back(traces[i][at[i]].median);
     }
-    band.push_back({*x, quantile(values, 0.25), quantile(values, 0.5), quantile(values, 0.75)});
+    band.push_back({*x, quantile(values, 0.5), quantile(values, 0.25), quantile(values, 0.75)});
   }
   return band;
 }
@@ -77,7 +77,7 @@ CurvePanel make_curve_panel(const Runs& group, const Quantity& quantity, const A
   Runs lines;
   for (const auto& [key, runs] : grouped(panel.traced, band_of)) {
     PanelCurve band{std::get<0>(key), {}, {}};
-    std::vector<std::vector<CurvePoint>> traces;
+    std::vector<std::vector<BandPoint>> traces;
     for (const Run* run : runs)
       if (auto points = measured_points(panel, *run); !points.empty()) {
         traces.push_back(std::move(points));
@@ -92,9 +92,7 @@ CurvePanel make_curve_panel(const Runs& group, const Quantity& quantity, const A
   }
   for (const Run* run : panel.traced) {
     if (std::ranges::find(lines, run) == lines.end()) continue;
-    PanelCurve& line = panel.curves.emplace_back(PanelCurve{panel.series(*run), {run}, {}});
-    for (const auto& [x, value] : measured_points(panel, *run))
-      line.points.push_back({x, value, value, value});
+    panel.curves.push_back({panel.series(*run), {run}, measured_points(panel, *run)});
   }
   return panel;
 }

@@ -12,17 +12,13 @@ namespace proxbench {
 
 /// The quartiles of several runs at one place of the horizontal axis; of one run all three are its value.
 struct BandPoint {
-  double x, q25, median, q75;
+  double x, median, q25, q75;
 };
-/// One sample of a run: where it was taken and what was measured.
-struct CurvePoint {
-  double x, value;
-};
-/// Each trace is taken for a right-continuous step function: its value at x is that of the last sample at or
-/// before x, also beyond its end, for a solver that stopped keeps its iterate. The quartiles (quantile()) are
-/// those of these values at every x at which any run was sampled, from the first on at which all have a
-/// value. Samples that were not measured are not among the points.
-std::vector<BandPoint> repetition_band(const std::vector<std::vector<CurvePoint>>& traces);
+/// Of runs by their medians. Each trace is taken for a right-continuous step function: its value at x is that
+/// of the last sample at or before x, also beyond its end, for a solver that stopped keeps its iterate. The
+/// quartiles (quantile()) are those of these values at every x at which any run was sampled, from the first
+/// on at which all have a value. Samples that were not measured are not among the points.
+std::vector<BandPoint> repetition_band(const std::vector<std::vector<BandPoint>>& traces);
 
 /// A run, or the repetitions of one series as their median and quartiles.
 struct PanelCurve {

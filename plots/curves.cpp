@@ -256,8 +256,6 @@ std::vector<Named> chosen(const std::vector<Named>& all, const std::vector<std::
 
 std::vector<Abscissa> chosen_abscissas(const PlotConfig& plot) {
   std::vector<Abscissa> out = chosen(abscissas(), plot.x, "x");
-  if (!plot.x_max.empty() && plot.x_max.size() != out.size())
-    throw Error::usage(fmt::format("x_max: found {} values, expected one for each of x", plot.x_max.size()));
   for (std::size_t i = 0; i < plot.x_max.size(); ++i) out[i].max = plot.x_max[i];
   for (Abscissa& one : out) one.log_axis = one.name == "seconds" && plot.log_seconds;
   return out;

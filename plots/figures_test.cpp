@@ -267,19 +267,15 @@ void draw_paths(const fs::path& folder, double span) {
 }
 
 void draw_scale(const fs::path& folder, double span) {
-  Scaling scaling;
-  scaling.threads = {1, 3, 24};
-  scaling.backends = {"openmp"};
-  scaling.cpus = 24;
-  ScalingProblem& problem = scaling.problems.emplace_back();
-  for (const int threads : scaling.threads) {
-    ScalingRun& run = problem.runs.emplace_back();
-    run.backend = "openmp";
-    run.threads = threads;
+  std::vector<proxbench::Run> runs;
+  for (const int threads : {1, 3, 24}) {
+    proxbench::Run& run = runs.emplace_back();
+    run.parameters.threads = threads;
+    run.provenance.cores = 24;
     const double seconds = threads == 1 ? 8.0 : 24.0 / span;  // slower with more threads where span < 3
-    run.phases = {{"scores", 1, seconds, seconds, 1e9, 1e9}};
+    run.result.phases = {{"scores", 1, seconds, seconds, 1e9, 1e9}};
   }
-  draw_scaling(scaling, phase_scalings(scaling), folder);
+  draw_scaling(scaling_problems(runs), folder);
 }
 
 void draw_theory(const fs::path& folder, double span) {

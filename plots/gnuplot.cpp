@@ -14,6 +14,7 @@
 #include "core/base/error.h"
 #include "experiments/base/files.h"
 #include "experiments/base/process.h"
+#include "experiments/base/text.h"
 #include "experiments/results/results.h"
 
 namespace proxbench {
@@ -33,26 +34,22 @@ constexpr std::size_t kLineLength = 92;
 
 /// A string constant; single quotes, in which gnuplot substitutes nothing.
 std::string in_quotes(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) {
-    if (c == '\n')
-      out += "'.\"\\n\".'";
-    else if (c == '\'')
-      out += "''";
-    else
-      out += c;
-  }
-  return out + "'";
+  return "'" + replaced(text, {{'\n', "'.\"\\n\".'"}, {'\'', "''"}}) + "'";
 }
 
 /// The text with the marks of gnuplot's enhanced mode made literal.
 std::string literal(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (std::string_view("{}^_@&~\\").find(c) != std::string_view::npos) out += '\\';
-    out += c == '\n' || c == '\r' || c == '\t' ? ' ' : c;
-  }
-  return out;
+  return replaced(text, {{'{', "\\{"},
+                         {'}', "\\}"},
+                         {'^', "\\^"},
+                         {'_', "\\_"},
+                         {'@', "\\@"},
+                         {'&', "\\&"},
+                         {'~', "\\~"},
+                         {'\\', "\\\\"},
+                         {'\n', " "},
+                         {'\r', " "},
+                         {'\t', " "}});
 }
 
 /// Lines of small print, each after a line break, of at most kLineLength characters: broken at newlines and

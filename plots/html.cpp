@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "experiments/base/files.h"
+#include "experiments/base/text.h"
 
 namespace proxbench {
 
@@ -54,10 +55,7 @@ std::string details_html(const std::string& summary, const std::string& inside, 
 }
 
 std::string json_in_html(const nlohmann::json& data) {
-  std::string out = data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  for (std::size_t at = out.find('<'); at != std::string::npos; at = out.find('<', at))
-    out.replace(at, 1, "\\u003c");
-  return out;
+  return replaced(data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), {{'<', "\\u003c"}});
 }
 
 }  // namespace proxbench

@@ -8,8 +8,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iterator>
-#include <set>
-#include <utility>
 
 #include "experiments/base/numbers.h"
 #include "plots/curve_panel.h"
@@ -20,10 +18,6 @@ namespace {
 
 using nlohmann::json;
 
-/// Of each piece of a trace, envelope() keeps at most so many samples.
-constexpr std::size_t kOfEachPiece = 5;
-/// A band has about as many points at most.
-constexpr std::size_t kMostBandPoints = 300;
 /// What every panel says of its curves, and those with repetitions.
 constexpr const char* kStepNote =
     "A value holds up to the next sample: nothing is known of what lies between.";
@@ -40,120 +34,68 @@ nlohmann::json rounded(double value) {
   return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr);
 }
 
-/// What the drawn curves of a run follow.
-using Coordinate = double (*)(const Run&, const Sample&);
-constexpr std::array<Coordinate, 5> kCoordinates = {
-    [](const Run& run, const Sample& s) {
-      const double difference = relative_difference(s.objective, run.best.objective);
-      return std::isnan(difference) ? kNaN : std::log10(std::max(difference, kDifferenceFloor));
-    },
-    [](const Run&, const Sample& s) { return s.seconds; },
-    [](const Run&, const Sample& s) { return std::log10(s.seconds); },
-    [](const Run&, const Sample& s) { return s.passes; },
-    [](const Run&, const Sample& s) { return std::log10(static_cast<double>(s.nnz)); }};
-
-/// How far along the drawn curves each sample stands: the changes of all coordinates, each over its range.
-std::vector<double> drawn_way(const Run& run) {
-  std::vector<double> way(run.trace.size(), 0.0);
-  for (const Coordinate coordinate : kCoordinates) {
+/// The coordinates of points as they are drawn, each as a share of its range; -1: it cannot be drawn.
+std::vector<std::array<double, 5>> drawn_coordinates(const std::vector<BandPoint>& points, bool log_values) {
+  std::vector<std::array<double, 5>> out;
+  for (const auto& [x, median, q25, q75] : points) {
+    out.push_back({x, std::log10(x), median, q25, q75});
+    if (log_values)
+      for (std::size_t c = 2; c < out.back().size(); ++c) out.back()[c] = std::log10(out.back()[c]);
+  }
+  for (std::size_t c = 0; c < 5; ++c) {
     Range range;
-    for (const Sample& sample : run.trace)
-      if (const double value = coordinate(run, sample); std::isfinite(value)) range.add(value);
-    if (!(range.max > range.min)) continue;
-    double sum = 0.0, last = kNaN;
-    for (std::size_t i = 0; i < run.trace.size(); ++i) {
-      const double value = coordinate(run, run.trace[i]);
-      if (std::isfinite(value)) {
-        if (std::isfinite(last)) sum += std::abs(value - last) / (range.max - range.min);
-        last = value;
-      }
-      way[i] += sum;
-    }
+    for (const auto& point : out)
+      if (std::isfinite(point[c])) range.add(point[c]);
+    const double length = range.max > range.min ? range.max - range.min : 1.0;
+    for (auto& point : out) point[c] = std::isfinite(point[c]) ? (point[c] - range.min) / length : -1.0;
   }
-  return way;
-}
-
-/// Of each piece of the way the first sample and those that reach furthest; and the last of all.
-std::vector<std::size_t> envelope(const std::vector<Sample>& trace, const std::vector<double>& way,
-                                  std::size_t pieces) {
-  const double length = way.back() > 0.0 ? way.back() : 1.0;  // 0: nothing changes, one piece is enough
-  const auto piece = [&](std::size_t i) {
-    return std::min(pieces - 1, static_cast<std::size_t>(way[i] / length * static_cast<double>(pieces)));
-  };
-  std::vector<std::size_t> kept;
-  for (std::size_t begin = 0, end = 0; begin < trace.size(); begin = end) {
-    std::size_t best = begin, worst = begin, fewest = begin, most = begin;
-    for (end = begin; end < trace.size() && piece(end) == piece(begin); ++end) {
-      if (trace[end].objective < trace[best].objective) best = end;
-      if (trace[end].objective > trace[worst].objective) worst = end;
-      if (trace[end].nnz < trace[fewest].nnz) fewest = end;
-      if (trace[end].nnz > trace[most].nnz) most = end;
-    }
-    const std::set<std::size_t> chosen{begin, best, worst, fewest, most};
-    kept.insert(kept.end(), chosen.begin(), chosen.end());
-  }
-  if (kept.back() != trace.size() - 1) kept.push_back(trace.size() - 1);
-  return kept;
+  return out;
 }
 
 bool repeated(const Run* run) {
   return run->parameters.repetition > 1;
 }
 
-json run_json(const Run& run, std::size_t curve, const std::vector<Quantity>& shown) {
-  json out = {{"curve", curve}, {"comparable", run.timing.comparable}, {"failed", run.failed()}};
-  for (const Sample& sample : run.trace) {
-    for (const Abscissa& abscissa : abscissas()) out[abscissa.name].push_back(rounded(abscissa.of(sample)));
-    for (const Quantity& quantity : shown) out[quantity.name].push_back(rounded(quantity.value(run, sample)));
-  }
-  for (const Quantity& quantity : shown)
-    if (std::ranges::all_of(out[quantity.name], [](const json& value) { return value.is_null(); }))
-      out.erase(quantity.name);
-  return out;
-}
-
-/// Of points that are the same only the first one, and the last of all.
-json band_json(const PanelCurve& band, std::size_t curve) {
-  json out = {{"curve", curve}, {"comparable", band.runs.front()->timing.comparable}};
-  const std::size_t stride = band.points.size() / kMostBandPoints + 1;
-  std::array<json, 3> before;
-  for (std::size_t i = 0; i < band.points.size(); ++i) {
-    const bool last = i + 1 == band.points.size();
-    const BandPoint& point = band.points[i];
-    const std::array<json, 3> values = {rounded(point.q25), rounded(point.median), rounded(point.q75)};
-    if (!last && (i % stride != 0 || values == before)) continue;
+json curve_json(const PanelCurve& curve, const Quantity& quantity, const std::vector<std::string>& labels) {
+  const Run& first = *curve.runs.front();
+  json out = {{"curve", place_in(labels, label_of(first))},
+              {"comparable", first.timing.comparable},
+              {"failed", first.failed()}};
+  const bool band =
+      std::ranges::any_of(curve.points, [](const BandPoint& point) { return point.q25 != point.q75; });
+  for (const BandPoint& point : thinned(curve.points, quantity.log_axis)) {
     out["x"].push_back(rounded(point.x));
-    out["low"].push_back(values[0]);
-    out["y"].push_back(values[1]);
-    out["high"].push_back(values[2]);
-    before = values;
+    out["y"].push_back(rounded(point.median));
+    if (!band) continue;
+    out["low"].push_back(rounded(point.q25));
+    out["high"].push_back(rounded(point.q75));
   }
   return out;
 }
 
-/// Repetitions that are the same are shown as the first of them.
-json against_json(const CurvePanel& panel, const std::vector<std::string>& labels) {
-  json lines = json::array(), bands = json::array();
-  for (const PanelCurve& curve : panel.curves) {
-    const auto same = [](const BandPoint& point) { return point.q25 == point.q75; };
-    if (curve.is_band() && !std::ranges::all_of(curve.points, same))
-      bands.push_back(band_json(curve, place_in(labels, curve.series)));
-    else
-      lines.push_back(place_in(panel.traced, curve.runs.front()));
-  }
-  return {{"lines", lines}, {"bands", bands}};
+json curves_json(const CurvePanel& panel, const std::vector<std::string>& labels) {
+  json out = json::array();
+  for (const PanelCurve& curve : panel.curves)
+    if (!curve.points.empty()) out.push_back(curve_json(curve, panel.quantity, labels));
+  return out;
 }
 
 json panel_json(const Runs& group, const Quantity& quantity, const std::vector<std::string>& labels) {
+  const bool repetitions = std::ranges::any_of(group, repeated);
   json against = json::object();
-  for (const Abscissa& abscissa : abscissas())
-    against[abscissa.name] = against_json(make_curve_panel(group, quantity, abscissa, false, true), labels);
+  for (const Abscissa& abscissa : abscissas()) {
+    const auto curves = [&](bool bands) {
+      return curves_json(make_curve_panel(group, quantity, abscissa, false, bands), labels);
+    };
+    against[abscissa.name]["each"] = curves(false);
+    if (repetitions) against[abscissa.name]["median"] = curves(true);
+  }
   const CurvePanel panel = make_curve_panel(group, quantity, abscissas().front(), false, false);
   std::vector<std::string> notes = quantity_notes(panel);
   notes.insert(notes.begin(), kStepNote);
   const double bound = panel.bound();
   if (std::isfinite(bound)) notes.push_back(kBoundNote);
-  if (std::ranges::any_of(group, repeated)) notes.push_back(kMedianNote);
+  if (repetitions) notes.push_back(kMedianNote);
   return {{"title", quantity.title},
           {"axis", quantity.axis},
           {"log", quantity.log_axis},
@@ -167,9 +109,7 @@ json panel_json(const Runs& group, const Quantity& quantity, const std::vector<s
 json group_json(const Runs& group, const std::vector<std::string>& labels, const std::vector<Quantity>& shown,
                 bool several_data_sets) {
   const Run& first = *group.front();
-  json runs = json::array(), panels = json::object();
-  for (const Run* run : group)
-    if (!run->trace.empty()) runs.push_back(run_json(*run, place_in(labels, run->parameters.label), shown));
+  json panels = json::object();
   for (const Quantity& quantity : shown) panels[quantity.name] = panel_json(group, quantity, labels);
   const std::string penalty = penalty_symbols(first.parameters),
                     problem = first.parameters.dataset + ", " + penalty;
@@ -177,7 +117,6 @@ json group_json(const Runs& group, const std::vector<std::string>& labels, const
           {"problem", problem},
           {"warning", data_warnings(says_synthetic(first.result.description))},
           {"notes", distinct(group, [](const Run& run) { return run.result.description; })},
-          {"runs", runs},
           {"panels", panels}};
 }
 
@@ -201,33 +140,26 @@ void tell_machines_apart(std::vector<Run>& runs) {
   for (Run& run : runs) run.parameters.label = series_name(run, true);
 }
 
-std::vector<std::size_t> thinned(const Run& run, std::size_t most) {
-  const std::size_t n = run.trace.size();
-  std::vector<std::size_t> kept;
-  if (n <= most) {
-    for (std::size_t i = 0; i < n; ++i) kept.push_back(i);
-    return kept;
+std::vector<BandPoint> thinned(const std::vector<BandPoint>& points, bool log_values) {
+  const auto drawn = drawn_coordinates(points, log_values);
+  for (double step = 0.0;; step = std::max(1.0 / kMostPoints, 1.5 * step)) {
+    std::vector<std::size_t> kept;
+    const auto moved = [&](std::size_t i) {
+      for (std::size_t c = 0; c < drawn[i].size(); ++c)
+        if (std::abs(drawn[i][c] - drawn[kept.back()][c]) > step) return true;
+      return false;
+    };
+    for (std::size_t i = 0; i < points.size(); ++i)
+      if (i == 0 || i + 1 == points.size() || moved(i)) kept.push_back(i);
+    if (kept.size() > kMostPoints) continue;
+    std::vector<BandPoint> out;
+    for (const std::size_t i : kept) out.push_back(points[i]);
+    return out;
   }
-  const std::vector<double> way = drawn_way(run);
-  std::size_t pieces = (most - 1) / kOfEachPiece;
-  kept = envelope(run.trace, way, pieces);
-  // Where few samples stand out of their piece there is room for more pieces.
-  while (pieces < n) {
-    pieces += pieces / 4 + 1;
-    std::vector<std::size_t> finer = envelope(run.trace, way, pieces);
-    if (finer.size() > most) break;
-    kept = std::move(finer);
-  }
-  return kept;
 }
 
-json page_charts(std::vector<Run> runs, const PlotConfig& plot) {
+json page_charts(const std::vector<Run>& runs, const PlotConfig& plot) {
   const std::vector<Quantity> shown = measured_quantities(runs);
-  for (Run& run : runs) {
-    std::vector<Sample> kept;
-    for (const std::size_t i : thinned(run)) kept.push_back(run.trace[i]);
-    run.trace = std::move(kept);
-  }
   const std::vector<std::string> labels = distinct(runs, label_of), datasets = distinct(runs, dataset_of);
   json axes = json::object(), order = json::array(), curves = json::array(), groups = json::array();
   for (const Abscissa& abscissa : abscissas()) axes[abscissa.name] = abscissa.title;
@@ -245,6 +177,8 @@ json page_charts(std::vector<Run> runs, const PlotConfig& plot) {
           {"axes", axes},
           {"quantities", order},
           {"repetitions", std::ranges::any_of(runs, [](const Run& run) { return repeated(&run); })},
+          {"uncomparable", std::ranges::any_of(runs, [](const Run& run) { return !run.timing.comparable; })},
+          {"failed", std::ranges::any_of(runs, &Run::failed)},
           {"curves", curves},
           {"groups", groups}};
 }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "experiments/base/numbers.h"
 #include "plots/chart.h"
@@ -55,50 +54,43 @@ proxbench::Run long_run(std::size_t samples) {
   return run;
 }
 
-TEST(PageCharts, KeepsShortTracesWhole) {
-  EXPECT_THAT(thinned(run_of("a", {sample(0, 200), sample(1, 150), sample(2, 100)})), ElementsAre(0, 1, 2));
-  EXPECT_THAT(thinned(run_of("a")), ElementsAre());
+BandPoint point(double x, double value) {
+  return {x, value, value, value};
 }
 
-TEST(PageCharts, ThinsLongTracesToTheirEnvelope) {
-  const proxbench::Run run = long_run(20000);
-  const std::vector<std::size_t> kept = thinned(run);
-  EXPECT_LE(kept.size(), kMostSamples);
-  EXPECT_GE(kept.size(), kMostSamples / 2);
-  EXPECT_TRUE(std::is_sorted(kept.begin(), kept.end()));
-  EXPECT_EQ(std::set<std::size_t>(kept.begin(), kept.end()).size(), kept.size());
-  EXPECT_EQ(kept.front(), 0u);
-  EXPECT_EQ(kept.back(), 19999u);
+TEST(PageCharts, KeepsShortCurvesWhole) {
+  EXPECT_THAT(thinned({point(0, 2), point(1, 1.5), point(2, 1)}, true), SizeIs(3));
+  EXPECT_THAT(thinned({}, true), SizeIs(0));
+}
 
-  // In each stretch of 500 samples the kept ones reach the smallest and largest objective of all to a
-  // decade's tenth.
-  for (std::size_t begin = 0; begin < 20000; begin += 500) {
-    double low = INFINITY, high = 0.0, kept_low = INFINITY, kept_high = 0.0;
-    for (std::size_t i = begin; i < begin + 500; ++i) {
-      low = std::min(low, run.trace[i].objective - 100.0);
-      high = std::max(high, run.trace[i].objective - 100.0);
-    }
-    for (const std::size_t i : kept) {
-      if (i < begin || i >= begin + 500) continue;
-      kept_low = std::min(kept_low, run.trace[i].objective - 100.0);
-      kept_high = std::max(kept_high, run.trace[i].objective - 100.0);
-    }
-    EXPECT_LT(std::log10(kept_low / low), 0.35) << begin;
-    EXPECT_LT(std::log10(high / kept_high), 0.35) << begin;
+/// What a kept point stands for is drawn near it, up to the next kept one.
+TEST(PageCharts, ThinnedCurvesAreDrawnWhereTheWholeOnesAre) {
+  std::vector<BandPoint> whole;
+  for (int i = 0; i < 20000; ++i)
+    whole.push_back(point(0.01 * i, std::pow(10.0, 3.0 - 6e-4 * i) * (1.0 + 0.3 * std::sin(1e-3 * i))));
+  const std::vector<BandPoint> kept = thinned(whole, true);
+  EXPECT_LE(kept.size(), kMostPoints);
+  EXPECT_GE(kept.size(), kMostPoints / 2);
+  EXPECT_EQ(kept.front().x, whole.front().x);
+  EXPECT_EQ(kept.back().x, whole.back().x);
+  std::size_t at = 0;
+  for (const BandPoint& one : whole) {
+    while (at + 1 < kept.size() && kept[at + 1].x <= one.x) ++at;
+    EXPECT_LT(std::abs(std::log10(kept[at].median / one.median)), 0.02 * 12.0) << one.x;
+    EXPECT_LT(std::abs(kept[at].x - one.x), 0.02 * 200.0);
   }
 }
 
 TEST(PageCharts, ThinsWhereTheCurveIsSteepNotWhereTimeIsLong) {
-  proxbench::Run run = run_of("a");
-  for (int i = 0; i < 1000; ++i) run.trace.push_back(sample(1e-3 * i, 100.0 + std::pow(10.0, 3 - 0.01 * i)));
-  for (int i = 0; i < 9000; ++i) run.trace.push_back(sample(1.0 + 1e-3 * i, 100.0 + 1e-7));
-  const std::vector<std::size_t> kept = thinned(run);
-  EXPECT_GT(std::count_if(kept.begin(), kept.end(), [](std::size_t i) { return i < 1000; }), 120);
+  std::vector<BandPoint> whole;
+  for (int i = 0; i < 1000; ++i) whole.push_back(point(1e-3 * i, std::pow(10.0, 3 - 0.01 * i)));
+  for (int i = 0; i < 9000; ++i) whole.push_back(point(1.0 + 1e-3 * i, 1e-7));
+  const std::vector<BandPoint> kept = thinned(whole, true);
+  EXPECT_GT(std::ranges::count_if(kept, [](const BandPoint& one) { return one.x < 1.0; }), 60);
 }
 
-TEST(PageCharts, ThinsATraceInWhichNothingChanges) {
-  const proxbench::Run run = run_of("a", std::vector<Sample>(1000, sample(1, 100)));
-  EXPECT_THAT(thinned(run), ElementsAre(0, 999));
+TEST(PageCharts, ThinsACurveInWhichNothingChanges) {
+  EXPECT_THAT(thinned(std::vector<BandPoint>(1000, point(1, 100)), false), SizeIs(2));
 }
 
 TEST(PageCharts, AHundredRunsAreFewMegabytes) {
@@ -107,7 +99,7 @@ TEST(PageCharts, AHundredRunsAreFewMegabytes) {
   EXPECT_LT(page_charts(runs, {}).dump().size(), 4'500'000u);
 }
 
-TEST(PageCharts, HoldsWhatWasMeasuredAndNullForWhatWasNot) {
+TEST(PageCharts, HoldsWhatWasMeasured) {
   proxbench::Run run = run_of("prox-newton", {sample(0, 300), sample(1.23456789, 100.0 + 1e-4)});
   run.trace[1].test_accuracy = 0.75;
   run.trace[0].test_accuracy = kNaN;
@@ -121,16 +113,19 @@ TEST(PageCharts, HoldsWhatWasMeasuredAndNullForWhatWasNot) {
   const nlohmann::json& panel = group["panels"]["objective"];
   EXPECT_NEAR(panel["bound"].get<double>(), 2e-9, 1e-14);
   EXPECT_NEAR(panel["floor"].get<double>(), 2e-9 / kShownBelowBound, 1e-15);
-  const nlohmann::json& stored = group["runs"][0];
-  EXPECT_EQ(stored["seconds"], nlohmann::json({1e-310, 1.23457}));
-  EXPECT_EQ(stored["accuracy"], nlohmann::json({nullptr, 0.75}));
-  EXPECT_NEAR(stored["objective"][0].get<double>(), 2.0, 1e-12);
-  EXPECT_NEAR(stored["objective"][1].get<double>(), 1e-6, 1e-11);
-  EXPECT_EQ(stored["gap"], nlohmann::json({0.25, nullptr}));
-  EXPECT_EQ(stored["nnz"], nlohmann::json({7, 7}));
-  EXPECT_EQ(stored["iterations"], nlohmann::json({0, 123}));
-  EXPECT_EQ(stored["error"], nlohmann::json({nullptr, 0.25}));
-  EXPECT_FALSE(stored.contains("chunk-f1")) << "no sample has it";
+  const auto curve = [&](const char* quantity, const char* x) {
+    return group["panels"][quantity]["against"][x]["each"][0];
+  };
+  EXPECT_EQ(curve("nnz", "seconds")["x"], nlohmann::json({1e-310, 1.23457}));
+  EXPECT_EQ(curve("accuracy", "seconds")["x"], nlohmann::json({1.23457})) << "measured once";
+  EXPECT_EQ(curve("accuracy", "seconds")["y"], nlohmann::json({0.75}));
+  EXPECT_NEAR(curve("objective", "passes")["y"][0].get<double>(), 2.0, 1e-12);
+  EXPECT_NEAR(curve("objective", "passes")["y"][1].get<double>(), 1e-6, 1e-11);
+  EXPECT_EQ(curve("gap", "iterations")["y"], nlohmann::json({0.25}));
+  EXPECT_EQ(curve("nnz", "iterations")["y"], nlohmann::json({7, 7}));
+  EXPECT_EQ(curve("nnz", "iterations")["x"], nlohmann::json({0, 123}));
+  EXPECT_EQ(curve("error", "passes")["y"], nlohmann::json({0.25}));
+  EXPECT_FALSE(group["panels"].contains("chunk-f1")) << "no sample has it";
   EXPECT_THAT(panel["notes"][1], HasSubstr("f* = 100, proven to a relative accuracy of 2.0e-09."));
 }
 
@@ -147,10 +142,13 @@ TEST(PageCharts, SaysWhichRunsFailedAndWhichTimingsAreNotComparable) {
   proxbench::Run bad = run_of("a", {sample(0, 200)}), empty = run_of("b");
   bad.set_status("crashed(SIGSEGV)");
   bad.timing.comparable = false;
-  const nlohmann::json runs = page_charts({bad, empty}, {})["groups"][0]["runs"];
-  ASSERT_THAT(runs, SizeIs(1)) << "nothing to draw of a run without a sample";
-  EXPECT_TRUE(runs[0]["failed"]);
-  EXPECT_FALSE(runs[0]["comparable"]);
+  const nlohmann::json page = page_charts({bad, empty}, {});
+  const nlohmann::json curves = page["groups"][0]["panels"]["objective"]["against"]["seconds"]["each"];
+  ASSERT_THAT(curves, SizeIs(1)) << "nothing to draw of a run without a sample";
+  EXPECT_TRUE(curves[0]["failed"]);
+  EXPECT_FALSE(curves[0]["comparable"]);
+  EXPECT_TRUE(page["failed"]);
+  EXPECT_TRUE(page["uncomparable"]);
 }
 
 TEST(PageCharts, NamesWhoGoesBelowTheOptimumAndWhereThereIsNone) {
@@ -161,7 +159,6 @@ TEST(PageCharts, NamesWhoGoesBelowTheOptimumAndWhereThereIsNone) {
   proxbench::Run with = run_of("b", {sample(0, 99.0)});
   const nlohmann::json none = page_charts({without}, {})["groups"][0];
   EXPECT_FALSE(none["panels"].contains("objective")) << "no run has a value of it";
-  EXPECT_FALSE(none["runs"][0].contains("objective"));
   with.parameters.lambda = 1.0;
   const nlohmann::json panel = page_charts({with, without}, {})["groups"][1]["panels"]["objective"];
   EXPECT_EQ(panel["notes"][1], "No f* is stored.");
@@ -182,14 +179,17 @@ TEST(PageCharts, TakeMediansOverRepetitionsThatAreNotTheSame) {
   runs.back().parameters.repetition = 5;
   runs.back().timing.comparable = false;
   const nlohmann::json panel = page_charts(runs, {})["groups"][0]["panels"]["objective"];
-  const nlohmann::json &seconds = panel["against"]["seconds"], &iterations = panel["against"]["iterations"];
-  EXPECT_EQ(seconds["lines"], nlohmann::json({3, 4})) << "one failed, one is not comparable";
-  ASSERT_THAT(seconds["bands"], SizeIs(1));
-  EXPECT_EQ(seconds["bands"][0]["x"], nlohmann::json({0, 1, 2, 4}));
-  EXPECT_EQ(seconds["bands"][0]["y"], nlohmann::json({1, 1, 0.5, 0.5}));
-  EXPECT_EQ(seconds["bands"][0]["low"], nlohmann::json({1, 0.75, 0.5, 0.5}));
-  EXPECT_EQ(iterations["lines"], nlohmann::json({0, 3})) << "the same after so many iterations";
-  EXPECT_THAT(iterations["bands"], SizeIs(0));
+  const nlohmann::json seconds = panel["against"]["seconds"]["median"],
+                       iterations = panel["against"]["iterations"]["median"];
+  EXPECT_THAT(panel["against"]["seconds"]["each"], SizeIs(5));
+  ASSERT_THAT(seconds, SizeIs(3)) << "one failed, one is not comparable";
+  EXPECT_EQ(seconds[0]["x"], nlohmann::json({0, 1, 2, 4}));
+  EXPECT_EQ(seconds[0]["y"], nlohmann::json({1, 1, 0.5, 0.5}));
+  EXPECT_EQ(seconds[0]["low"], nlohmann::json({1, 0.75, 0.5, 0.5}));
+  EXPECT_TRUE(seconds[1]["failed"]);
+  EXPECT_FALSE(seconds[2]["comparable"]);
+  ASSERT_THAT(iterations, SizeIs(2));
+  EXPECT_FALSE(iterations[0].contains("low")) << "the same after so many iterations";
   const nlohmann::json rescaled = page_charts(runs, {})["groups"][0]["panels"];
   EXPECT_FALSE(rescaled.contains("suboptimality")) << "nobody knows n";
 }
@@ -198,7 +198,7 @@ TEST(PageCharts, ShowSuboptimalityWhereTheNumberOfInstancesIsKnown) {
   proxbench::Run run = run_of("a", {sample(0, 200)});
   run.result.instances = 4;
   const nlohmann::json group = page_charts({run}, {})["groups"][0], panel = group["panels"]["suboptimality"];
-  EXPECT_EQ(group["runs"][0]["suboptimality"], nlohmann::json({25}));
+  EXPECT_EQ(panel["against"]["passes"]["each"][0]["y"], nlohmann::json({25}));
   EXPECT_NEAR(panel["bound"].get<double>(), 25.0 * 2e-9, 1e-12) << "on the scale of the axis";
 }
 

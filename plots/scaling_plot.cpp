@@ -30,16 +30,15 @@ using Rows = std::vector<const PhaseScaling*>;
 
 /// What a figure shows of one problem.
 struct Shown {
-  const Scaling& scaling;
+  const ScalingProblem& problem;
   Rows lines;  ///< the total and phases that have a line, a block of NAME.tsv each
   Rows bars;   ///< all phases, back ends one after the other, in the last block
 };
 
-Shown shown_of(const Scaling& scaling, const std::vector<PhaseScaling>& rows, const ScalingProblem& problem) {
-  Shown out{scaling, {}, {}};
+Shown shown_of(const ScalingProblem& problem) {
+  Shown out{problem, {}, {}};
   double total = 0.0;
-  for (const PhaseScaling& row : rows) {
-    if (row.problem != &problem) continue;
+  for (const PhaseScaling& row : problem.rows) {
     if (row.phase == kTotal) total = row.seconds.front().median;
     if (row.seconds.front().median >= kLeastShare * total) out.lines.push_back(&row);
     if (row.phase != kTotal) out.bars.push_back(&row);
@@ -51,16 +50,17 @@ Shown shown_of(const Scaling& scaling, const std::vector<PhaseScaling>& rows, co
 /// colour.
 std::string data_text(const Shown& shown) {
   std::string out = "backend\tphase\tthreads\tseconds\tq25\tq75\tspeedup\tefficiency\n";
+  const std::vector<int>& threads = shown.problem.threads;
   for (const PhaseScaling* row : shown.lines) {
-    for (std::size_t t = 0; t < row->threads.size(); ++t)
-      out += tsv_line(row->backend, row->phase, row->threads[t], row->seconds[t].median, row->seconds[t].q25,
+    for (std::size_t t = 0; t < threads.size(); ++t)
+      out += tsv_line(row->backend, row->phase, threads[t], row->seconds[t].median, row->seconds[t].q25,
                       row->seconds[t].q75, row->speedup[t], row->efficiency[t]);
     out += "\n\n";
   }
-  const std::vector<std::string>& backends = shown.scaling.backends;
+  const std::vector<std::string>& backends = shown.problem.backends;
   const double slot = 0.8 / static_cast<double>(backends.size());
   const auto place = [](double x) { return fmt::format("{:.6g}", x); };
-  for (std::size_t t = 0; t < shown.scaling.threads.size(); ++t)
+  for (std::size_t t = 0; t < threads.size(); ++t)
     for (std::size_t b = 0; b < backends.size(); ++b) {
       const double left = static_cast<double>(t) + 1.0 - 0.4 + slot * static_cast<double>(b);
       double from = 0.0;
@@ -68,7 +68,7 @@ std::string data_text(const Shown& shown) {
         if (row->backend != backends[b]) continue;
         const double to = from + row->seconds[t].median;
         const std::string colour = std::string(colour_of(row->phase)).substr(1);
-        out += tsv_line(row->backend, row->phase, row->threads[t], place(left + 0.03 * slot),
+        out += tsv_line(row->backend, row->phase, threads[t], place(left + 0.03 * slot),
                         place(left + 0.97 * slot), from, to,
                         static_cast<double>(std::stoul(colour, nullptr, 16)));
         from = to;
@@ -95,12 +95,12 @@ Axis threads_axis(const std::vector<int>& threads) {
 /// their values.
 void add_lines(Panel& panel, Range& range, const Shown& shown, int column,
                std::vector<double> PhaseScaling::*values) {
-  panel.x = threads_axis(shown.scaling.threads);
+  panel.x = threads_axis(shown.problem.threads);
   for (std::size_t i = 0; i < shown.lines.size(); ++i) {
     const PhaseScaling& row = *shown.lines[i];
     for (const double value : row.*values) range.add(value);
     panel.curves.push_back(
-        {.style = style_of(colour_of(row.phase), place_in(shown.scaling.backends, row.backend)),
+        {.style = style_of(colour_of(row.phase), place_in(shown.problem.backends, row.backend)),
          .width = row.phase == kTotal ? kTotalWidth : 2.0,
          .block = i,
          .x = 3,
@@ -114,12 +114,12 @@ Panel speedup_panel(const Shown& shown) {
               .frame = {0.1, 0.48, 0.63, 0.86},
               .key = "inside left top vertical",
               .guides = {{"ideal", kNaN}}};
-  const Scaling& scaling = shown.scaling;
-  for (std::size_t b = 0; b < scaling.backends.size(); ++b)
-    panel.curves.push_back({.title = scaling.backends[b], .style = style_of(kBlack, b), .symbol_size = 1.1});
+  const std::vector<std::string>& backends = shown.problem.backends;
+  for (std::size_t b = 0; b < backends.size(); ++b)
+    panel.curves.push_back({.title = backends[b], .style = style_of(kBlack, b), .symbol_size = 1.1});
   Range range;
   range.add(1.0);
-  range.add(scaling.threads.back());
+  range.add(shown.problem.threads.back());
   add_lines(panel, range, shown, 7, &PhaseScaling::speedup);
   panel.y = log_axis("", range.widened(1.12), kMostLabelsY);
   return panel;
@@ -137,14 +137,14 @@ Panel efficiency_panel(const Shown& shown) {
 }
 
 Panel bars_panel(const Shown& shown) {
-  const std::vector<std::string>& backends = shown.scaling.backends;
-  const std::size_t counts = shown.scaling.threads.size(), every = counts / (kMostLabels + 1) + 1;
+  const std::vector<std::string>& backends = shown.problem.backends;
+  const std::size_t counts = shown.problem.threads.size(), every = counts / (kMostLabels + 1) + 1;
   Panel panel{.x = {"threads", {0.4, static_cast<double>(counts) + 0.6}},
               .title = "Time of each phase; plain bars: " + backends.front(),
               .frame = {0.1, 0.8, 0.19, 0.43}};
   if (backends.size() > 1) panel.title += ", hatched: " + backends[1];
   for (std::size_t t = 0; t < counts; t += every)
-    panel.x.ticks.push_back({static_cast<double>(t) + 1.0, std::to_string(shown.scaling.threads[t])});
+    panel.x.ticks.push_back({static_cast<double>(t) + 1.0, std::to_string(shown.problem.threads[t])});
   Range seconds{0.0, 0.0};
   for (const PhaseScaling* row : shown.lines)
     for (const Spread& of_threads : row->seconds) seconds.add(of_threads.median);
@@ -158,32 +158,32 @@ Panel bars_panel(const Shown& shown) {
   return panel;
 }
 
-std::string caption_text(const Scaling& scaling, const ScalingProblem& problem) {
-  const int repetitions = problem.runs.empty() ? 0 : problem.runs.back().repetition;
+std::string caption_text(const ScalingProblem& problem) {
+  const int repetitions = problem.runs.back()->parameters.repetition;
   std::string out = fmt::format(
       "{} iterations, the same to the last bit in all runs; {}; phases below 1 % of the time have no line.",
-      problem.iterations,
+      problem.first().result.iterations.value_or(0),
       repetitions == 1 ? "one repetition" : fmt::format("medians of {} repetitions", repetitions));
-  if (scaling.oversubscribed())
-    out += fmt::format(" OVERSUBSCRIBED: more than {} threads shared {} CPUs.", scaling.cpus, scaling.cpus);
+  if (problem.oversubscribed())
+    out += fmt::format(" OVERSUBSCRIBED: more than {0} threads shared {0} CPUs.", problem.cpus());
   return out;
 }
 
 }  // namespace
 
-std::vector<fs::path> draw_scaling(const Scaling& scaling, const std::vector<PhaseScaling>& rows,
-                                   const fs::path& folder) {
+std::vector<fs::path> draw_scaling(const std::vector<ScalingProblem>& problems, const fs::path& folder) {
   std::vector<Chart> charts;
-  for (const ScalingProblem& problem : scaling.problems) {
-    const Shown shown = shown_of(scaling, rows, problem);
-    charts.push_back(
-        {.name = scaling.problems.size() == 1 ? "scale" : file_name_part("scale-" + problem.name()),
-         .title = data_warnings(says_synthetic(problem.description)) +
-                  fmt::format("{}, λ = {}, {}", problem.dataset, problem.lambda, problem.label),
-         .subtitle = problem.description,
-         .caption = caption_text(scaling, problem),
-         .panels = {speedup_panel(shown), efficiency_panel(shown), bars_panel(shown)},
-         .data = data_text(shown)});
+  for (const ScalingProblem& problem : problems) {
+    const Shown shown = shown_of(problem);
+    const RunParameters& run = problem.first().parameters;
+    const std::string& description = problem.first().result.description;
+    charts.push_back({.name = problems.size() == 1 ? "scale" : file_name_part("scale-" + problem.name()),
+                      .title = data_warnings(says_synthetic(description)) +
+                               fmt::format("{}, λ = {}, {}", run.dataset, run.lambda, run.label),
+                      .subtitle = description,
+                      .caption = caption_text(problem),
+                      .panels = {speedup_panel(shown), efficiency_panel(shown), bars_panel(shown)},
+                      .data = data_text(shown)});
   }
   return draw_all(charts, folder);
 }

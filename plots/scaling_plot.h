@@ -13,7 +13,7 @@ namespace proxbench {
 /// all phases as bars. Solid lines and plain bars are the first back end's, dashed and hatched ones the
 /// second's. Phases that take less than 1 % of the time at 1 thread have no line. Returns the .png files.
 /// Throws Error (kRun) when gnuplot is missing or fails; scripts and data are kept then.
-std::vector<std::filesystem::path> draw_scaling(const Scaling& scaling, const std::vector<PhaseScaling>& rows,
+std::vector<std::filesystem::path> draw_scaling(const std::vector<ScalingProblem>& problems,
                                                 const std::filesystem::path& folder);
 
 }  // namespace proxbench

@@ -15,36 +15,29 @@ using testing::HasSubstr;
 using testing::Not;
 
 /// Scores that scale, a solver that does not, and a full gradient too short for a line.
-Scaling made_up(const std::vector<int>& threads, std::size_t problems) {
-  Scaling out;
-  out.name = "made-up";
-  out.threads = threads;
-  out.backends = {"openmp", "tbb"};
-  out.cpus = threads.back();
-  for (std::size_t i = 0; i < problems; ++i) {
-    ScalingProblem& problem = out.problems.emplace_back();
-    problem.dataset = "d" + std::to_string(i);
-    problem.description = "SYNTHETIC words";
-    problem.label = "prox_newton";
-    problem.lambda = 1.0;
+std::vector<proxbench::Run> made_up(const std::vector<int>& threads, std::size_t problems) {
+  std::vector<proxbench::Run> out;
+  for (std::size_t i = 0; i < problems; ++i)
     for (const int count : threads)
-      for (const std::string& backend : out.backends) {
-        ScalingRun& run = problem.runs.emplace_back();
-        run.backend = backend;
-        run.threads = count;
-        run.phases = {{"scores", 1, 8.0 / count, 8.0 / count, 1e9, 1e9},
-                      {"full gradient", 1, 0.001, 0.0, 1e6, 1e6},
-                      {"solver", 0, 1.0, 0.0, 0.0, 0.0}};
+      for (const char* backend : {"openmp", "tbb"}) {
+        proxbench::Run& run = out.emplace_back();
+        run.parameters.dataset = "d" + std::to_string(i);
+        run.parameters.label = "prox_newton";
+        run.parameters.backend = backend;
+        run.parameters.threads = count;
+        run.provenance.cores = static_cast<std::uint64_t>(threads.back());
+        run.result.description = "SYNTHETIC words";
+        run.result.phases = {{"scores", 1, 8.0 / count, 8.0 / count, 1e9, 1e9},
+                             {"full gradient", 1, 0.001, 0.0, 1e6, 1e6},
+                             {"solver", 0, 1.0, 0.0, 0.0, 0.0}};
       }
-  }
   return out;
 }
 
 TEST(ScalingPlot, DrawsLinesAndBarsOfBothBackEnds) {
   const TestFolder folder;
-  const Scaling scaling = made_up({1, 2, 4}, 1);
-  EXPECT_THAT(draw_scaling(scaling, phase_scalings(scaling), folder.path()),
-              ElementsAre(folder / "scale.png"));
+  const std::vector<proxbench::Run> runs = made_up({1, 2, 4}, 1);
+  EXPECT_THAT(draw_scaling(scaling_problems(runs), folder.path()), ElementsAre(folder / "scale.png"));
   for (const char* name : {"scale.svg", "scale.pdf", "scale.gp"})
     EXPECT_GT(fs::file_size(folder / name), 100u);
   const std::string data = read_text(folder / "scale.tsv"), script = read_text(folder / "scale.gp");
@@ -58,9 +51,10 @@ TEST(ScalingPlot, DrawsLinesAndBarsOfBothBackEnds) {
 
 TEST(ScalingPlot, HasAFigureForEachProblemAndOneThreadIsEnough) {
   const TestFolder folder;
-  const Scaling scaling = made_up({1}, 2);
-  EXPECT_THAT(draw_scaling(scaling, phase_scalings(scaling), folder.path()),
-              ElementsAre(folder / "scale-d0-lambda1-prox_newton.png", folder / "scale-d1-lambda1-prox_newton.png"));
+  const std::vector<proxbench::Run> runs = made_up({1}, 2);
+  EXPECT_THAT(
+      draw_scaling(scaling_problems(runs), folder.path()),
+      ElementsAre(folder / "scale-d0-lambda1-prox_newton.png", folder / "scale-d1-lambda1-prox_newton.png"));
 }
 
 }  // namespace

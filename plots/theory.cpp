@@ -140,11 +140,9 @@ nlohmann::json read_theory(const fs::path& results) {
   const fs::path file = results / kFile;
   if (!fs::exists(file)) return nullptr;
   json theory = read_json(file, "what scripts/theory makes");
-  if (!theory.is_object() || !theory.contains("problems") || !theory["problems"].is_array())
-    throw Error::in_file(file.string(), 0, "no list 'problems'", "one, as scripts/theory makes it");
   try {
     theory_tables(theory);
-    for (const json& problem : theory["problems"]) data_text(problem);
+    for (const json& problem : theory.at("problems")) data_text(problem);
   } catch (const json::exception& error) {
     throw Error::in_file(file.string(), 0, error.what(), "figures as scripts/theory makes them");
   }

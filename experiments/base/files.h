@@ -47,8 +47,8 @@ void make_folder(const std::filesystem::path& folder);
 /// Makes the text fit for a file name: characters that may be special there become "_".
 std::string file_name_part(const std::string& text);
 
-/// Returns all bytes of the file, or of standard input. Throws Error (kInput) if it cannot be read; the message
-/// says that `expected` was expected.
+/// Returns all bytes of the file, or of standard input. Throws Error (kInput) if it cannot be read; the
+/// message says that `expected` was expected.
 std::string read_file(const std::filesystem::path& file, const std::string& expected);
 
 /// Throws Error (kInput) with the line if the file cannot be read or is not JSON.

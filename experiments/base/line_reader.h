@@ -30,9 +30,9 @@ struct FilePart {
   bool whole() const { return begin == 0 && end == std::numeric_limits<std::uint64_t>::max(); }
 };
 
-/// Reads a file once from start to end; "-" is standard input. Detects gzip by content, not by name. Lines end
-/// with LF or CRLF, and the last line may lack its end. A UTF-8 byte order mark is skipped. Lines of a pipe are
-/// returned as they arrive.
+/// Reads a file once from start to end; "-" is standard input. Detects gzip by content, not by name. Lines
+/// end with LF or CRLF, and the last line may lack its end. A UTF-8 byte order mark is skipped. Lines of a
+/// pipe are returned as they arrive.
 class LineReader {
  public:
   /// Throws Error (kInput) if the file is missing, unreadable or a directory.

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <nlohmann/json.hpp>
-
 #include "core/base/error.h"
 #include "core/base/options.h"
 #include "experiments/base/files.h"
@@ -20,28 +17,20 @@ constexpr double kTolerance = 0.02;
 
 PerfCounts read_perf_budget(const std::filesystem::path& file) {
   constexpr const char* kExpected = "JSON with made_with and instructions";
-  const nlohmann::json json = read_json(file, kExpected);
   try {
-    return {json.at("made_with"), json.at("instructions")};
+    return read_json(file, kExpected).get<PerfCounts>();
   } catch (const nlohmann::json::exception& error) {
     throw Error::in_file(file.string(), 0, error.what(), kExpected);
   }
 }
 
-std::string perf_budget_text(const PerfCounts& budget) {
-  nlohmann::ordered_json instructions;
-  for (const auto& [kernel, count] : budget.instructions) instructions[kernel] = std::llround(count);
-  return nlohmann::ordered_json{{"made_with", budget.made_with}, {"instructions", instructions}}.dump(2) +
-         "\n";
-}
-
-std::map<std::string, double> read_perf_numbers(const std::filesystem::path& file) {
-  std::map<std::string, double> out;
+std::map<std::string, std::int64_t> read_perf_numbers(const std::filesystem::path& file) {
+  std::map<std::string, std::int64_t> out;
   LineReader in(file.string());
   for (std::string_view line; in.next(line);) {
     const std::size_t tab = line.find('\t');
-    double number = 0.0;
-    if (tab == line.npos || !parse_real(line.substr(tab + 1), number) || !(number > 0.0))
+    std::int64_t number = 0;
+    if (tab == line.npos || !parse_integer(line.substr(tab + 1), number) || number <= 0)
       in.fail(in_quotes(line), "kernel TAB number");
     out[std::string(line.substr(0, tab))] = number;
   }
@@ -52,21 +41,21 @@ PerfJudgement judge(const PerfCounts& budget, const PerfCounts& counts) {
   constexpr const char* kRow = "{:<28} {:>13} {:>13} {:>8}  {}\n";
   PerfJudgement out;
   out.text = fmt::format(kRow, "kernel", "budget", "counted", "change", "verdict");
-  std::map<std::string, std::pair<double, double>> kernels;  // allowed and counted; 0: neither
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> kernels;  // allowed and counted; 0: neither
   for (const auto& [kernel, count] : budget.instructions) kernels[kernel].first = count;
   for (const auto& [kernel, count] : counts.instructions) kernels[kernel].second = count;
   for (const auto& [kernel, both] : kernels) {
     const auto [allowed, counted] = both;
-    const double change = (counted - allowed) / allowed;
-    const char* verdict = counted == 0.0         ? "GONE"
-                          : allowed == 0.0       ? "NO BUDGET"
+    const double change = static_cast<double>(counted - allowed) / static_cast<double>(allowed);
+    const char* verdict = counted == 0           ? "GONE"
+                          : allowed == 0         ? "NO BUDGET"
                           : change > kTolerance  ? "OVER"
                           : change < -kTolerance ? "under: the budget can be lowered"
                                                  : "within";
-    out.failed = out.failed || counted == 0.0 || allowed == 0.0 || change > kTolerance;
+    out.failed = out.failed || counted == 0 || allowed == 0 || change > kTolerance;
     out.text +=
         fmt::format(kRow, kernel, allowed, counted,
-                    allowed > 0.0 && counted > 0.0 ? fmt::format("{:+.2f} %", 100.0 * change) : "", verdict);
+                    allowed > 0 && counted > 0 ? fmt::format("{:+.2f} %", 100.0 * change) : "", verdict);
   }
   out.text += fmt::format("instructions may differ by {} %\n", 100.0 * kTolerance);
   for (const auto& [what, found] : counts.made_with)

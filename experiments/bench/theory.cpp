@@ -4,14 +4,14 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/base/random.h"
+#include "experiments/base/files.h"
+#include "experiments/base/numbers.h"
 
 namespace proxbench::theory {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 /// Eigenvalues below this share of the largest are rounding.
 constexpr double kRounding = 1e-10;
 /// Added to the diagonal for the Cholesky factor of a singular Hessian, as a share of its largest entry.
@@ -21,10 +21,6 @@ constexpr double kNoise = 0.02;
 constexpr std::int64_t kMostSteps = 30;
 /// It ends where the error falls by less: rounding is reached.
 constexpr double kFalls = 0.5;
-
-nlohmann::ordered_json number(double x) {
-  return std::isfinite(x) ? nlohmann::ordered_json(x) : nlohmann::ordered_json(nullptr);
-}
 
 double norm(std::span<const double> v) {
   double sum = 0.0;
@@ -71,10 +67,10 @@ nlohmann::ordered_json arm_json(const std::string& label, const std::vector<Iter
   std::size_t settled = iterations.size(), units = 0, after = 0;
   while (settled > 0 && iterations[settled - 1].nnz == nnz) --settled;
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  double last_ratio = kNone;
+  double last_ratio = kNaN;
   for (std::size_t t = 0; t < iterations.size(); ++t) {
     const Iteration& now = iterations[t];
-    const double ratio = t > 0 ? now.error / iterations[t - 1].error : kNone;
+    const double ratio = t > 0 ? now.error / iterations[t - 1].error : kNaN;
     const bool unit = t > 0 && now.passes - iterations[t - 1].passes == 1.0;
     after += t > 0 && t >= settled;
     units += unit && t >= settled;
@@ -82,11 +78,11 @@ nlohmann::ordered_json arm_json(const std::string& label, const std::vector<Iter
                     {"passes", now.passes},
                     {"objective", now.objective},
                     {"nnz", now.nnz},
-                    {"kkt", number(now.kkt)},
-                    {"error", number(now.error)},
-                    {"ratio", number(ratio)},
-                    {"order", number(std::log(ratio) / std::log(last_ratio))},
-                    {"dennis_more", number(now.kkt / now.step)}});
+                    {"kkt", number_json(now.kkt)},
+                    {"error", number_json(now.error)},
+                    {"ratio", number_json(ratio)},
+                    {"order", number_json(std::log(ratio) / std::log(last_ratio))},
+                    {"dennis_more", number_json(now.kkt / now.step)}});
     last_ratio = ratio;
   }
   nlohmann::ordered_json out{{"label", label}, {"support_settled_at", nullptr}};
@@ -157,13 +153,13 @@ Eigen::MatrixXd hessian_on(Objective& objective, const SparseVector& w, const st
 nlohmann::ordered_json spectrum(const Eigen::MatrixXd& hessian) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(hessian, Eigen::EigenvaluesOnly);
   const Eigen::VectorXd& values = solver.eigenvalues();  // ascending
-  const double largest = values.size() > 0 ? values[values.size() - 1] : kNone;
+  const double largest = values.size() > 0 ? values[values.size() - 1] : kNaN;
   Eigen::Index rank = 0;
   while (rank < values.size() && values[values.size() - 1 - rank] > kRounding * largest) ++rank;
   return {{"dimension", values.size()},
           {"rank", rank},
-          {"smallest", number(rank > 0 ? values[values.size() - rank] : kNone)},
-          {"largest", number(largest)}};
+          {"smallest", number_json(rank > 0 ? values[values.size() - rank] : kNaN)},
+          {"largest", number_json(largest)}};
 }
 
 std::vector<Iteration> newton_on_face(Objective& objective, const MarginalsOracle& oracle,
@@ -192,7 +188,7 @@ std::vector<Iteration> newton_on_face(Objective& objective, const MarginalsOracl
     double kkt = 0.0;
     for (const double x : g) kkt = std::max(kkt, std::abs(x));
     out.push_back({static_cast<std::int64_t>(out.size()), static_cast<double>(out.size()), value, w.nnz(),
-                   kkt, error, before.empty() ? kNone : distance(oracle.last(), before)});
+                   kkt, error, before.empty() ? kNaN : distance(oracle.last(), before)});
     if (out.size() > 1 && error > kFalls * out[out.size() - 2].error) break;
     before = oracle.last();
     Eigen::MatrixXd hessian = hessian_on(objective, w, best.index);

@@ -18,26 +18,6 @@
 namespace proxbench {
 namespace {
 
-/// A run or reference, stored or in a queue.
-struct StatusRow {
-  std::string state, name, job = {}, node = {}, reason = {}, log = {};
-  std::string revision = {};  ///< of the proxbench that made it; empty: not known
-
-  Json to_json() const {
-    return {{"name", name}, {"state", state}, {"job", job}, {"node", node}, {"reason", reason}, {"log", log}};
-  }
-  std::string text() const {
-    std::string out = fmt::format("{:8}{}", state, name);
-    if (!job.empty()) out += "  job " + job;
-    if (!node.empty()) out += "  on " + node;
-    if (!reason.empty()) out += "  " + reason;
-    out += '\n';
-    std::istringstream lines(log);
-    for (std::string line; std::getline(lines, line);) out += "          | " + line + '\n';
-    return out;
-  }
-};
-
 /// The last lines of a log.
 std::string end_of(const std::filesystem::path& log) {
   constexpr std::size_t kLines = 3;
@@ -50,33 +30,28 @@ std::string end_of(const std::filesystem::path& log) {
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
-StatusRow stored_row(const std::filesystem::path& folder) {
-  StatusRow row{.state = "failed", .name = folder.filename().string()};
-  if (const std::optional<Run> run = find_record(folder / kManifestFile, row.reason)) {
-    row.node = run->provenance.machine;
-    row.revision = run->provenance.git_revision;
-    row.state = !run->failed() ? "done" : failed_run(*run) ? "failed" : "skipped";
-    row.reason = run->result.reason.empty() ? run->status() : run->status() + ": " + run->result.reason;
+/// `revision`: of the proxbench that made it; empty: not known.
+RunState stored_state(const std::filesystem::path& folder, std::string& revision) {
+  RunState out{.state = "failed", .job = "", .reason = "", .node = "", .log = folder / "log.txt"};
+  if (const std::optional<Run> run = find_record(folder / kManifestFile, out.reason)) {
+    out.node = run->provenance.machine;
+    revision = run->provenance.git_revision;
+    out.state = !run->failed() ? "done" : failed_run(*run) ? "failed" : "skipped";
+    out.reason = run->result.reason.empty() ? run->status() : run->status() + ": " + run->result.reason;
   }
-  if (row.state == "done")
-    row.reason.clear();
-  else
-    row.log = end_of(folder / "log.txt");
-  return row;
+  if (out.state == "done") out.reason.clear();
+  return out;
 }
 
-std::map<std::string, StatusRow> status_rows(const std::filesystem::path& out, const SubmittedJobs& jobs) {
-  std::map<std::string, StatusRow> rows;
-  for (const std::filesystem::path& folder : run_folders(out))
-    rows.insert_or_assign(folder.filename().string(), stored_row(folder));
-  for (const auto& [name, run] : open_runs(out, jobs))
-    rows.insert_or_assign(name, StatusRow{.state = run.state,
-                                          .name = name,
-                                          .job = run.job,
-                                          .node = run.node,
-                                          .reason = run.reason,
-                                          .log = run.live() ? "" : end_of(run.log)});
-  return rows;
+std::string text_of_state(const std::string& name, const RunState& run, const std::string& log) {
+  std::string out = fmt::format("{:8}{}", run.state, name);
+  if (!run.job.empty()) out += "  job " + run.job;
+  if (!run.node.empty()) out += "  on " + run.node;
+  if (!run.reason.empty()) out += "  " + run.reason;
+  out += '\n';
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);) out += "          | " + line + '\n';
+  return out;
 }
 
 struct StatusCommand {
@@ -97,14 +72,26 @@ struct StatusCommand {
       spdlog::warn("Slurm does not answer ({}): what follows is from stored runs alone", jobs.no_answer);
     const std::string revision = provenance().git_revision;
     std::vector<std::string> others;
+    std::map<std::string, RunState> states = open_runs(out, jobs);
+    for (const std::filesystem::path& folder : run_folders(out)) {
+      const std::string name = folder.filename().string();
+      std::string its_own = revision;
+      if (!states.contains(name)) states[name] = stored_state(folder, its_own);
+      if (!its_own.empty() && its_own != revision) others.push_back(name);
+    }
     Json tasks = Json::array();
     std::map<std::string, std::size_t> counts;
     std::string text;
-    for (const auto& [name, row] : status_rows(out, jobs)) {
-      ++counts[row.state];
-      if (!row.revision.empty() && row.revision != revision) others.push_back(name);
-      tasks.push_back(row.to_json());
-      if (row.state != "done" || all) text += row.text();
+    for (const auto& [name, run] : states) {
+      ++counts[run.state];
+      const std::string log = run.state == "failed" || run.state == "skipped" ? end_of(run.log) : "";
+      tasks.push_back({{"name", name},
+                       {"state", run.state},
+                       {"job", run.job},
+                       {"node", run.node},
+                       {"reason", run.reason},
+                       {"log", log}});
+      if (run.state != "done" || all) text += text_of_state(name, run, log);
     }
     if (!others.empty())
       text +=

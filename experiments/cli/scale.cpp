@@ -2,9 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "core/base/error.h"
 #include "experiments/cli/cli.h"
-#include "experiments/config/ini.h"
 #include "experiments/results/tables/scaling_table.h"
 #include "experiments/sweep/out_folder.h"
 #include "experiments/sweep/scaling.h"
@@ -15,10 +13,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// A flag that takes a list.
+template <class Value>
+CLI::Option* add_list(CLI::App& command, const std::string& flag, std::vector<Value>& values,
+                      const std::string& help, const std::string& type) {
+  return command.add_option(flag, values, help)->delimiter(',')->allow_extra_args(false)->type_name(type);
+}
+
 struct ScaleCommand : ConfigFlags, OutputFlags {
-  std::string out, threads, backends, solvers, predict = "16,64,128";
-  int repetitions = 3;
-  std::int64_t iterations = 50;
+  std::string out;
+  ScalingOptions options;
+  std::vector<int> predict{16, 64, 128};
   double latency = Network{}.latency * 1e6, bandwidth = Network{}.bandwidth / 1e9;
   bool redraw = false;
 
@@ -28,29 +33,27 @@ struct ScaleCommand : ConfigFlags, OutputFlags {
         ->type_name("DIR");
     auto* redraws = command.add_flag("--redraw", redraw,
                                      "make tables, model and figures again from DIR/scale.json; run nothing");
-    const auto measured = [&](const std::string& flag, auto& value, const std::string& help) {
-      CLI::Option* option = command.add_option(flag, value, help);
-      redraws->excludes(option);
-      return option;
-    };
-    measured("--threads", threads,
-             "numbers of threads, separated by commas; 1 is always among them [1 to all CPUs]")
-        ->type_name("INTS");
-    measured("--backend", backends,
-             "openmp, tbb, or mpi (processes of one thread), separated by commas [openmp,tbb]")
-        ->type_name("NAMES");
-    measured("--solver", solvers,
-             "labels of the solvers to measure, separated by commas [the first of the config]")
-        ->type_name("NAMES");
-    measured("--repetitions", repetitions, "runs of each kind [3]")->check(CLI::Range(1, 1000));
-    measured("--iterations", iterations, "most iterations of a run [50]")
-        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
-    command
-        .add_option("--predict", predict,
-                    fmt::format("numbers of threads and processes that the model predicts for, separated by "
-                                "commas [{}]",
-                                predict))
-        ->type_name("INTS");
+    redraws->excludes(
+        add_list(command, "--threads", options.threads,
+                 "numbers of threads, separated by commas; 1 is always among them [1 to all CPUs]", "INTS")
+            ->check(CLI::Range(1, 4096)));
+    redraws->excludes(
+        add_list(command, "--backend", options.backends,
+                 "openmp, tbb, or mpi (processes of one thread), separated by commas [openmp,tbb]", "NAMES")
+            ->check(CLI::IsMember({"openmp", "tbb", kProcessesBackend})));
+    redraws->excludes(
+        add_list(command, "--solver", options.solvers,
+                 "labels of the solvers to measure, separated by commas [the first of the config]", "NAMES"));
+    redraws->excludes(command.add_option("--repetitions", options.repetitions, "runs of each kind [3]")
+                          ->check(CLI::Range(1, 1000)));
+    redraws->excludes(command.add_option("--iterations", options.iterations, "most iterations of a run [50]")
+                          ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000})));
+    add_list(command, "--predict", predict,
+             fmt::format("numbers of threads and processes that the model predicts for, separated by "
+                         "commas [{}]",
+                         fmt::join(predict, ",")),
+             "INTS")
+        ->check(CLI::Range(1, 1'000'000));
     command
         .add_option(
             "--latency", latency,
@@ -68,48 +71,31 @@ struct ScaleCommand : ConfigFlags, OutputFlags {
   void execute() const {
     const ExperimentConfig config = load_config(config_file, overrides);
     const fs::path folder = out.empty() ? fs::path("results") / config.name : fs::path(out);
-    const std::vector<int> predicted = predicted_numbers();
     stop_cleanly_on_interrupt();
     const Scaling scaling = redraw ? read_scaling(folder / "scale.json") : measure(config, folder);
-    const std::vector<PhaseScaling> rows = phase_scalings(scaling);
-    const std::vector<Json> records = scaling_records(rows);
-    Json report = scaling;
+    const std::vector<ScalingProblem> problems = scaling_problems(scaling.runs);
+    const std::vector<Json> records = scaling_records(problems);
+    Json report = scaling_json(scaling);
     report["phases"] = records;
     write_json(folder / "scale.json", report);
     write_file_atomically(folder / "scale.csv", csv_text(records));
     const Network network{.latency = latency / 1e6, .bandwidth = bandwidth * 1e9};
-    const std::string text =
-        markdown_document(scaling.title, scaling_tables(scaling, rows, predicted, network));
+    const std::string text = markdown_document(scaling.title, scaling_tables(problems, predict, network));
     write_file_atomically(folder / "scale.md", text);
     json.write(report);
-    const std::vector<fs::path> figures = draw_scaling(scaling, rows, folder);
+    const std::vector<fs::path> figures = draw_scaling(problems, folder);
     if (!prints()) return;
     fmt::print("{}\n", text);
     for (const fs::path& figure : figures) fmt::print("{}\n", figure.string());
   }
 
  private:
-  /// The numbers of threads and processes that the model is asked for.
-  std::vector<int> predicted_numbers() const {
-    std::vector<int> numbers;
-    for (const std::string& part : split_list(predict)) {
-      std::int64_t number = 0;
-      if (!parse_integer(part, number) || number < 1 || number > 1'000'000)
-        throw Error::usage(
-            fmt::format("--predict: found '{}', expected integers from 1 on, separated by commas", part));
-      numbers.push_back(static_cast<int>(number));
-    }
-    return numbers;
-  }
-
   Scaling measure(const ExperimentConfig& config, const fs::path& folder) const {
-    ScalingOptions options = parse_scaling_options(config, threads, backends, solvers);
-    options.repetitions = repetitions;
-    options.iterations = iterations;
+    const ScalingOptions asked = completed(options, config);
     make_folder(folder);
     const OutLock lock(folder);
     ProgressPrinter progress(quiet);
-    return run_scaling(config, options, folder / fmt::format(".scale-{}", getpid()), progress.hooks());
+    return run_scaling(config, asked, folder / fmt::format(".scale-{}", getpid()), progress.hooks());
   }
 };
 

@@ -53,9 +53,8 @@ ConfigKey<ExperimentConfig> lambda_key() {
       .type = OptionType::kReal,
       .default_value = "",
       .help =
-          "list of weights of ||w||_1 in F; path(START, END, COUNT), with COUNT lambdas from START down to "
-          "END, is one run for all of them, each warm-started from the one before; START and END: a real, "
-          "max (the smallest lambda at which w = 0 is optimal), or R*max",
+          "list of weights of ||w||_1 in F; path(START, END, COUNT) is one run for COUNT lambdas, e.g. "
+          "path(max, 0.01*max, 50)",
       .min = 0};
   const auto read = [spec](ExperimentConfig& config, const std::string& text) {
     if (text.empty()) return if_any({0, "found nothing, expected a list"});
@@ -86,9 +85,7 @@ ConfigKey<ExperimentConfig> mu_key() {
       .name = "mu",
       .type = OptionType::kReal,
       .default_value = "0",
-      .help =
-          "weight of ||w||_2^2 / 2 in F; path(START, END, COUNT), START and END reals, is one run for COUNT "
-          "values from START down to END, with each lambda",
+      .help = "weight of ||w||_2^2 / 2 in F; path(START, END, COUNT) is one run for COUNT values",
       .min = 0};
   const auto read = [spec](ExperimentConfig& config, const std::string& text) {
     PathProblem problem;
@@ -138,14 +135,11 @@ const std::vector<ConfigKey<ExperimentConfig>>& keys_of() {
       row(&Config::backend, "backend", "parallel back end", {.choices = {"openmp", "tbb"}}),
       row(&Config::tol, "tol",
           "stop when kkt <= tol * (kkt at w = 0); with loss = hinge, when the solver finds a relative "
-          "gap <= tol. kkt is the largest entry of the minimum-norm subgradient, in the units of the "
-          "features. It is not divided by norms of columns, because lambda bounds the same entries. So "
-          "one feature of huge values makes any tol easy; gap measures F in any units",
+          "gap <= tol",
           {.min = 0, .max = 1}),
       row(&Config::gap, "gap",
           "stop, with status gap-reached, when F is proven to be within this relative gap of its minimum; "
-          "looking for proofs is off the clock, whatever the sampling budget; where it is given and tol is "
-          "not, tol is 0; 0: do not look",
+          "where it is given and tol is not, tol is 0; 0: do not look",
           {.min = 0, .max = 1}),
       row(&Config::time_limit, "time_limit", "seconds on the clock for each run; 0: no limit", {.min = 0}),
       row(&Config::max_iterations, "max_iterations", "stop after so many iterations; 0: no limit",
@@ -154,34 +148,25 @@ const std::vector<ConfigKey<ExperimentConfig>>& keys_of() {
       row(&Config::seed, "seed", "seed of the solvers' random choices; repetition r runs with seed + r - 1",
           {.min = 0, .max = kMaxSeed}),
       row(&Config::reference, "reference",
-          "where f* comes from: a run of reference_solver for each data set and penalty; none: from "
-          "nowhere, and what needs f* is an error",
+          "where f* comes from: a run for each data set and penalty, or nowhere",
           {.choices = {"run", "none"}}),
       row(&Config::reference_solver, "reference_solver",
           fmt::format("the solver that gives f*, with its defaults; not given: bcfw with loss = hinge, lbfgs "
-                      "where all lambdas are 0, else {0}. Any other than {0} stops at reference_gap alone, "
-                      "unless that is 0",
+                      "where all lambdas are 0, else {}",
                       kBestForL1),
           {.idle = of_single_penalties}),
       row(&Config::reference_tol, "reference_tol", "tol of the run that gives f*",
           {.min = 0, .max = 1, .idle = of_single_penalties}),
       row(&Config::reference_gap, "reference_gap",
-          "once tol is met, it goes on within its time limit until f* is proven to this relative gap; "
-          "it looks at counts of iterations, so that the same config and data give the same f*; 0: it "
-          "does not go on",
+          "once tol is met, it goes on until f* is proven to this relative gap; 0: it does not",
           {.min = 0, .max = 1, .idle = of_single_penalties}),
-      row(&Config::reference_time_limit, "reference_time_limit",
-          "its time limit in seconds on the clock, which alone can make f* differ from sweep to sweep; "
-          "0: no limit",
+      row(&Config::reference_time_limit, "reference_time_limit", "its seconds on the clock; 0: no limit",
           {.min = 0, .idle = of_single_penalties}),
       row(&Config::sample_kkt, "sample_kkt", "measure kkt at every sample of a trace, off the clock"),
       row(&Config::profile, "profile",
-          "each run tells how its time was spent (phases in results.json, and what costs shows of "
-          "them); counting that takes a little of the clock"),
+          "each run tells how its time was spent, which takes a little of the clock"),
       row(&Config::sampling_budget, "sampling_budget",
-          "share of the clock's time that evaluating iterates off the clock may take for samples on top "
-          "of those that are always taken, before the clock has grown by a tenth since the last one; "
-          "between, a trace has the solver's own audited loss; 1e6: no limit",
+          "share of the clock's time that further samples may take, off the clock; 1e6: no limit",
           {.min = 0, .max = kNoSamplingBudget}),
       row(&Config::warm_up, "warm_up", "seconds of inference at w = 0 before the clock starts",
           {.min = 0, .max = 3600}),
@@ -189,8 +174,8 @@ const std::vector<ConfigKey<ExperimentConfig>>& keys_of() {
           "stop a run at this relative difference to f*, with status target-reached; 0: go on",
           {.min = 0, .max = 1}),
       row(&Config::wall_limit, "wall_limit",
-          "seconds of wall time, with loading and sampling, after which a run's process is asked to "
-          "stop (SIGTERM); auto: 60 + 3 * time_limit, none without a time limit; 0: none",
+          "seconds after which a run's process is asked to stop (SIGTERM); auto: 60 + 3 * time_limit, none "
+          "without a time limit; 0: none",
           {.min = 0, .automatic = true}),
       row(&Config::kill_grace, "kill_grace",
           "seconds after which a process that was asked to stop is killed (SIGKILL)", {.min = 0}),
@@ -199,12 +184,11 @@ const std::vector<ConfigKey<ExperimentConfig>>& keys_of() {
       row(&Config::pin, "pin",
           "bind each run to as many CPUs as it has threads, and each thread to one of them"),
       row(&Config::order, "order",
-          "of the runs on one data set and lambda: one repetition of all solvers after the other, each "
-          "in an order drawn from the seed; or as the config lists them",
+          "of the runs on a problem: repetitions one after the other, their solvers in an order drawn from "
+          "the seed; or as the config lists them",
           {.choices = {"interleaved", "grid"}}),
       row(&Config::decoding, "decoding",
-          "test accuracy of the most probable structure (Viterbi), or of the most probable output at "
-          "each of its positions (from marginals)",
+          "test accuracy of the most probable structure, or of the most probable output at each position",
           {.choices = {"structure", "positions"}}),
       row(&Config::targets, "targets", "list of relative differences to f* whose times the tables show",
           {.min = 0, .min_open = true, .idle = of_f_star}),
@@ -256,15 +240,12 @@ const std::vector<ConfigKey<PlotConfig>>& keys_of() {
   constexpr Row<PlotConfig> row;
   static const std::vector<ConfigKey<PlotConfig>> keys = {
       row(&PlotConfig::kinds, "kinds",
-          "list of the kinds of figures: curves of each data set and lambda; over all of them the "
-          "performance profile of each target, and the distribution (ecdf) of what it costs to reach "
-          "the targets; path: nonzeros, objective, test accuracy and seconds along each path. Not "
-          "given: curves where there are single lambdas, path where there are paths; theory, which `plot` "
-          "alone draws: what scripts/theory has measured",
+          "list of the kinds of figures; not given: curves where there are single penalties, path where "
+          "there "
+          "are paths",
           {.choices = {"curves", "profile", "ecdf", "path", "theory"}}),
       row(&PlotConfig::x, "x",
-          "list of what the curves are drawn against, and of the costs that profiles, ecdf and means "
-          "compare; each in figures of its own",
+          "list of what curves are drawn against, and of the costs that profiles, ecdf and means compare",
           {.choices = {"seconds", "passes", "updates", "iterations"}, .idle = of_single_penalties}),
       row(&PlotConfig::x_max, "x_max", "list of where the axes of x end; 0 or not given: where the runs end",
           {.min = 0, .repeats = true, .idle = of_single_penalties}),
@@ -276,8 +257,7 @@ const std::vector<ConfigKey<PlotConfig>>& keys_of() {
            .idle = of_single_penalties}),
       row(&PlotConfig::log_seconds, "log_seconds", "seconds on a log axis", {.idle = of_single_penalties}),
       row(&PlotConfig::repetitions, "repetitions",
-          "two or more repetitions as their median with a band from the 25 % to the 75 % quantile, or "
-          "as a line each",
+          "as their median with a band from the 25 % to the 75 % quantile, or as a line each",
           {.choices = {"band", "lines"}, .idle = of_single_penalties}),
       row(&PlotConfig::shift, "shift",
           "shift of the geometric means over problems, in seconds (passes, updates, iterations)",
@@ -285,8 +265,7 @@ const std::vector<ConfigKey<PlotConfig>>& keys_of() {
       row(&PlotConfig::par, "par", "in these means a failure costs so many times its limit (PAR-k)",
           {.min = 1, .idle = of_single_penalties}),
       row(&PlotConfig::with_start, "with_start",
-          "seconds, in figures and tables, count reading the data and set-up, too; of a program of its own all "
-          "that it does before its first iteration",
+          "seconds in figures and tables count reading the data and set-up, too",
           {.idle = of_single_penalties}),
   };
   return keys;
@@ -310,8 +289,8 @@ const std::vector<ConfigKey<PaperConfig>>& keys_of() {
           {.min = 0, .max = 1, .repeats = true}),
       row(&PaperConfig::data, "data", "tables/data.* and the page show the sizes of the data sets"),
       row(&PaperConfig::costs, "costs",
-          "tables/costs.* and the page show the passes and seconds to each target, and the share of "
-          "inference and gradients in the time of runs with profile"),
+          "tables/costs.* and the page show the passes and seconds to each target, and how profiled runs "
+          "spent their time"),
   };
   return keys;
 }
@@ -322,21 +301,17 @@ const std::vector<ConfigKey<SlurmConfig>>& keys_of() {
   static const std::vector<ConfigKey<SlurmConfig>> keys = {
       row(&SlurmConfig::partition, "partition", "a partition; default: the cluster's"),
       row(&SlurmConfig::time, "time",
-          "time limit of each job in Slurm's words, e.g. 90 (minutes), 1:30:00 or 2-12; runs are asked "
-          "to stop before it; auto: the sum of wall_limit over its runs, else the partition's"),
+          "limit of each job, e.g. 90 (minutes), 1:30:00 or 2-12; auto: the sum over its runs, else the "
+          "partition's"),
       row(&SlurmConfig::cpus, "cpus",
           "CPUs of each job, and threads of a run where threads = 0; 0: as many as all threads of a run",
           {.min = 0, .max = 1024}),
       row(&SlurmConfig::constraint, "constraint", "features of the nodes, e.g. skylake"),
       row(&SlurmConfig::exclusive, "exclusive",
-          "a whole node for each job; without, timings are stored as not comparable; auto: true where "
-          "figures "
-          "are against seconds",
+          "a whole node for each job; auto: where figures are against seconds",
           {.choices = {"auto", "true", "false"}}),
       row(&SlurmConfig::split, "split",
-          "what a job makes: problem: all runs on a data set and penalty, one after the other; solver: those "
-          "of "
-          "one solver, once another job has found f*",
+          "what a job makes: all runs on a data set and penalty, or those of one solver",
           {.choices = {"problem", "solver"}}),
   };
   return keys;

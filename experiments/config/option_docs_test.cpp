@@ -63,11 +63,11 @@ TEST(OptionDocs, TellEveryOptionOfTheTablesThatParseAndCheck) {
 TEST(OptionDocs, SayTypesBoundsAndChoicesAndKeepFormulasLiteral) {
   const std::string text = part("options:config", "[experiment]");
   EXPECT_THAT(text, HasSubstr("| `lambda` | required | list of real: `0 <= lambda` | list of weights of "
-                              "\\|\\|w\\|\\|_1 in F; path(START, END, COUNT), with "));
+                              "\\|\\|w\\|\\|_1 in F; path(START, END, COUNT) is "));
   EXPECT_THAT(text, HasSubstr("| `backend` | `openmp` | `openmp`, `tbb` | parallel back end |\n"));
   EXPECT_THAT(text, HasSubstr("| `tol` | `1e-6` | real: `0 <= tol <= 1` | stop when kkt \\<= tol \\* (kkt at "
                               "w = 0); with loss = hinge, "
-                              "when the solver finds a relative gap \\<= tol. kkt is the largest entry of "));
+                              "when the solver finds a relative gap \\<= tol |\n"));
 }
 
 struct Readme {

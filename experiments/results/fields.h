@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "core/monitor.h"
+#include "experiments/base/json_members.h"
 #include "experiments/base/numbers.h"
 #include "experiments/config/data_format.h"
 #include "experiments/config/option_docs.h"
-#include "experiments/results/scaling_record.h"
 
 namespace proxbench {
 
@@ -57,6 +57,25 @@ struct RunParameters {
   int threads = 1, processes = 1;
   std::string backend = "openmp";
   std::vector<std::string> plugins;  ///< absolute
+};
+
+/// One phase of a run that was profiled.
+struct PhaseCost {
+  std::string phase;  ///< phase_name()
+  std::int64_t calls = 0;
+  double seconds = 0.0;
+  double loop_seconds = 0.0;  ///< of these, in parallel loops
+  double flops = 0.0, bytes = 0.0;
+  std::int64_t sums = 0;   ///< over instances
+  double sum_bytes = 0.0;  ///< of their results
+
+  static auto members() {
+    return std::tuple(std::pair("phase", &PhaseCost::phase), std::pair("calls", &PhaseCost::calls),
+                      std::pair("seconds", &PhaseCost::seconds),
+                      std::pair("loop_seconds", &PhaseCost::loop_seconds),
+                      std::pair("flops", &PhaseCost::flops), std::pair("bytes", &PhaseCost::bytes),
+                      std::pair("sums", &PhaseCost::sums), std::pair("sum_bytes", &PhaseCost::sum_bytes));
+  }
 };
 
 /// How the search for a better bound ended that follows a run (run/tighten.h).

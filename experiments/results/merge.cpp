@@ -85,21 +85,14 @@ MergeResult merge_results(const std::vector<fs::path>& folders, const fs::path& 
 
   const fs::path target =
       out.lexically_normal().has_filename() ? out.lexically_normal() : out.lexically_normal().parent_path();
-  const fs::path temporary =
-      target.parent_path() / fmt::format(".{}.tmp-{}", target.filename().string(), getpid());
-  fs::remove_all(temporary);
-  try {
-    for (const char* below : {"runs", "references", "figures", "tables"}) make_folder(temporary / below);
-    if (fs::exists(config)) fs::copy(config, temporary / "config.ini");
-    for (const auto& [name, run] : chosen) fs::copy(run.folder, temporary / "runs" / name);
-    for (const auto& [name, from] : references) fs::copy(from, temporary / "references" / name);
-    if (fs::exists(target)) fs::remove(target);  // an empty folder
-    fs::rename(temporary, target);
-  } catch (...) {
-    std::error_code ignored;  // the first error is the one to tell
-    fs::remove_all(temporary, ignored);
-    throw;
-  }
+  const ScratchFolder scratch(target.parent_path() /
+                              fmt::format(".{}.tmp-{}", target.filename().string(), getpid()));
+  for (const char* below : {"runs", "references", "figures", "tables"}) make_folder(scratch.path / below);
+  if (fs::exists(config)) fs::copy(config, scratch.path / "config.ini");
+  for (const auto& [name, run] : chosen) fs::copy(run.folder, scratch.path / "runs" / name);
+  for (const auto& [name, from] : references) fs::copy(from, scratch.path / "references" / name);
+  if (fs::exists(target)) fs::remove(target);  // an empty folder
+  fs::rename(scratch.path, target);
   result.runs = chosen.size();
   result.references = references.size();
   return result;

@@ -34,17 +34,19 @@ bool ended_by_time_limit(const Run& reference) {
   return reference.result.status == Status::kTimeLimit || gap_status(reference) == Status::kTimeLimit;
 }
 
-bool serves(const Run& reference, const WantedReference& by) {
+bool serves(const Run& reference, const ExperimentConfig& config) {
   const RunParameters& was = reference.parameters;
-  const bool as_long = was.time_limit == 0 || (by.time_limit > 0 && by.time_limit <= was.time_limit);
+  const bool as_long = was.time_limit == 0 ||
+                       (config.reference_time_limit > 0 && config.reference_time_limit <= was.time_limit);
   const auto ends = [&](std::optional<Status> how) {
     return how == Status::kStalled || (how == Status::kTimeLimit && as_long);
   };
   const double relative_kkt = reference.result.relative_kkt();
-  const bool kkt_serves = std::isnan(relative_kkt) || relative_kkt <= by.tol ||
-                          (was.tol <= by.tol && ends(reference.result.status));
-  const bool gap_serves = by.gap == 0 || reference.result.certificate.relative_gap() <= by.gap ||
-                          (wanted_gap(was) > 0 && wanted_gap(was) <= by.gap && ends(gap_status(reference)));
+  const bool kkt_serves = std::isnan(relative_kkt) || relative_kkt <= config.reference_tol ||
+                          (was.tol <= config.reference_tol && ends(reference.result.status));
+  const bool gap_serves =
+      config.reference_gap == 0 || reference.result.certificate.relative_gap() <= config.reference_gap ||
+      (wanted_gap(was) > 0 && wanted_gap(was) <= config.reference_gap && ends(gap_status(reference)));
   return kkt_serves && gap_serves;
 }
 

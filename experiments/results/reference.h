@@ -1,14 +1,10 @@
 #pragma once
 /// f* of one (data, lambda, mu, loss): the record of its reference run, as OUT/references holds it.
 
+#include "experiments/config/config.h"
 #include "experiments/results/fields.h"
 
 namespace proxbench {
-
-/// What a reference run is asked for; gap 0: no certified gap, time_limit 0: none.
-struct WantedReference {
-  double tol, gap, time_limit;
-};
 
 /// What the runs of its problem say of it.
 BestKnown best_of(const Run& reference);
@@ -20,7 +16,7 @@ double slack(const Run& reference);
 /// Whether its time limit ended it. Only then another run on the same data may find another f*.
 bool ended_by_time_limit(const Run& reference);
 
-/// Good enough for a config that asks for these, or as good as it would get again.
-bool serves(const Run& reference, const WantedReference& by);
+/// Good enough for what a config asks of its references, or as good as it would get again.
+bool serves(const Run& reference, const ExperimentConfig& config);
 
 }  // namespace proxbench

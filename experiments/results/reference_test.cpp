@@ -23,6 +23,14 @@ proxbench::Run reference(Status status, Status tighten_status) {
 
 using enum Status;
 
+ExperimentConfig asked(double tol, double gap, double time_limit) {
+  ExperimentConfig config;
+  config.reference_tol = tol;
+  config.reference_gap = gap;
+  config.reference_time_limit = time_limit;
+  return config;
+}
+
 TEST(Reference, IsAsUncertainAsTheBetterOfItsTwoBounds) {
   proxbench::Run one = reference(kConverged, kGapReached);
   Certificate& c = one.result.certificate;
@@ -38,21 +46,21 @@ TEST(Reference, IsAsUncertainAsTheBetterOfItsTwoBounds) {
 
 TEST(Reference, ServesWhereItIsGoodEnough) {
   const proxbench::Run one = reference(kConverged, kGapReached);
-  EXPECT_TRUE(serves(one, {1e-8, 2e-8, 60.0}));
-  EXPECT_TRUE(serves(one, {1e-8, 0.0, 60.0})) << "no gap is wanted";
-  EXPECT_FALSE(serves(one, {1e-9, 2e-8, 60.0}));
-  EXPECT_FALSE(serves(one, {1e-8, 1e-9, 60.0}));
+  EXPECT_TRUE(serves(one, asked(1e-8, 2e-8, 60.0)));
+  EXPECT_TRUE(serves(one, asked(1e-8, 0.0, 60.0))) << "no gap is wanted";
+  EXPECT_FALSE(serves(one, asked(1e-9, 2e-8, 60.0)));
+  EXPECT_FALSE(serves(one, asked(1e-8, 1e-9, 60.0)));
 }
 
 TEST(Reference, ServesWhereItWouldGetNoBetter) {
-  EXPECT_TRUE(serves(reference(kStalled, kStalled), {1e-9, 1e-9, 600.0}));
-  EXPECT_FALSE(serves(reference(kStalled, kStalled), {1e-10, 1e-9, 600.0})) << "was asked for less";
-  EXPECT_FALSE(serves(reference(kStalled, kStalled), {1e-9, 1e-10, 600.0})) << "was asked for less";
-  EXPECT_TRUE(serves(reference(kTimeLimit, kTimeLimit), {1e-9, 1e-9, 60.0}));
-  EXPECT_FALSE(serves(reference(kTimeLimit, kTimeLimit), {1e-9, 1e-9, 61.0})) << "would have more time";
-  EXPECT_FALSE(serves(reference(kTimeLimit, kTimeLimit), {1e-9, 1e-9, 0.0})) << "would have more time";
-  EXPECT_TRUE(serves(reference(kConverged, kTimeLimit), {1e-8, 1e-9, 60.0}));
-  EXPECT_FALSE(serves(reference(kConverged, kInterrupted), {1e-8, 1e-9, 60.0}));
+  EXPECT_TRUE(serves(reference(kStalled, kStalled), asked(1e-9, 1e-9, 600.0)));
+  EXPECT_FALSE(serves(reference(kStalled, kStalled), asked(1e-10, 1e-9, 600.0))) << "was asked for less";
+  EXPECT_FALSE(serves(reference(kStalled, kStalled), asked(1e-9, 1e-10, 600.0))) << "was asked for less";
+  EXPECT_TRUE(serves(reference(kTimeLimit, kTimeLimit), asked(1e-9, 1e-9, 60.0)));
+  EXPECT_FALSE(serves(reference(kTimeLimit, kTimeLimit), asked(1e-9, 1e-9, 61.0))) << "would have more time";
+  EXPECT_FALSE(serves(reference(kTimeLimit, kTimeLimit), asked(1e-9, 1e-9, 0.0))) << "would have more time";
+  EXPECT_TRUE(serves(reference(kConverged, kTimeLimit), asked(1e-8, 1e-9, 60.0)));
+  EXPECT_FALSE(serves(reference(kConverged, kInterrupted), asked(1e-8, 1e-9, 60.0)));
 }
 
 TEST(Reference, SaysWhetherItsTimeLimitEndedIt) {
@@ -69,8 +77,8 @@ TEST(Reference, OfASolverThatGoesByTheGapServesWhereItWouldGetNoBetter) {
   one.parameters.gap_target = 1e-9;
   one.result.tighten.reset();
   one.result.certificate.dual = 99.0;
-  EXPECT_TRUE(serves(one, {1e-8, 1e-9, 60.0})) << "it had no more time";
-  EXPECT_FALSE(serves(one, {1e-8, 1e-9, 61.0})) << "it would have more";
+  EXPECT_TRUE(serves(one, asked(1e-8, 1e-9, 60.0))) << "it had no more time";
+  EXPECT_FALSE(serves(one, asked(1e-8, 1e-9, 61.0))) << "it would have more";
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "experiments/results/results.h"
 
 #include <fmt/format.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <cmath>
@@ -44,9 +43,9 @@ void add_start(Run& run) {
 
 /// Takes f* from OUT/references where it is there.
 void use_stored_reference(const fs::path& out, Run& run) {
-  if (run.is_path() || run.result.data_digest.empty()) return;  // a run that never came to its data has none
-  const fs::path file = reference_file(out, run.result.data_digest, run.parameters);
-  if (std::error_code ignored; fs::exists(file, ignored)) run.best = best_of(read_record(file));
+  if (run.is_path()) return;
+  if (const auto reference = find_reference(out, problem_name(run.parameters), run))
+    run.best = best_of(*reference);
 }
 
 bool lacks(const std::vector<std::string>& names, const std::string& name) {
@@ -62,10 +61,20 @@ auto order_of(const Run& run, const Presentation& presentation) {
 
 }  // namespace
 
-fs::path reference_file(const fs::path& out, const std::string& data_digest, const RunParameters& problem) {
-  std::string key = fmt::format("{} {} {}", data_digest, problem.lambda, problem.mu);
-  if (problem.loss.hinge()) key += " " + problem.loss.text();
-  return out / "references" / fmt::format("{:016x}.json", XXH3_64bits(key.data(), key.size()));
+std::string problem_name(const RunParameters& run) {
+  return run.name.substr(0, run.name.rfind(fmt::format("-{}-rep{}", run.label, run.repetition)));
+}
+
+fs::path reference_file(const fs::path& out, const std::string& problem) {
+  return out / "references" / (problem + ".json");
+}
+
+std::optional<Run> find_reference(const fs::path& out, const std::string& problem, const Run& run) {
+  const fs::path file = reference_file(out, problem);
+  if (std::error_code ignored; !fs::exists(file, ignored)) return std::nullopt;
+  Run found = read_record(file);
+  const bool same = found.key.data == run.key.data && same_problem(found.parameters, run.parameters);
+  return same ? std::optional(std::move(found)) : std::nullopt;
 }
 
 ProblemKey problem_key(const RunParameters& p) {

@@ -3,14 +3,15 @@
 /// alone.
 ///
 ///     OUT/config.ini               the resolved config
-///     OUT/references/HASH.json     f* of one (data digest, lambda, mu, loss), and how it was made
+///     OUT/references/PROBLEM.json  f* of one data set and penalty, and how it was made
 ///     OUT/runs/RUN/manifest.json   what the run was and what came of it, see below
 ///     OUT/runs/RUN/trace.csv
 ///     OUT/runs/RUN/model.tsv
 ///     OUT/runs/RUN/path.csv, model-NUMBER.tsv    of a path, for each of its penalties
 ///     OUT/figures/NAME.{svg,pdf,png,gp,tsv}, OUT/tables/NAME.{md,tex,csv}
 ///
-/// RUN = DATASET-lambdaLAMBDA-LABEL-repREPETITION (paths: sweep/plan.h), in characters safe for file names.
+/// RUN = PROBLEM-LABEL-repREPETITION with PROBLEM = DATASET-lambdaLAMBDA (paths: sweep/plan.h), in characters
+/// safe for file names.
 ///
 /// A manifest and a reference are records of a Run (fields.h).
 
@@ -98,10 +99,14 @@ inline bool same_problem(const RunParameters& a, const RunParameters& b) {
 /// like, "hinge, mu = 1" with a hinge loss. What is 0 is left out.
 std::string penalty_text(const RunParameters& run);
 
-/// OUT/references/HASH.json of data with this digest ("0123456789abcdef") and the penalty and loss of
-/// `problem`.
-std::filesystem::path reference_file(const std::filesystem::path& out, const std::string& data_digest,
-                                     const RunParameters& problem);
+/// The name of a run's problem: that of the run without label and repetition.
+std::string problem_name(const RunParameters& run);
+/// OUT/references/PROBLEM.json.
+std::filesystem::path reference_file(const std::filesystem::path& out, const std::string& problem);
+/// The stored f* of this problem; none where there is none of the data, penalty and loss of `run`. Throws
+/// Error where it cannot be read.
+std::optional<Run> find_reference(const std::filesystem::path& out, const std::string& problem,
+                                  const Run& run);
 
 /// The name of the run's folder; of a run without one, what it would be.
 std::string run_name(const Run& run);
@@ -112,8 +117,8 @@ bool several_machines(const std::vector<Run>& runs);
 std::string machine_name(const Run& run);
 /// The label, with "[CRFsuite 0.12.2]" behind that of a program of its own.
 std::string shown_label(const Run& run);
-/// What runs are told apart by in tables and figures: shown_label(), or "label @ machine" among several machines
-/// (a label that says so already stays as it is).
+/// What runs are told apart by in tables and figures: shown_label(), or "label @ machine" among several
+/// machines (a label that says so already stays as it is).
 std::string series_name(const Run& run, bool among_several_machines);
 
 /// Throws Error (kUsage) that names the runs whose timings are not comparable, where there are any;

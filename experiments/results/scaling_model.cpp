@@ -1,22 +1,30 @@
 #include "experiments/results/scaling_model.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
+#include "core/base/error.h"
 #include "core/base/profile.h"
 #include "experiments/base/numbers.h"
 
 namespace proxbench {
 namespace {
 
+int threads_of(const Run& run) {
+  return run.parameters.threads * run.parameters.processes;
+}
+
 /// Of each run of a problem on one back end with so many threads the sum of these phases.
 Spread phase_spread(const ScalingProblem& problem, const std::string& backend, int threads,
                     const std::vector<std::size_t>& phases, double PhaseCost::*what) {
   std::vector<double> values;
-  for (const ScalingRun& run : problem.runs) {
-    if (run.backend != backend || run.threads != threads) continue;
+  for (const Run* run : problem.runs) {
+    if (run->parameters.backend != backend || threads_of(*run) != threads) continue;
     double& sum = values.emplace_back(0.0);
-    for (const std::size_t phase : phases) sum += run.phases.at(phase).*what;
+    for (const std::size_t phase : phases) sum += run->result.phases.at(phase).*what;
   }
   return spread_of(values);
 }
@@ -31,56 +39,82 @@ void add_phase(PhaseCost& total, const PhaseCost& phase) {
 }
 
 /// The row of these phases, `one` at 1 thread.
-PhaseScaling row_of(const Scaling& scaling, const ScalingProblem& problem, const std::string& backend,
-                    const PhaseCost& one, const std::vector<std::size_t>& phases) {
+PhaseScaling row_of(const ScalingProblem& problem, const std::string& backend, const PhaseCost& one,
+                    const std::vector<std::size_t>& phases) {
   PhaseScaling out;
-  out.problem = &problem;
   out.backend = backend;
   out.phase = one.phase;
   out.one = one;
-  out.threads = scaling.threads;
   std::vector<double> medians;
-  for (const int threads : scaling.threads) {
+  for (const int threads : problem.threads) {
     out.seconds.push_back(phase_spread(problem, backend, threads, phases, &PhaseCost::seconds));
     medians.push_back(out.seconds.back().median);
     out.speedup.push_back(medians.front() / medians.back());
     out.efficiency.push_back(out.speedup.back() / threads);
   }
   out.one.seconds = medians.front();
-  out.serial_fraction = serial_fraction(scaling.threads, medians);
+  out.serial_fraction = serial_fraction(problem.threads, medians);
   return out;
 }
 
-/// The rows of one problem on one back end: the total first.
-std::vector<PhaseScaling> rows_of(const Scaling& scaling, const ScalingProblem& problem,
-                                  const std::string& backend) {
-  const auto first = std::ranges::find_if(
-      problem.runs, [&](const ScalingRun& run) { return run.backend == backend && run.threads == 1; });
+/// The rows of one back end.
+std::vector<PhaseScaling> rows_of(const ScalingProblem& problem, const std::string& backend) {
+  const auto first = std::ranges::find_if(problem.runs, [&](const Run* run) {
+    return run->parameters.backend == backend && threads_of(*run) == 1;
+  });
   if (first == problem.runs.end()) return {};
   PhaseCost total{.phase = kTotal};
   std::vector<std::size_t> numbers;
   std::vector<PhaseScaling> out(1);
-  for (std::size_t i = 0; i < first->phases.size(); ++i) {
-    PhaseCost phase = first->phases[i];
+  for (std::size_t i = 0; i < (*first)->result.phases.size(); ++i) {
+    PhaseCost phase = (*first)->result.phases[i];
     phase.loop_seconds = phase_spread(problem, backend, 1, {i}, &PhaseCost::loop_seconds).median;
-    const PhaseScaling row = row_of(scaling, problem, backend, phase, {i});
+    const PhaseScaling row = row_of(problem, backend, phase, {i});
     if (phase.calls == 0 && !(row.one.seconds > 0.0)) continue;
     add_phase(total, phase);
     numbers.push_back(i);
     out.push_back(row);
   }
   if (numbers.empty()) return {};
-  out.front() = row_of(scaling, problem, backend, total, numbers);
+  out.front() = row_of(problem, backend, total, numbers);
   return out;
 }
 
 }  // namespace
 
-std::vector<PhaseScaling> phase_scalings(const Scaling& scaling) {
-  std::vector<PhaseScaling> out;
-  for (const ScalingProblem& problem : scaling.problems)
-    for (const std::string& backend : scaling.backends)
-      for (PhaseScaling& row : rows_of(scaling, problem, backend)) out.push_back(std::move(row));
+nlohmann::ordered_json scaling_json(const Scaling& scaling) {
+  nlohmann::ordered_json runs = nlohmann::ordered_json::array();
+  for (const Run& run : scaling.runs) runs.push_back(run_json(run));
+  return {{"title", scaling.title}, {"runs", runs}};
+}
+
+Scaling read_scaling(const std::filesystem::path& file) {
+  constexpr const char* kExpected = "what `proxbench scale` stores";
+  const nlohmann::json json = read_json(file, kExpected);
+  if (!json.contains(nlohmann::json::json_pointer("/runs/0")) || !json.contains("title"))
+    throw Error::in_file(file.string(), 0, "no title or no runs", kExpected);
+  Scaling out{json["title"], {}};
+  for (const nlohmann::json& run : json["runs"]) out.runs.push_back(run_from(run, file.string()));
+  return out;
+}
+
+std::string ScalingProblem::name() const {
+  const RunParameters& p = first().parameters;
+  return fmt::format("{}-lambda{}-{}", p.dataset, p.lambda, p.label);
+}
+
+std::vector<ScalingProblem> scaling_problems(const std::vector<Run>& runs) {
+  const auto key_of = [](const Run& run) { return std::pair(problem_of(run), label_of(run)); };
+  std::vector<ScalingProblem> out;
+  for (auto& [key, of_problem] : grouped(runs, key_of)) {
+    ScalingProblem& problem = out.emplace_back();
+    problem.threads = distinct(of_problem, threads_of);
+    std::ranges::sort(problem.threads);
+    problem.backends = distinct(of_problem, [](const Run& run) { return run.parameters.backend; });
+    problem.runs = std::move(of_problem);
+    for (const std::string& backend : problem.backends)
+      std::ranges::move(rows_of(problem, backend), std::back_inserter(problem.rows));
+  }
   return out;
 }
 

@@ -1,23 +1,35 @@
 #pragma once
-/// How each phase scales by what `proxbench scale` measured, and a model of more threads and processes than
-/// were there (experiments/bench/SCALING.md).
+/// What `proxbench scale` measured, how each phase scales by it, and a model of more threads and processes
+/// than were there (experiments/bench/SCALING.md).
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
-#include "experiments/results/scaling_record.h"
+#include "experiments/results/results.h"
 #include "experiments/results/statistics.h"
 
 namespace proxbench {
 
+/// The back end of runs by several processes of one thread each; the others are names of Backend. Their
+/// "threads" are the processes.
+inline constexpr const char* kProcessesBackend = "mpi";
+
+/// As scale.json holds it: profiled runs, repetitions outermost, those of one problem together.
+struct Scaling {
+  std::string title;
+  std::vector<Run> runs;
+};
+nlohmann::ordered_json scaling_json(const Scaling& scaling);
+/// Throws Error (kInput) where it is no such file.
+Scaling read_scaling(const std::filesystem::path& file);
+
 /// One phase of one problem on one back end, or the total of its phases. Seconds are over repetitions;
 /// speed-up and efficiency are of medians against 1 thread on the same back end.
 struct PhaseScaling {
-  const ScalingProblem* problem = nullptr;
   std::string backend, phase;   ///< kTotal for the total
   PhaseCost one;                ///< of a run with 1 thread; its seconds are medians
-  std::vector<int> threads;     ///< measured
-  std::vector<Spread> seconds;  ///< at each of these
+  std::vector<Spread> seconds;  ///< at each number of threads
   std::vector<double> speedup, efficiency;
   double serial_fraction = 0.0;  ///< see there
 
@@ -26,8 +38,22 @@ struct PhaseScaling {
 };
 inline constexpr const char* kTotal = "total";
 
-/// For each problem and back end the total, then the phases that were called or took time.
-std::vector<PhaseScaling> phase_scalings(const Scaling& scaling);
+/// One data set, lambda and solver. All its runs ended at the same weights, to the last bit.
+struct ScalingProblem {
+  Runs runs;
+  std::vector<int> threads;  ///< ascending
+  std::vector<std::string> backends;
+  std::vector<PhaseScaling>
+      rows;  ///< of each back end the total, then the phases that were called or took time
+
+  const Run& first() const { return *runs.front(); }
+  /// "DATASET-lambdaLAMBDA-LABEL".
+  std::string name() const;
+  /// CPUs that the runs could use.
+  int cpus() const { return static_cast<int>(first().provenance.cores); }
+  bool oversubscribed() const { return threads.back() > cpus(); }
+};
+std::vector<ScalingProblem> scaling_problems(const std::vector<Run>& runs);
 
 /// The serial share s of Amdahl's law, T(p)/T(1) = s + (1 - s)/p, by least squares over all p > 1. Below 0
 /// where the speed-up is more than p. NaN where nothing was measured at 1 thread, or nothing at more.

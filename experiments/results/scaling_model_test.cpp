@@ -75,37 +75,28 @@ PhaseCost phase(const char* name, std::int64_t calls, double seconds, double loo
 
 /// Loops of 0.8 s that scale, 0.2 s that do not; the third repetition is a slow one.
 Scaling made_up() {
-  Scaling out;
-  out.name = "made-up";
-  out.title = "Made up";
-  out.threads = {1, 4};
-  out.backends = {"openmp"};
-  out.cpus = 4;
-  ScalingProblem problem;
-  problem.dataset = "d";
-  problem.description = "made up";
-  problem.label = "a";
-  problem.lambda = 0.5;
-  problem.weights = "00";
+  Scaling out{"Made up", {}};
   for (const int repetition : {1, 2, 3})
-    for (const int threads : out.threads) {
+    for (const int threads : {1, 4}) {
       const double slow = repetition == 3 ? 10.0 : 1.0, loops = 0.8 / threads;
-      ScalingRun run;
-      run.backend = "openmp";
-      run.threads = threads;
-      run.repetition = repetition;
-      run.phases = {phase("scores", 10, slow * loops, slow * loops, 4e9), phase("inference", 0, 0.0, 0.0),
-                    phase("solver", 0, slow * 0.2, 0.0)};
-      for (const PhaseCost& one : run.phases) run.seconds += one.seconds;
-      problem.runs.push_back(run);
+      proxbench::Run& run = out.runs.emplace_back();
+      run.parameters.dataset = "d";
+      run.parameters.label = "a";
+      run.parameters.lambda = 0.5;
+      run.parameters.backend = "openmp";
+      run.parameters.threads = threads;
+      run.parameters.repetition = repetition;
+      run.provenance.cores = 4;
+      run.result.description = "made up";
+      run.result.phases = {phase("scores", 10, slow * loops, slow * loops, 4e9),
+                           phase("inference", 0, 0.0, 0.0), phase("solver", 0, slow * 0.2, 0.0)};
     }
-  out.problems = {problem};
   return out;
 }
 
 TEST(PhaseScalings, AreOfMediansAndBeginWithTheTotal) {
   const Scaling scaling = made_up();
-  const std::vector<PhaseScaling> rows = phase_scalings(scaling);
+  const std::vector<PhaseScaling> rows = scaling_problems(scaling.runs).at(0).rows;
   ASSERT_EQ(rows.size(), 3u) << "what was never called has no row";
   EXPECT_EQ(rows[0].phase, kTotal);
   EXPECT_DOUBLE_EQ(rows[0].seconds[0].median, 1.0);
@@ -122,7 +113,7 @@ TEST(ScalingTables, ShowWhatWasMeasuredAndWhatIsPredicted) {
   Scaling scaling = made_up();
   const auto text = [&] {
     return markdown_document(scaling.title,
-                             scaling_tables(scaling, phase_scalings(scaling), {8}, {.latency = 1e-3}));
+                             scaling_tables(scaling_problems(scaling.runs), {8}, {.latency = 1e-3}));
   };
   EXPECT_THAT(text(),
               AllOf(HasSubstr("| openmp | total | 10 | 1 | - | - | 20.0 % | 2.50 | 62.5 % | 20.0 % |"),
@@ -134,24 +125,27 @@ TEST(ScalingTables, ShowWhatWasMeasuredAndWhatIsPredicted) {
       AllOf(HasSubstr("| openmp | scores | 10 | 8 | 8.0 |"), HasSubstr("| openmp | total | 10 | 8 | 3.3 |"),
             HasSubstr("| mpi | scores | 10 | 8 | 5.0 |"), HasSubstr("| mpi | total | 10 | 8 | 2.8 |"),
             HasSubstr("A model, no measurement")));
-  scaling.cpus = 2;
+  scaling.runs[0].provenance.cores = 2;
   EXPECT_THAT(text(), HasSubstr("Oversubscribed: more than 2 threads shared 2 CPUs"));
 }
 
 TEST(ScalingFiles, AreReadBack) {
   const TestFolder folder;
   const Scaling scaling = made_up();
-  write_json(folder / "scale.json", scaling);
+  write_json(folder / "scale.json", scaling_json(scaling));
   const Scaling again = read_scaling(folder / "scale.json");
-  EXPECT_EQ(nlohmann::ordered_json(again), nlohmann::ordered_json(scaling));
-  EXPECT_EQ(again.problems[0].runs[5].phases[0].sum_bytes, 8e6);
-  folder.write("bad.json", R"({"experiment": "e"})");
-  EXPECT_THROW(read_scaling(folder / "bad.json"), Error);
+  EXPECT_EQ(scaling_json(again), scaling_json(scaling));
+  EXPECT_EQ(again.runs[5].result.phases[0].sum_bytes, 8e6);
+  for (const char* text : {R"({"experiment": "e"})", R"({"title": "t", "runs": []})",
+                           R"({"title": "t", "runs": [{"record_version": 3}]})"}) {
+    folder.write("bad.json", text);
+    EXPECT_THROW(read_scaling(folder / "bad.json"), Error) << text;
+  }
 }
 
 TEST(ScalingFiles, TheCsvHasALineForEachNumberOfThreads) {
   const Scaling scaling = made_up();
-  const std::string csv = csv_text(scaling_records(phase_scalings(scaling)));
+  const std::string csv = csv_text(scaling_records(scaling_problems(scaling.runs)));
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 3 * 2);
   EXPECT_THAT(csv, AllOf(HasSubstr("\nd,0.5,a,openmp,total,4,3,0.4,"),
                          HasSubstr("\nd,0.5,a,openmp,scores,1,3,0.8,")));

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <exception>
 #include <map>
-#include <ranges>
 
 #include "experiments/base/files.h"
 #include "experiments/config/config.h"
@@ -36,8 +35,9 @@ std::string difference(std::string_view found, std::string_view expected) {
   };
   std::map<std::string, Values> parts;
   const auto fill = [&](std::string_view stamp, std::string Values::*side) {
-    for (const auto& part : std::views::split(stamp, std::string_view("; "))) {
-      const std::string text(part.begin(), part.end());
+    for (std::size_t begin = 0, end; begin < stamp.size(); begin = end + 2) {
+      end = std::min(stamp.find("; ", begin), stamp.size());
+      const std::string text(stamp.substr(begin, end - begin));
       const std::size_t equals = std::min(text.find('='), text.size() - 1);
       parts[text.substr(0, equals)].*side = text.substr(equals + 1);
     }

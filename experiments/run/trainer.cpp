@@ -17,7 +17,6 @@
 #include "experiments/data/files.h"
 #include "experiments/data/model.h"
 #include "experiments/metrics/metrics.h"
-#include "experiments/results/scaling_record.h"
 #include "experiments/run/job.h"
 #include "oracles/oracles.h"
 #include "solvers/best_solver.h"

@@ -72,12 +72,12 @@ void add_changes(const std::string& where, const nlohmann::json& from, const nlo
     add_changes(where + " " + key, from.value(key, none), to.value(key, none), out);
 }
 
-/// The options that name files: what counts is the content of these, not where they lie.
-std::set<std::string> file_options(const std::string& format,
-                                   const std::map<std::string, std::string>& options) {
+/// The options of the data that name files: what counts is the content of these, not where they lie.
+std::set<std::string> file_options(const RunParameters& job) {
   std::set<std::string> out;
-  for (const OptionSpec& spec : data_format_registry().find(format).options)
-    if (const auto set = options.find(spec.name); set != options.end() && spec.names_file(set->second))
+  for (const OptionSpec& spec : data_format_registry().find(job.format).options)
+    if (const auto set = job.data_options.find(spec.name);
+        set != job.data_options.end() && spec.names_file(set->second))
       out.insert(spec.name);
   return out;
 }
@@ -90,8 +90,7 @@ nlohmann::json deciding(const RunParameters& job) {
                                 "plugins", "objective_target", "start"})
     json.erase(elsewhere);
   for (const char* file : {"train", "test", "hierarchy"}) json["data"].erase(file);
-  for (const std::string& file : file_options(job.format, job.data_options))
-    json["data"]["options"].erase(file);
+  for (const std::string& file : file_options(job)) json["data"]["options"].erase(file);
   return json;
 }
 
@@ -127,27 +126,22 @@ std::vector<std::string> changes_from(const Run& stored, const Run& asked) {
   return out;
 }
 
-std::string source_digest(const std::string& format, const std::string& oracle, const DataFiles& files,
-                          const std::map<std::string, std::string>& options) {
+std::string source_digest(const RunParameters& job) {
   Digest digest;
-  digest.text(format);
-  digest.text(oracle);
-  const std::set<std::string> of_files = file_options(format, options);
-  for (const auto& [key, value] : options) {
-    if (of_files.contains(key)) {
-      digest.text(key);
-      digest.file(value);
-    } else {
-      digest.text(key + "=" + value);
-    }
+  digest.text(job.format);
+  digest.text(job.oracle);
+  const std::set<std::string> of_files = file_options(job);
+  for (const auto& [key, value] : job.data_options) {
+    digest.text(of_files.contains(key) ? key : key + "=" + value);
+    if (of_files.contains(key)) digest.file(value);
   }
   const auto add = [&](const char* role, const std::string& name) {
     digest.text(role);
     digest.file(name);
   };
-  for (const std::string& name : files.train) add("train", name);
-  for (const std::string& name : files.test) add("test", name);
-  if (!files.hierarchy.empty()) add("hierarchy", files.hierarchy);
+  for (const std::string& name : job.files.train) add("train", name);
+  for (const std::string& name : job.files.test) add("test", name);
+  if (!job.files.hierarchy.empty()) add("hierarchy", job.files.hierarchy);
   return digest.value();
 }
 

@@ -19,10 +19,9 @@ RunKey key_of(const RunParameters& job, double stop_at, const std::string& sourc
 /// places of files and the program's revision make no difference.
 std::vector<std::string> changes_from(const Run& stored, const Run& asked);
 
-/// xxh3 of the bytes of all files of a data set, with their roles, its format, options and oracle (empty: the
-/// format's). Throws Error where a file cannot be read.
-std::string source_digest(const std::string& format, const std::string& oracle, const DataFiles& files,
-                          const std::map<std::string, std::string>& options);
+/// xxh3 of the bytes of all files of a job's data set, with their roles, its format, options and oracle.
+/// Throws Error where a file cannot be read.
+std::string source_digest(const RunParameters& job);
 
 /// xxh3 of the bytes of a file. Throws Error where it cannot be read.
 std::string file_digest(const std::filesystem::path& file);

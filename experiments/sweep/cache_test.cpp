@@ -113,10 +113,13 @@ TEST(SourceDigest, IsOfTheBytesTheirRolesTheOptionsAndTheOracle) {
   folder.write("c", "some more");
   const auto digest = [&](const std::string& train, const std::string& test, const char* seed,
                           const char* oracle = "") {
-    DataFiles files;
-    files.train = {(folder / train).string()};
-    if (!test.empty()) files.test = {(folder / test).string()};
-    return source_digest("ocr", oracle, files, {{"seed", seed}});
+    RunParameters job;
+    job.format = "ocr";
+    job.oracle = oracle;
+    job.data_options = {{"seed", seed}};
+    job.files.train = {(folder / train).string()};
+    if (!test.empty()) job.files.test = {(folder / test).string()};
+    return source_digest(job);
   };
   EXPECT_EQ(digest("a", "c", "1"), digest("b", "c", "1"));
   EXPECT_NE(digest("a", "c", "1"), digest("a", "b", "1"));
@@ -131,10 +134,12 @@ TEST(SourceDigest, IsOfTheContentOfFilesThatOptionsName) {
   const TestFolder folder;
   for (const char* name : {"data", "one.txt", "same.txt"}) folder.write(name, "U:%x[0,0]\n");
   folder.write("other.txt", "U:%x[1,0]\n");
-  DataFiles files;
-  files.train = {(folder / "data").string()};
   const auto digest = [&](const std::string& name) {
-    return source_digest("conll", "", files, {{"template", name.empty() ? "" : (folder / name).string()}});
+    RunParameters job;
+    job.format = "conll";
+    job.files.train = {(folder / "data").string()};
+    job.data_options = {{"template", name.empty() ? "" : (folder / name).string()}};
+    return source_digest(job);
   };
   EXPECT_EQ(digest("one.txt"), digest("same.txt"));
   EXPECT_NE(digest("one.txt"), digest("other.txt"));

@@ -28,19 +28,18 @@ std::string duration_text(double seconds) {
 }
 
 /// Tells how far a reference falls short of what was asked for.
-void warn_if_loose(const Run& reference, const WantedReference& wanted, const Hooks& hooks) {
+void warn_if_loose(const Run& reference, const ExperimentConfig& config, const Hooks& hooks) {
   const RunParameters& job = reference.parameters;
   const std::string problem =
       fmt::format("reference of {} at {}", job.dataset, Penalty{job.lambda, job.mu}.text());
   const BestKnown best = best_of(reference);
-  if (std::isnan(best.relative_kkt) && best.relative_gap > wanted.gap)
-    hooks.warn(fmt::format("{}: proven to a relative gap of {:.1e}, asked for {:g} ({})", problem,
-                           best.relative_gap, wanted.gap, reference.status()));
-  if (best.relative_kkt > wanted.tol)
+  if (best.relative_kkt > config.reference_tol ||
+      (std::isnan(best.relative_kkt) && best.relative_gap > config.reference_gap))
     hooks.warn(fmt::format(
-        "{}: kkt is {:.1e} of its start, asked for {:g} ({}); f* may be up "
-        "to {:.1e} (relative) too high",
-        problem, best.relative_kkt, wanted.tol, reference.status(), slack(reference) / best.objective));
+        "{}: {}; f* may be up to {:.1e} (relative) too high: asked for kkt <= {:g} of its start and "
+        "a relative gap of {:g}",
+        problem, reference.status(), slack(reference) / best.objective, config.reference_tol,
+        config.reference_gap));
   if (ended_by_time_limit(reference))
     hooks.warn(
         fmt::format("{}: ended by its time limit of {:g} s, so that another sweep may "
@@ -114,7 +113,7 @@ class LocalSweep {
                   facts_.failure == kOracleMismatch ? kOracleMismatch : "skipped(the data cannot be read)",
                   facts_.reason);
     reference_.reset();
-    if (problem.reference) find_reference(problem, name);
+    if (problem.reference) take_reference(problem, name);
     if (stop()) return;
     if (!reference_ && config_.stop_at > 0)
       return skip(missing, "skipped(no f* to stop at)", "the reference run failed");
@@ -154,23 +153,18 @@ class LocalSweep {
   }
 
   /// Sets reference_, from what is stored or by a run of its own; it stays empty where that fails.
-  void find_reference(const SweepProblem& problem, const std::string& name) {
-    const fs::path file = reference_file(sweep_.out, facts_.data_digest, problem.reference->parameters);
-    const WantedReference wanted = wanted_reference(config_);
-    if (!sweep_.options.force || !problem.may_make_reference) {
-      std::string unread;
-      reference_ = find_record(file, unread);
-      if (!reference_ && fs::exists(file)) hooks_.warn(unread + "; the reference is made again");
-      if (reference_ && !serves(*reference_, wanted)) reference_.reset();
-      if (reference_)
-        hooks_.tell(
-            fmt::format("reusing f* = {} from {}", reference_->result.certificate.objective, file.string()));
-    }
-    if (!reference_ && problem.may_make_reference) {
+  void take_reference(const SweepProblem& problem, const std::string& name) {
+    const fs::path file = reference_file(sweep_.out, problem.name);
+    if (problem.lacks_reference) {
+      if (!problem.unread.empty()) hooks_.warn(problem.unread + "; the reference is made again");
       make_reference(*problem.reference, name);
       if (reference_) write_record(file, *reference_);
+    } else if (problem.known_reference) {
+      reference_ = problem.known_reference;
+      hooks_.tell(
+          fmt::format("reusing f* = {} from {}", reference_->result.certificate.objective, file.string()));
     }
-    if (reference_) warn_if_loose(*reference_, wanted, hooks_);
+    if (reference_) warn_if_loose(*reference_, config_, hooks_);
   }
 
   void make_reference(const Run& asked, const std::string& name) {

@@ -76,10 +76,6 @@ RunParameters job_on(const ExperimentConfig& config, const DataConfig& data) {
   return job;
 }
 
-std::string problem_name(const RunParameters& job) {
-  return job.name.substr(0, job.name.size() - fmt::format("-{}-rep{}", job.label, job.repetition).size());
-}
-
 /// Looks at what is stored. Each file of data is read once.
 class Inspector {
  public:
@@ -90,11 +86,19 @@ class Inspector {
         comparable_(options.jobs == 1 && (options.launcher != "slurm" || config.whole_nodes())) {}
 
   SweepProblem problem_of(const RunParameters& cell) {
-    SweepProblem problem{
-        .name = problem_name(cell), .dataset = cell.dataset, .cells = {}, .reference = std::nullopt};
+    SweepProblem problem;
+    problem.name = problem_name(cell);
+    problem.dataset = cell.dataset;
     if (!cell.path.empty() || !config_.has_reference()) return problem;
     problem.reference = asked(reference_job(config_, cell), 0.0);
-    problem.lacks_reference = true;
+    try {
+      problem.known_reference = find_reference(out_, problem.name, *problem.reference);
+    } catch (const Error& error) {  // of another version, or damaged
+      problem.unread = error.what();
+    }
+    if (problem.known_reference && !serves(*problem.known_reference, config_))
+      problem.known_reference.reset();
+    problem.lacks_reference = options_.force || !problem.known_reference;
     return problem;
   }
 
@@ -109,7 +113,6 @@ class Inspector {
     if (const std::optional<Run> stored = find_record(folder / kManifestFile, missing)) {
       cell.why = reasons_to_run(*stored, cell.run, comparable_);
       cell.wall_seconds = stored->result.wall_seconds;
-      if (!options_.force && has_reference(*stored)) problem.lacks_reference = false;
     } else {
       cell.why.push_back(missing);
     }
@@ -123,22 +126,13 @@ class Inspector {
  private:
   Run asked(const RunParameters& job, double stop_at) {
     std::string& source = sources_[job.dataset];
-    if (source.empty()) source = source_digest(job.format, job.oracle, job.files, job.data_options);
+    if (source.empty()) source = source_digest(job);
     Run run;
     run.parameters = job;
-    run.key = key_of(job, stop_at, source,
-                     job.solver == kExternal
-                         ? program_digest(files_of(find_trainer(job.solver_options)))
-                         : program_);
+    run.key = key_of(
+        job, stop_at, source,
+        job.solver == kExternal ? program_digest(files_of(find_trainer(job.solver_options))) : program_);
     return run;
-  }
-
-  /// Whether a reference that serves is stored for a stored run, whose manifest knows its data.
-  bool has_reference(const Run& stored) const {
-    std::string problem;
-    const std::optional<Run> reference =
-        find_record(reference_file(out_, stored.result.data_digest, stored.parameters), problem);
-    return reference && serves(*reference, wanted_reference(config_));
   }
 
   static void tell_points(const fs::path& folder, Cell& cell) {
@@ -193,7 +187,8 @@ std::vector<RunParameters> plan_runs(const ExperimentConfig& config) {
         job.solver_options = option_texts(solver.options);
         if (job.solver == kExternal)
           for (const char* file : {"adapter", "program"})
-            if (std::string& name = job.solver_options.at(file); name.find('/') != name.npos) name = absolute(name);
+            if (std::string& name = job.solver_options.at(file); name.find('/') != name.npos)
+              name = absolute(name);
         job.start = absolute(data.start);
         job.lambda = lambda;
         if (path != nullptr) job.path = path->text();
@@ -239,10 +234,6 @@ RunParameters reference_job(const ExperimentConfig& config, const RunParameters&
   // Nobody looks at its trace.
   job.sampling_budget = std::min(job.sampling_budget, RunParameters{}.sampling_budget);
   return job;
-}
-
-WantedReference wanted_reference(const ExperimentConfig& config) {
-  return {config.reference_tol, config.reference_gap, config.reference_time_limit};
 }
 
 std::vector<const Cell*> SweepProblem::missing() const {

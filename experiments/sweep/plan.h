@@ -25,8 +25,6 @@ std::vector<RunParameters> plan_runs(const ExperimentConfig& config);
 RunParameters data_job(const ExperimentConfig& config, const std::string& dataset);
 /// The run that gives f* of a cell of the grid.
 RunParameters reference_job(const ExperimentConfig& config, const RunParameters& cell);
-/// What the config asks of f*.
-WantedReference wanted_reference(const ExperimentConfig& config);
 
 /// Why the solver of a job cannot run with its start, its penalty and, where it is known, with the oracle of
 /// its data (core/solver.h); empty: it can.
@@ -55,12 +53,13 @@ struct Cell {
 
 /// One data set and penalty, or path.
 struct SweepProblem {
-  std::string name;                ///< that of its runs without label and repetition
-  std::string dataset;             ///< its name in the config
-  std::vector<Cell> cells;         ///< in the order of the config
-  std::optional<Run> reference;    ///< parameters and key of the run that gives f*; none: there is no f*
-  bool lacks_reference = false;    ///< f* is not stored, as far as stored runs tell, or is made again
-  bool may_make_reference = true;  ///< else f* is used if it is stored
+  std::string name;                    ///< that of its runs without label and repetition
+  std::string dataset;                 ///< its name in the config
+  std::vector<Cell> cells;             ///< in the order of the config
+  std::optional<Run> reference;        ///< parameters and key of the run that gives f*; none: there is no f*
+  std::optional<Run> known_reference;  ///< that run as it is stored, where it serves
+  bool lacks_reference = false;        ///< f* is to be found, for the first time or again
+  std::string unread;                  ///< why a stored f* cannot be read
 
   /// The cells that have to be run, in the order in which they are made.
   std::vector<const Cell*> missing() const;

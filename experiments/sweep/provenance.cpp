@@ -19,6 +19,7 @@
 #include "build_facts.h"
 #include "core/kernels/instruction_set.h"
 #include "experiments/base/process.h"
+#include "experiments/base/text.h"
 #include "source_facts.h"
 
 extern char** environ;
@@ -175,9 +176,7 @@ std::string shell_word(const std::string& text) {
            std::string_view("-_./=:,+@%").find(static_cast<char>(c)) != std::string::npos;
   });
   if (plain) return text;
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
+  return "'" + replaced(text, {{'\'', "'\\''"}}) + "'";
 }
 
 std::string busy_text(int threads) {

@@ -8,9 +8,7 @@
 #include "core/base/error.h"
 #include "experiments/base/files.h"
 #include "experiments/base/text.h"
-#include "experiments/config/ini.h"
 #include "experiments/config/trainers.h"
-#include "experiments/results/results.h"
 #include "experiments/sweep/cache.h"
 #include "experiments/sweep/job_process.h"
 #include "experiments/sweep/plan.h"
@@ -20,30 +18,19 @@ namespace proxbench {
 namespace fs = std::filesystem;
 namespace {
 
-/// More threads than this are a slip of the finger.
-constexpr std::int64_t kMostThreads = 4096;
-
 class Measurement {
  public:
   Measurement(const ExperimentConfig& config, const ScalingOptions& options, const fs::path& scratch,
               const Hooks& hooks)
-      : config_(config), options_(options), scratch_(scratch), hooks_(hooks), cpus_(usable_cpus()) {}
+      : config_(config), options_(options), scratch_(scratch), hooks_(hooks) {}
 
   Scaling run() {
-    Scaling out;
-    out.name = config_.name;
-    out.title = config_.title;
-    out.threads = options_.threads;
-    out.backends = options_.backends;
-    out.cpus = static_cast<int>(cpus_.size());
-    Run here;
-    here.provenance = provenance();
-    out.provenance = run_json(here).at("provenance");
     announce();
-    const std::vector<RunParameters> problems = planned();
-    total_ = problems.size() * options_.threads.size() * options_.backends.size() *
+    const std::vector<RunParameters> cells = planned();
+    total_ = cells.size() * options_.threads.size() * options_.backends.size() *
              static_cast<std::size_t>(options_.repetitions);
-    for (const RunParameters& cell : problems) out.problems.push_back(measure(cell));
+    Scaling out{config_.title, {}};
+    for (const RunParameters& cell : cells) measure(cell, out.runs);
     return out;
   }
 
@@ -66,32 +53,32 @@ class Measurement {
     return out;
   }
 
-  ScalingProblem measure(const RunParameters& cell) {
+  void measure(const RunParameters& cell, std::vector<Run>& runs) {
     if (const std::string unmet = unmet_needs(cell); !unmet.empty())
       throw Error::usage(fmt::format("{}: {}", cell.name, unmet));
-    ScalingProblem problem;
-    problem.dataset = cell.dataset;
-    problem.label = cell.label;
-    problem.lambda = cell.lambda;
+    std::string first, weights;  // the run that the others are compared with, and where it ended
     for (int repetition = 1; repetition <= options_.repetitions; ++repetition)
       for (const int threads : options_.threads)
         for (const std::string& backend : options_.backends) {
-          RunParameters job = job_of(cell);
-          const bool processes = backend == kProcessesBackend;
-          (processes ? job.processes : job.threads) = threads;
-          (processes ? job.threads : job.processes) = 1;
-          if (!processes) job.backend = backend;
-          const char* const word =
-              processes ? (threads == 1 ? "process" : "processes") : (threads == 1 ? "thread" : "threads");
-          job.name =
-              fmt::format("{}: {} {}, {}, repetition {}", problem.name(), threads, word, backend, repetition);
-          add(problem, job, {.backend = backend, .threads = threads, .repetition = repetition, .phases = {}});
+          const ScratchFolder folder(scratch_ / "run");
+          Run run = made(asked(cell, threads, backend, repetition), folder.path);
+          run.parameters.backend = backend;
+          const std::string found = file_digest(folder.path / "model.tsv");
+          if (first.empty()) {
+            first = run.parameters.name;
+            weights = found;
+          }
+          if (found != weights)
+            throw Error(
+                fmt::format("{}: ends at other weights than {}: found a model of digest {}, expected {}",
+                            run.parameters.name, first, found, weights));
+          runs.push_back(std::move(run));
         }
-    return problem;
   }
 
   /// The same work in every run: no clock decides where it ends.
-  RunParameters job_of(const RunParameters& cell) const {
+  RunParameters asked(const RunParameters& cell, int threads, const std::string& backend,
+                      int repetition) const {
     RunParameters job = cell;
     job.max_iterations = options_.iterations;
     job.time_limit = 0.0;
@@ -99,92 +86,60 @@ class Measurement {
     job.sample_kkt = false;
     job.sampling_budget = 0.0;
     job.profile = true;
+    job.repetition = repetition;
+    const bool processes = backend == kProcessesBackend;
+    job.processes = processes ? threads : 1;
+    job.threads = processes ? 1 : threads;
+    if (!processes) job.backend = backend;
+    job.name = fmt::format("{}-{}: {} {}{}, {}, repetition {}", problem_name(cell), cell.label, threads,
+                           processes ? "process" : "thread",
+                           threads == 1 ? ""
+                           : processes  ? "es"
+                                        : "s",
+                           backend, repetition);
     return job;
   }
 
-  void add(ScalingProblem& problem, const RunParameters& job, ScalingRun run) {
+  Run made(const RunParameters& job, const fs::path& folder) {
     ++started_;
     hooks_.tell(fmt::format("[{}/{}] {}", started_, total_, job.name));
-    const ScratchFolder folder(scratch_ / "run");
     const ProcessSettings settings = job_settings(config_, job, cpus_);
-    Run asked;
-    asked.parameters = job;
-    JobProcess child(asked, folder.path, settings, job_limits(config_, job));
+    Run run;
+    run.parameters = job;
+    run.provenance = provenance_;
+    run.timing.cpus = settings.cpus;  // none: it is bound to none
+    JobProcess child(run, folder, settings, job_limits(config_, job));
     while (!child.watch(std::chrono::milliseconds(500), hooks_.stop())) {
     }
     if (hooks_.stop()) throw Error("interrupted; nothing is stored");
-    const Run measured = child.result();
-    const RunFigures& result = measured.result;
-    if (!result.reason.empty() || measured.failed() || result.status == Status::kDiverged)
-      throw Error(fmt::format("{}: {}: {}", job.name, measured.status(),
-                              result.reason.empty() ? "no model" : result.reason));
-    const std::string weights = file_digest(folder.path / "model.tsv");
-    if (problem.runs.empty()) {
-      problem.description = result.description;
-      problem.iterations = *result.iterations;
-      problem.status = measured.status();
-      problem.nnz = result.certificate.nnz;
-      problem.weights = weights;
-      first_ = job.name;
-    } else if (weights != problem.weights) {
-      throw Error(fmt::format("{}: ends at other weights than {}: found a model of digest {}, expected {}",
-                              job.name, first_, weights, problem.weights));
-    }
-    run.pinned = !settings.cpus.empty();
-    run.seconds = result.seconds;
-    run.phases = result.phases;
-    problem.runs.push_back(std::move(run));
+    run = child.result();
+    if (!run.result.reason.empty() || run.failed() || run.result.status == Status::kDiverged)
+      throw Error(fmt::format("{}: {}: {}", job.name, run.status(),
+                              run.result.reason.empty() ? "no model" : run.result.reason));
+    return run;
   }
 
   const ExperimentConfig& config_;
   const ScalingOptions& options_;
   const fs::path& scratch_;
   const Hooks& hooks_;
-  std::vector<int> cpus_;
+  const Provenance provenance_ = provenance();
+  const std::vector<int> cpus_ = usable_cpus();
   std::size_t started_ = 0, total_ = 0;
-  std::string first_;  ///< the run that the others of its problem are compared with
 };
-
-std::vector<int> parse_threads(const std::string& text) {
-  std::vector<int> out{1};
-  for (const std::string& part : split_list(text)) {
-    std::int64_t threads = 0;
-    if (!parse_integer(part, threads) || threads < 1 || threads > kMostThreads)
-      throw Error::usage(fmt::format(
-          "--threads: found '{}', expected integers from 1 to {}, separated by commas", part, kMostThreads));
-    out.push_back(static_cast<int>(threads));
-  }
-  std::sort(out.begin(), out.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
-  return out;
-}
 
 }  // namespace
 
-ScalingOptions parse_scaling_options(const ExperimentConfig& config, const std::string& threads,
-                                     const std::string& backends, const std::string& solvers) {
-  ScalingOptions out;
-  if (config.solvers.empty())
-    throw Error::usage(config.name + ": found no [solver] section, expected one whose runs are measured");
+ScalingOptions completed(ScalingOptions options, const ExperimentConfig& config) {
   if (config.has_paths()) {
     const PathGrid& path = config.mu_path ? *config.mu_path : config.paths.front();
     throw Error::usage(fmt::format("{}: [experiment] {}: found '{}', expected single {}s to measure",
                                    config.name, path_of_name(path.of), path.text(), path_of_name(path.of)));
   }
+  std::vector<int>& threads = options.threads;
   if (threads.empty()) {
-    out.threads.resize(std::max<std::size_t>(usable_cpus().size(), 1));
-    std::iota(out.threads.begin(), out.threads.end(), 1);
-  } else {
-    out.threads = parse_threads(threads);
-  }
-  if (!backends.empty()) {
-    out.backends.clear();
-    const std::vector<std::string> known{"openmp", "tbb", kProcessesBackend};
-    for (const std::string& name : split_list(backends)) {
-      require_known("--backend", name, known, "some of");
-      if (std::ranges::find(out.backends, name) == out.backends.end()) out.backends.push_back(name);
-    }
-    if (out.backends.empty()) throw Error::usage("--backend: found none, expected openmp, tbb or mpi");
+    threads.resize(std::max<std::size_t>(usable_cpus().size(), 1));
+    std::iota(threads.begin(), threads.end(), 1);
   }
   std::vector<std::string> labels;
   for (const SolverConfig& solver : config.solvers)
@@ -192,11 +147,13 @@ ScalingOptions parse_scaling_options(const ExperimentConfig& config, const std::
   if (labels.empty())
     throw Error::usage(config.name +
                        ": found only programs of their own, expected a solver whose phases can be measured");
-  out.solvers = split_list(solvers);
-  if (out.solvers.empty()) out.solvers = {labels.front()};
-  for (const std::string& label : out.solvers)
+  threads.push_back(1);
+  std::ranges::sort(threads);
+  threads.erase(std::unique(threads.begin(), threads.end()), threads.end());
+  for (const std::string& label : options.solvers)
     require_known("--solver", label, labels, "labels of the config:");
-  return out;
+  if (options.solvers.empty()) options.solvers = {labels.front()};
+  return options;
 }
 
 Scaling run_scaling(const ExperimentConfig& config, const ScalingOptions& options, const fs::path& scratch,

@@ -63,15 +63,15 @@
 
     addControls() {
       const {groups, quantities, axes, repetitions} = this.data;
-      const runs = groups.flatMap((group) => group.runs), same = (list) => list.map((value) => [value, value]);
+      const same = (list) => list.map((value) => [value, value]);
       if (groups.length > 1) this.addControl("group", "Penalty", same(groups.map((group) => group.name)));
       this.addControl("quantity", "Show", quantities.map((name) => [name, groups[0].panels[name].title]));
       this.addControl("x", "against", same(Object.keys(axes)));
       this.addControl("log_x", "log axis");
       if (repetitions)
         this.addControl("repetitions", "Repetitions", [["median", "median and 25–75 %"], ["each", "each a line"]]);
-      if (runs.some((run) => !run.comparable)) this.addControl("uncomparable", "show timings that are not comparable");
-      if (runs.some((run) => run.failed)) this.addControl("failed", "show runs that failed");
+      if (this.data.uncomparable) this.addControl("uncomparable", "show timings that are not comparable");
+      if (this.data.failed) this.addControl("failed", "show runs that failed");
       this.controls.append(
         element("button", {type: "button", onclick: () => this.graph?.resetZoom()}, "Reset zoom"));
     }
@@ -113,12 +113,9 @@
 
     // The curves that the reader asks for, each with its points [x, low, y, high].
     shownCurves() {
-      const {x, quantity, repetitions, failed, uncomparable} = this.state;
-      const {runs} = this.group, {lines, bands} = this.panel.against[x];
-      const alone = repetitions === "each" ? runs : lines.map((i) => runs[i]);
-      const all = [...bands.filter(() => repetitions === "median"),
-        ...alone.map((run) => ({...run, x: run[x], y: run[quantity] ?? []}))];
-      const drawn = all.map((curve, i) => {
+      const {x, repetitions, failed, uncomparable} = this.state;
+      const {each, median = each} = this.panel.against[x];
+      const drawn = (repetitions === "each" ? each : median).map((curve, i) => {
         const {x: at, y, low = y, high = y} = curve;
         const points = y.map((value, k) => [at[k], low[k], value, high[k]])
           .filter(([place, , value]) => place !== null && value !== null);

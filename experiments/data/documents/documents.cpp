@@ -164,7 +164,7 @@ class DocumentReader {
     for (std::size_t p = 0; p < out.data.positions(); ++p)
       used.insert(used.end(), out.rows.row(p).begin(), out.rows.row(p).end());
     std::ranges::sort(used);
-    used.erase(std::ranges::unique(used).begin(), used.end());
+    used.erase(std::unique(used.begin(), used.end()), used.end());
     for (const Index u : used)
       out.names.features.intern(u == 0       ? kBias
                                 : u < kLarge ? std::to_string(u - 1)

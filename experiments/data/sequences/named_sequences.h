@@ -106,8 +106,8 @@ class NamedSequences {
   using LineUser = std::function<void(const LineReader& in, std::string_view line)>;
   void read(const FilePart& part, const char* record, const LineUser& use_line);
 
-  /// Makes read() call `use` with whole records, each time before it waits for the file, and at the end. `use`
-  /// takes data and rows.
+  /// Makes read() call `use` with whole records, each time before it waits for the file, and at the end.
+  /// `use` takes data and rows.
   void hand_over_to(std::function<void()> use) { use_ = std::move(use); }
   bool streams() const { return use_ != nullptr; }
 

@@ -40,14 +40,6 @@ Json cell_of(const Json& value) {
   return out;
 }
 
-std::string plain_text(std::string text) {
-  for (char& c : text) {
-    if (c == ',') c = ';';
-    if (c == '"' || c == '#' || c == '\n' || c == '\r' || c == '\t') c = ' ';
-  }
-  return text;
-}
-
 /// An open SQLite file. Every failure is an Error that names it.
 class Database {
  public:
@@ -142,7 +134,9 @@ std::string csv_text(const ExportTable& table) {
   std::vector<Json> rows = table.rows;
   for (Json& row : rows)
     for (Json& value : row)
-      if (value.is_string()) value = plain_text(value.get<std::string>());
+      if (value.is_string())
+        value = replaced(value.get<std::string>(),
+                         {{',', ";"}, {'"', " "}, {'#', " "}, {'\n', " "}, {'\r', " "}, {'\t', " "}});
   return csv_text(rows);
 }
 

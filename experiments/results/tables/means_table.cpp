@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/error.h"
 #include "experiments/base/numbers.h"
 #include "experiments/results/statistics.h"
 
@@ -99,9 +98,6 @@ TextTable means_table(const MeansGroup& group, const PlotConfig& plot) {
 std::vector<MeansGroup> geometric_means(const std::vector<Run>& runs, const Presentation& presentation,
                                         bool allow_not_comparable) {
   const PlotConfig& plot = presentation.plot;
-  if (!(plot.shift > 0.0))
-    throw Error::usage(fmt::format("shift = {}: violated constraint shift > 0", plot.shift));
-  if (!(plot.par >= 1.0)) throw Error::usage(fmt::format("par = {}: violated constraint par >= 1", plot.par));
   std::vector<MeansGroup> groups;
   for (const std::string& measure : plot.x)
     for (ProblemSet& set : problem_sets(runs, measure, presentation.targets, allow_not_comparable)) {

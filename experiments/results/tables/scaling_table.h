@@ -10,9 +10,9 @@
 namespace proxbench {
 
 /// For each problem what was measured, and what the model says of so many threads and processes.
-std::vector<TextTable> scaling_tables(const Scaling& scaling, const std::vector<PhaseScaling>& rows,
+std::vector<TextTable> scaling_tables(const std::vector<ScalingProblem>& problems,
                                       const std::vector<int>& predicted, const Network& network);
 /// A record for each row and number of threads.
-std::vector<nlohmann::ordered_json> scaling_records(const std::vector<PhaseScaling>& rows);
+std::vector<nlohmann::ordered_json> scaling_records(const std::vector<ScalingProblem>& problems);
 
 }  // namespace proxbench

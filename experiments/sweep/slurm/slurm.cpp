@@ -8,7 +8,6 @@
 #include <functional>
 #include <initializer_list>
 #include <iterator>
-#include <optional>
 #include <sstream>
 
 #include "core/base/error.h"
@@ -111,53 +110,36 @@ Submission submit_job(const std::vector<std::string>& arguments) {
   return result;
 }
 
-std::vector<std::string> JobRequest::arguments(const SlurmConfig& config) const {
-  std::vector<std::string> out{"--nodes=1", "--ntasks=1", fmt::format("--cpus-per-task={}", cpus)};
-  if (!config.partition.empty()) out.push_back("--partition=" + config.partition);
-  if (!config.constraint.empty()) out.push_back("--constraint=" + config.constraint);
-  if (exclusive) out.emplace_back("--exclusive");
-  if (seconds > 0) out.push_back(fmt::format("--time={:.0f}", std::ceil(seconds / 60)));
-  if (memory_mib > 0 || exclusive)  // 0: all of the node
-    out.push_back(fmt::format("--mem={:.0f}M", memory_mib));
-  return out;
-}
-
-void check_request(const SlurmConfig& config, const JobRequest& request) {
-  std::vector<std::string> names;
+void check_size(const SlurmConfig& config, double seconds, int cpus, double memory_mib) {
+  std::vector<std::string> command{"sinfo", "--noheader", "--exact", "--format=%P|%l|%c|%m"};
+  if (!config.partition.empty()) command.push_back("--partition=" + config.partition);
   std::string partition, longest;
-  double cpus = 0, memory = 0;  // of the largest node
-  for (const auto& fields : answer_of({"sinfo", "--noheader", "--exact", "--format=%P|%l|%c|%m"})) {
+  double most_cpus = 0, most_memory = 0;  // of a node
+  for (const std::vector<std::string>& fields : answer_of(command)) {
     double node_cpus = 0, node_memory = 0;
-    if (fields.size() != 4 || !parse_real(fields[2], node_cpus) || !parse_real(fields[3], node_memory))
+    if (fields.size() != 4 || !parse_real(fields[2], node_cpus) || !parse_real(fields[3], node_memory) ||
+        (config.partition.empty() && !fields[0].ends_with('*')))
       continue;
-    const bool standard = fields[0].ends_with('*');
-    names.push_back(fields[0].substr(0, fields[0].size() - (standard ? 1 : 0)));
-    if (config.partition.empty() ? !standard : names.back() != config.partition) continue;
-    partition = names.back();
+    partition = fields[0].substr(0, fields[0].find('*'));
     longest = fields[1];
-    cpus = std::max(cpus, node_cpus);
-    memory = std::max(memory, node_memory);
+    most_cpus = std::max(most_cpus, node_cpus);
+    most_memory = std::max(most_memory, node_memory);
   }
-  const auto refuse = [](const std::string& what) { throw Error::usage(what); };
-  if (partition.empty())
-    refuse(fmt::format("[slurm] partition: found {}{}, expected one of {}",
-                       config.partition.empty() ? "none, and the cluster has no default"
-                                                : fmt::format("'{}'", config.partition),
-                       did_you_mean(config.partition, names), fmt::join(names, ", ")));
-  const double minutes = std::ceil(request.seconds / 60);
-  if (const std::optional<double> limit = slurm_seconds(longest); limit && 60 * minutes > *limit)
-    refuse(fmt::format(
+  if (partition.empty()) return;  // sbatch says that there is none
+  const double minutes = std::ceil(seconds / 60);
+  if (const auto limit = slurm_seconds(longest); limit && 60 * minutes > *limit)
+    throw Error::usage(fmt::format(
         "[slurm] time: found {:.0f} min, expected at most the {} of partition {} (--slurm time=... "
         "ends runs before it, split=solver makes a job of each solver)",
         minutes, longest, partition));
-  if (request.cpus > cpus)
-    refuse(fmt::format("[slurm] cpus: found {}, expected at most the {:g} of a node of partition {}",
-                       request.cpus, cpus, partition));
-  if (request.memory_mib > memory)
-    refuse(
-        fmt::format("memory_limit: a job asks for {:.0f} MiB, expected at most the {:g} MiB of a node of "
-                    "partition {}",
-                    request.memory_mib, memory, partition));
+  if (cpus > most_cpus)
+    throw Error::usage(
+        fmt::format("[slurm] cpus: found {}, expected at most the {:g} of a node of partition {}", cpus,
+                    most_cpus, partition));
+  if (memory_mib > most_memory)
+    throw Error::usage(fmt::format(
+        "memory_limit: a job asks for {:.0f} MiB, expected at most the {:g} MiB of a node of partition {}",
+        memory_mib, most_memory, partition));
 }
 
 }  // namespace proxbench

@@ -41,19 +41,8 @@ struct Submission {
 /// `sbatch --parsable ARGUMENTS`. Throws Error where there is no sbatch.
 Submission submit_job(const std::vector<std::string>& arguments);
 
-/// What every job of a sweep asks for.
-struct JobRequest {
-  int cpus = 1;
-  double seconds = 0.0;     ///< 0: the partition's limit
-  double memory_mib = 0.0;  ///< 0: all of a node where it is exclusive, else the partition's default
-  bool exclusive = false;
-
-  /// Of sbatch.
-  std::vector<std::string> arguments(const SlurmConfig& config) const;
-};
-
-/// Throws Error (kUsage) where the partition does not exist, or no node of it could ever run such a job, with
-/// the limit that stands against it; Error where Slurm does not answer.
-void check_request(const SlurmConfig& config, const JobRequest& request);
+/// Throws Error (kUsage) where the partition ends jobs sooner than this one asks for, or has no node as
+/// large: Slurm would let it wait for ever. Throws Error where Slurm does not answer.
+void check_size(const SlurmConfig& config, double seconds, int cpus, double memory_mib);
 
 }  // namespace proxbench

@@ -27,12 +27,12 @@ bool stored_by(const fs::path& out, const std::string& run, const std::string& j
 }
 
 /// What squeue and its log say of a task. `queued`: null where squeue knows no such task.
-OpenRun status_of(const SlurmTask& task, const QueuedTask* queued, bool answered) {
-  OpenRun status{.state = "queued",
-                 .job = queued != nullptr ? queued->id() : "",
-                 .reason = "",
-                 .node = queued != nullptr ? queued->node : "",
-                 .log = task.folder / (std::to_string(task.index) + ".log")};
+RunState status_of(const SlurmTask& task, const QueuedTask* queued, bool answered) {
+  RunState status{.state = "queued",
+                  .job = queued != nullptr ? queued->id() : "",
+                  .reason = "",
+                  .node = queued != nullptr ? queued->node : "",
+                  .log = task.folder / (std::to_string(task.index) + ".log")};
   if (!answered) return status;
   // What a task that is about to end has stored may be on its way to this machine.
   if (queued != nullptr &&
@@ -101,12 +101,12 @@ SubmittedJobs submitted_jobs(const fs::path& out) {
   return jobs;
 }
 
-std::map<std::string, OpenRun> open_runs(const fs::path& out, const SubmittedJobs& jobs) {
+std::map<std::string, RunState> open_runs(const fs::path& out, const SubmittedJobs& jobs) {
   const std::map<std::string, fs::path> unfinished = unfinished_runs(out);
-  std::map<std::string, OpenRun> open;
+  std::map<std::string, RunState> open;
   for (const SlurmTask& task : jobs.tasks) {
     const QueuedTask* queued = jobs.find(task);
-    const OpenRun status = status_of(task, queued, jobs.queue.has_value());
+    const RunState status = status_of(task, queued, jobs.queue.has_value());
     // A task for f* alone has succeeded unless Slurm says otherwise.
     const bool has_reference = jobs.queue && (queued == nullptr || queued->state == "COMPLETED");
     if (task.solver.empty()) open.erase(task.reference());
@@ -114,7 +114,7 @@ std::map<std::string, OpenRun> open_runs(const fs::path& out, const SubmittedJob
       open.erase(run);  // what an earlier task was asked for
       const bool is_reference = run == task.reference();
       if (is_reference ? has_reference : stored_by(out, run, task.job_name(), status.live())) continue;
-      OpenRun& one = open.emplace(run, status).first->second;
+      RunState& one = open.emplace(run, status).first->second;
       if (unfinished.contains(run) && status.live()) {
         one.state = "running";
       } else if (status.state == "running" && !is_reference) {

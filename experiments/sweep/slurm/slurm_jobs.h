@@ -64,17 +64,18 @@ struct SubmittedJobs {
 };
 SubmittedJobs submitted_jobs(const std::filesystem::path& out);
 
-/// A run, or f* of a problem, that jobs were asked for and have not stored.
-struct OpenRun {
-  std::string state;   ///< "queued", "running" or "failed"
+/// What became of a run, or of f* of a problem.
+struct RunState {
+  std::string state;   ///< "queued", "running" or "failed"; of stored runs also "done" or "skipped"
   std::string job;     ///< "12_3"; empty: not known
   std::string reason;  ///< why it waits, or failed; empty: not known
   std::string node;
-  std::filesystem::path log;  ///< of its task
+  std::filesystem::path log;  ///< of it, or of its task
   bool live() const { return state != "failed"; }
 };
-/// By the names in SlurmTask::runs. Without a queue, what is not stored counts as live.
-std::map<std::string, OpenRun> open_runs(const std::filesystem::path& out, const SubmittedJobs& jobs);
+/// What jobs were asked for and have not stored, by the names in SlurmTask::runs. Without a queue, what is
+/// not stored counts as live.
+std::map<std::string, RunState> open_runs(const std::filesystem::path& out, const SubmittedJobs& jobs);
 
 /// Throws Error where jobs of OUT wait or run, or where that cannot be known.
 void require_no_open_jobs(const std::filesystem::path& out);

@@ -17,7 +17,8 @@ class SlurmJobs : public testing::Test {
  protected:
   SlurmJobs() {
     folder.write("runs/.lock", "");
-    write_array("jobs-1", R"([{"problem": "p", "solver": "", "key": "1", "force": false, "runs": {"a": "", "b": ""}},
+    write_array("jobs-1",
+                R"([{"problem": "p", "solver": "", "key": "1", "force": false, "runs": {"a": "", "b": ""}},
                               {"problem": "q", "solver": "", "key": "2", "force": false, "runs": {"reference q": ""}}])");
   }
   void write_array(const std::string& name, const std::string& tasks) {
@@ -33,7 +34,7 @@ class SlurmJobs : public testing::Test {
   static QueuedTask queued(int index, const std::string& state, const std::string& reason = "None") {
     return {"jobs-1", 7, index, state, reason, state == "RUNNING" ? "node1" : ""};
   }
-  std::map<std::string, OpenRun> open(const std::optional<std::vector<QueuedTask>>& queue) const {
+  std::map<std::string, RunState> open(const std::optional<std::vector<QueuedTask>>& queue) const {
     return open_runs(folder.path(), {read_arrays(folder.path()), queue, ""});
   }
 

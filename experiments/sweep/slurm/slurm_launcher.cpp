@@ -68,27 +68,31 @@ class SlurmSweep {
                       jobs_.no_answer, sweep_.out.string()));
     note_live();
     if (left() > 0) check_limits();
-    if (left() > 0 && live_.empty()) clear();
+    if (left() > 0 && !any_in_queue()) clear();
     submit();
-    if (!waiting_.empty())
-      hooks_.tell(fmt::format("{} runs wait in the queue or are running", waiting_.size()));
+    if (waiting() > 0) hooks_.tell(fmt::format("{} runs wait in the queue or are running", waiting()));
     if (left() > 0)
       hooks_.warn(
           fmt::format("{}: {} runs were not submitted{}", why_unsubmitted_, left(),
                       sweep_.options.wait ? " yet" : "; the same command submits them when there is room"));
     if (sweep_.options.wait) wait();
     result_.unsubmitted = left();
-    result_.outstanding = waiting_.size();
+    result_.outstanding = waiting();
   }
 
  private:
-  /// A task, as this sweep asks for it; without runs where nothing of it is missing.
+  /// A task, as this sweep asks for it, and as long as they are missing its runs.
   struct Asked : SlurmTask {
     double seconds;          ///< the sum of its limits; infinite where one has none
     std::string waits_for;   ///< name of the task that finds its f*; empty: it needs none
     bool submitted = false;  ///< by this process or an earlier one
+    std::string job = "";    ///< "12_3"; empty: it is in no queue
 
     bool wanted() const { return !runs.empty() && !submitted; }
+    void set_job(const std::string& id) {
+      job = id;
+      submitted = true;
+    }
   };
 
   void add_tasks(const SweepProblem& problem) {
@@ -112,29 +116,29 @@ class SlurmSweep {
       add(cell->run);
       asked.runs[cell->name()] = cell->run.key.digest;
     }
-    if (share.reference && share.may_make_reference) add(*share.reference);
+    if (share.lacks_reference) add(*share.reference);
     if (share.lacks_reference && asked.runs.empty()) asked.runs[asked.reference()] = "";
     asked_.push_back(std::move(asked));
   }
 
-  /// How many runs of this sweep are in no queue.
-  std::size_t left() const {
+  /// How many runs are missing of the tasks that were submitted, or were not.
+  std::size_t missing(bool submitted) const {
     std::size_t runs = 0;
     for (const Asked& asked : asked_)
-      if (asked.wanted()) runs += asked.runs.size();
+      if (asked.submitted == submitted) runs += asked.runs.size();
     return runs;
   }
+  std::size_t left() const { return missing(false); }
+  std::size_t waiting() const { return missing(true); }
 
-  void note_submitted(Asked& asked, const std::string& job) {
-    live_[asked.name()] = job;
-    if (!asked.submitted) waiting_.insert(asked.runs.begin(), asked.runs.end());
-    asked.submitted = true;
+  bool any_in_queue() const {
+    return std::ranges::any_of(asked_, [](const Asked& asked) { return !asked.job.empty(); });
   }
 
   /// Which tasks are in the queue. Throws Error where one of them would make something else with the config
   /// of this sweep.
   void note_live() {
-    live_.clear();
+    for (Asked& asked : asked_) asked.job.clear();
     std::vector<std::string> others;
     for (const SlurmTask& task : jobs_.tasks) {
       const QueuedTask* queued = jobs_.find(task);
@@ -144,7 +148,7 @@ class SlurmSweep {
       if (same == asked_.end())
         others.push_back(fmt::format("{} ({})", task.name(), queued->id()));
       else
-        note_submitted(*same, queued->id());
+        same->set_job(queued->id());
     }
     if (!others.empty())
       throw Error(
@@ -160,12 +164,29 @@ class SlurmSweep {
     jobs_.tasks.clear();
   }
 
-  JobRequest request(double seconds) const {
-    const int threads = resolved_threads(config_.threads) * config_.processes;
-    return {.cpus = config_.slurm.cpus > 0 ? config_.slurm.cpus : threads,
-            .seconds = slurm_seconds(config_.slurm.time).value_or(std::isinf(seconds) ? 0.0 : seconds),
-            .memory_mib = config_.memory_limit > 0 ? config_.memory_limit + kOwnMemory : 0.0,
-            .exclusive = config_.whole_nodes()};
+  /// What a job asks for whose limits have this sum; 0: the limit of the partition.
+  double time_of(double seconds) const {
+    return slurm_seconds(config_.slurm.time).value_or(std::isinf(seconds) ? 0.0 : seconds);
+  }
+
+  int cpus() const {
+    return config_.slurm.cpus > 0 ? config_.slurm.cpus
+                                  : resolved_threads(config_.threads) * config_.processes;
+  }
+  /// 0: all of a node where it is exclusive, else the partition's default.
+  double memory_mib() const { return config_.memory_limit > 0 ? config_.memory_limit + kOwnMemory : 0.0; }
+
+  /// Of sbatch.
+  std::vector<std::string> arguments(double seconds) const {
+    const SlurmConfig& asked = config_.slurm;
+    std::vector<std::string> out{"--nodes=1", "--ntasks=1", fmt::format("--cpus-per-task={}", cpus())};
+    if (!asked.partition.empty()) out.push_back("--partition=" + asked.partition);
+    if (!asked.constraint.empty()) out.push_back("--constraint=" + asked.constraint);
+    if (config_.whole_nodes()) out.emplace_back("--exclusive");
+    if (const double time = time_of(seconds); time > 0)
+      out.push_back(fmt::format("--time={:.0f}", std::ceil(time / 60)));
+    if (memory_mib() > 0 || config_.whole_nodes()) out.push_back(fmt::format("--mem={:.0f}M", memory_mib()));
+    return out;
   }
 
   void check_limits() const {
@@ -178,7 +199,7 @@ class SlurmSweep {
     double longest = 0.0;
     for (const Asked& asked : asked_)
       if (asked.wanted()) longest = std::max(longest, asked.seconds);
-    check_request(config_.slurm, request(longest));
+    check_size(config_.slurm, time_of(longest), cpus(), memory_mib());
   }
 
   /// Submits what has a place in the queue: an array of what finds f* or needs none, then for each f* an
@@ -188,8 +209,10 @@ class SlurmSweep {
     std::map<std::string, std::vector<Asked*>> arrays;
     for (Asked& asked : asked_)
       if (asked.wanted()) arrays[asked.waits_for].push_back(&asked);
-    for (const auto& [reference, tasks] : arrays)
-      if (!submit_all(tasks, live_.contains(reference) ? live_.at(reference) : "")) break;
+    for (const auto& [reference, tasks] : arrays) {
+      const auto finder = std::ranges::find(asked_, reference, &SlurmTask::name);
+      if (!submit_all(tasks, finder == asked_.end() ? "" : finder->job)) break;
+    }
   }
 
   /// As arrays as large as may be. False where not all found a place.
@@ -200,7 +223,7 @@ class SlurmSweep {
       const Submission submission = submit_array(some, waits_for_job);
       if (submission.outcome == Submission::Outcome::kAccepted) {
         for (std::size_t i = 0; i < some.size(); ++i)
-          note_submitted(*some[i], fmt::format("{}_{}", submission.job, i));
+          some[i]->set_job(fmt::format("{}_{}", submission.job, i));
         tasks = tasks.subspan(some.size());
         continue;
       }
@@ -229,19 +252,19 @@ class SlurmSweep {
     make_folder(folder);
     write_file_atomically(script, script_of(folder));
     write_json(folder / kArrayFile, array);
-    std::vector<std::string> arguments = request(seconds).arguments(config_.slurm);
-    if (!waits_for_job.empty()) arguments.push_back("--dependency=afterany:" + waits_for_job);
+    std::vector<std::string> asked_for = arguments(seconds);
+    if (!waits_for_job.empty()) asked_for.push_back("--dependency=afterany:" + waits_for_job);
     // A node without these folders must not fail before the script can say so.
     for (const std::string& argument : {"--job-name=" + name, fmt::format("--array=0-{}", tasks.size() - 1),
                                         std::string("--output=/dev/null"), std::string("--chdir=/"),
                                         std::string("--requeue"), script.string()})
-      arguments.push_back(argument);
-    const Submission submission = submit_job(arguments);
+      asked_for.push_back(argument);
+    const Submission submission = submit_job(asked_for);
     using enum Submission::Outcome;
     if (submission.outcome == kFull || submission.outcome == kRefused) fs::remove_all(folder);
     if (submission.outcome == kRefused)
       throw Error(
-          fmt::format("sbatch: {}{}", submission.text, live_.empty() ? "; nothing was submitted" : ""));
+          fmt::format("sbatch: {}{}", submission.text, any_in_queue() ? "" : "; nothing was submitted"));
     return submission;
   }
 
@@ -260,7 +283,7 @@ class SlurmSweep {
       }
       if (answers && left() > 0) submit_rest();
       interval = tell_ends() ? kLookFirst : std::min(interval * kLookGrowth, kLookLast);
-      if (waiting_.empty() && left() == 0) break;
+      if (waiting() + left() == 0) break;
       for (const double begin = wall_seconds(); wall_seconds() < begin + interval && !hooks_.stop();)
         std::this_thread::sleep_for(std::chrono::duration<double>(kStopSlice));
     }
@@ -281,13 +304,17 @@ class SlurmSweep {
 
   /// Tells of runs that have ended since the last call; false where there are none.
   bool tell_ends() {
-    const std::map<std::string, OpenRun> open = open_runs(out_, jobs_);
-    return 0 < std::erase_if(waiting_, [&](const auto& one) {
-             const auto found = open.find(one.first);
-             if (found != open.end() && found->second.live()) return false;
-             tell_end(one.first, one.second, found == open.end() ? "" : found->second.reason);
-             return true;
-           });
+    const std::map<std::string, RunState> open = open_runs(out_, jobs_);
+    const auto has_ended = [&](const auto& run) {
+      const auto found = open.find(run.first);
+      if (found != open.end() && found->second.live()) return false;
+      tell_end(run.first, run.second, found == open.end() ? "" : found->second.reason);
+      return true;
+    };
+    std::size_t ended = 0;
+    for (Asked& asked : asked_)
+      if (asked.submitted) ended += std::erase_if(asked.runs, has_ended);
+    return ended > 0;
   }
 
   /// `key`: of the run, empty: it is a reference. `reason`: why it was not made; empty: it was.
@@ -308,10 +335,7 @@ class SlurmSweep {
     const auto node = run->provenance.slurm.find("node");
     hooks_.tell(fmt::format("[{}/{}] {}: {}{}", ended_, all_, name, run->status(),
                             node == run->provenance.slurm.end() ? "" : " on " + node->second));
-    std::optional<Run> reference;
-    if (!run->is_path() && !run->result.data_digest.empty())  // a run that was skipped may know no data
-      reference = find_record(reference_file(out_, run->result.data_digest, run->parameters), problem);
-    warn_of_run(*run, reference, hooks_);
+    warn_of_run(*run, find_reference(out_, problem_name(run->parameters), *run), hooks_);
   }
 
   Sweep& sweep_;
@@ -321,9 +345,7 @@ class SlurmSweep {
   fs::path out_;
   std::vector<Asked> asked_;
   SubmittedJobs jobs_;
-  std::map<std::string, std::string> live_;     ///< jobs of the tasks in the queue, by name: "12_3"
-  std::map<std::string, std::string> waiting_;  ///< runs that jobs make, as in SlurmTask::runs
-  std::size_t all_ = 0, ended_ = 0;             ///< runs of this sweep, and those of them that have ended
+  std::size_t all_ = 0, ended_ = 0;  ///< runs of this sweep, and those of them that have ended
   std::string why_unsubmitted_;
 };
 

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include <ranges>
-
 #include "core/base/error.h"
 #include "experiments/config/slurm_time.h"
 #include "experiments/sweep/provenance.h"
@@ -33,7 +31,6 @@ NodeRules rules_of(const ExperimentConfig& config, double begin) {
 
 void restrict_to(SweepProblem& problem, const std::string& label, const SlurmConfig& config) {
   if (config.split == "problem") return;
-  problem.may_make_reference = label.empty();
   problem.lacks_reference = problem.lacks_reference && label.empty();
   std::erase_if(problem.cells, [&](const Cell& cell) { return cell.run.parameters.label != label; });
 }
@@ -50,15 +47,15 @@ SweepResult do_slurm_task(const fs::path& array_folder, std::size_t index, const
   const fs::path out = task.folder.parent_path().parent_path(), config_file = out / "config.ini";
   const ExperimentConfig config = load_config(config_file);
   OutLock lock(out, kForAsLongAsItTakes, OutLock::problem(task.name()));
-  const auto names = std::views::keys(task.runs);
-  recover_runs(out, {names.begin(), names.end()});
+  std::vector<std::string> names;
+  for (const auto& [name, key] : task.runs) names.push_back(name);
+  recover_runs(out, names);
   const SweepOptions options{.force = task.force, .launcher = "slurm"};
   Sweep sweep{config, out, options, hooks, lock, inspect(config, out, options, task.problem)};
   if (sweep.problems.empty())
     throw Error(fmt::format("{}: found no problem {}, expected one", config_file.string(), task.problem));
   SweepProblem& problem = sweep.problems.front();
   restrict_to(problem, task.solver, config.slurm);
-  problem.lacks_reference = problem.reference && problem.may_make_reference;
   SweepResult result;
   if (task_key(problem) == task.key)
     make_runs(sweep, rules_of(config, begin), result);
