@@ -386,7 +386,7 @@ TEST_F(CommandLine, TellsItsVersion) {
   const Result result = run("--version");
   EXPECT_EQ(result.status, 0);
   EXPECT_THAT(result.out, MatchesRegex("proxbench [0-9.]+\nrevision [^\n]+\ncompiler [^\n]+\n"
-                                       "instruction set [a-z0-9-]+\n"));
+                                       "instruction set [a-z0-9-]+\ncode [0-9a-f]{32}\n"));
 }
 
 TEST_F(CommandLine, WrongValuesAreBadUsage) {

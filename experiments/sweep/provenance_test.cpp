@@ -51,7 +51,7 @@ TEST(DecidingCode, IsOfTheSourcesThatDecideResults) {
   folder.write("experiments/results/table.cpp", "int digits = 3;\n");
   const std::string before = digest();
   EXPECT_EQ(digest(), before);
-  folder.write("core/loss.cpp", "// Of one instance.\n\ndouble loss = 1;\n");
+  folder.write("core/loss.cpp", "// Of one instance.\n\ndouble loss =\n    1;  // its loss\n");
   folder.write("core/loss_test.cpp", "double expected = 1;\n");
   folder.write("experiments/results/table.cpp", "int digits = 4;\n");
   EXPECT_EQ(digest(), before);
