@@ -41,8 +41,8 @@ test_words = 0
 [solver.owl-qn]
 )";
 
-/// The address sanitizer takes memory without bound for itself, and a SIGSEGV for its own.
-#if defined(__SANITIZE_ADDRESS__)
+/// Sanitizers reserve memory without bound, and handle SIGSEGV themselves.
+#if defined(PROXBENCH_SANITIZED)
 constexpr bool kSanitized = true;
 #else
 constexpr bool kSanitized = false;
