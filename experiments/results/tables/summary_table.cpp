@@ -370,14 +370,27 @@ std::vector<std::string> cost_notes(const Summary& summary, const TableGroup& gr
   return notes;
 }
 
+/// Adds each remark once, after the labels of its rows.
+void add_remarks(const TableGroup& group, std::vector<std::string>& notes) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> remarks;
+  for (const TableRow& row : group.rows)
+    for (const std::string& remark : row.remarks) {
+      auto found = std::ranges::find(remarks, remark, [](const auto& one) { return one.first; });
+      if (found == remarks.end()) found = remarks.insert(found, {remark, {}});
+      found->second.push_back(row.label);
+    }
+  for (const auto& [remark, labels] : remarks)
+    notes.push_back(fmt::format("{}: {}", fmt::join(labels, ", "), remark));
+}
+
 std::vector<std::string> footnotes(const Summary& summary, const TableGroup& group,
                                    const TableOptions& options, bool ratio_shown) {
   std::vector<std::string> notes = cost_notes(summary, group, options, ratio_shown);
   if (const std::string few = few_repetitions_note(group); !few.empty()) notes.push_back(few);
+  add_remarks(group, notes);
   std::set<std::string> machines;
   for (const TableRow& row : group.rows) {
     machines.insert(row.machine);
-    for (const std::string& remark : row.remarks) notes.push_back(fmt::format("{}: {}", row.label, remark));
     for (const FailureCount& failure : row.failures)
       notes.push_back(fmt::format("{}: {} of {} {}{}; in no median.", row.label, failure.count,
                                   row.repetitions, failure.status,
