@@ -34,8 +34,8 @@ using SelectionMeasure = const MetricInfo*;
 /// The instances on which models are measured.
 class HeldOut {
  public:
-  /// Leaves out instances with a gold output that training does not know if the measure is the loss, which
-  /// they lack. Throws Error (kInput) if no instance is left. Throws Error (kUsage) if the metric does not
+  /// If the measure is the loss, leaves out instances with a gold output that training does not know: they
+  /// have no loss. Throws Error (kInput) if no instance is left. Throws Error (kUsage) if the metric does not
   /// apply to the data, or if the oracle cannot compute the hinge loss of one instance.
   HeldOut(Dataset data, const std::string& oracle, const Parallel& parallel, SelectionMeasure measure,
           const Loss& loss = {});
