@@ -23,8 +23,8 @@ Dataset select_instances(const Dataset& data, std::span<const Index> instances);
 /// Draws a random partition of the instances. Each part is ascending, and sizes differ by at most one. The
 /// same seed gives the same partition. Throws Error (kUsage) unless 2 <= folds <= instances.
 std::vector<std::vector<Index>> draw_folds(std::size_t instances, std::int64_t folds, std::uint64_t seed);
-/// That share of the instances, at random, rounded to an integer. Throws Error (kUsage) where that is none
-/// or all of them.
+/// Draws this share of the instances, rounded to an integer, at random. Throws Error (kUsage) if that is no
+/// instance or all of them.
 std::vector<Index> draw_held_out(std::size_t instances, double share, std::uint64_t seed);
 
 /// The measure on held-out instances: a metric, or the training loss if this is null. The loss is the mean
