@@ -106,7 +106,7 @@ std::string nbest_text(const DataBatch& batch, const Tagged& tagged, std::size_t
   return fmt::format("{}", fmt::join(part, ""));
 }
 
-/// Writes one line for each position: the labels that are on, separated by TAB.
+/// Returns one line for each position: the labels that are on, separated by TAB.
 std::string sets_text(const Dataset& data, const std::vector<Index>& outputs) {
   std::string out;
   const std::size_t width = data.prediction_width();

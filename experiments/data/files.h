@@ -21,8 +21,8 @@ enum class HierarchyUse { kNone, kOptional, kRequired };
 /// If info.needs_files is false, it throws if there are files.
 void set_reader(DataFormatInfo& info, DataPair (*read)(const DataFiles& files, const Options& options),
                 HierarchyUse hierarchy = HierarchyUse::kNone);
-/// Sets info.read to the function without processes, and info.read_share to the same function with processes.
-/// Sets info.streams to true, so `read` must call read_sequences().
+/// Does the same for a function with processes: info.read passes none, and info.read_share passes those that
+/// share the files. Sets info.streams to true, so `read` must call read_sequences().
 void set_reader(DataFormatInfo& info,
                 DataPair (*read)(const DataFiles& files, const Options& options, const Processes* processes),
                 HierarchyUse hierarchy = HierarchyUse::kNone);

@@ -49,7 +49,7 @@ std::vector<std::string> files_of(const Trainer& trainer);
 std::string algorithm_of(const Trainer& trainer, const RunParameters& job);
 
 /// E.g. "CRFsuite 0.12.2", with ", one thread" if the job asks for more threads than the trainer has. Empty
-/// if the trainer is missing.
+/// if nothing is known about the trainer.
 std::string trainer_title(const RunParameters& job);
 
 /// Why the trainer of a job cannot run, as far as this is known without the data; empty if it can. `oracle`

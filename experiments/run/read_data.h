@@ -1,5 +1,5 @@
 #pragma once
-/// Reads data from files and checks it. All commands read their data this way.
+/// Reads data from files and checks it. Every run gets its data this way.
 
 #include <string>
 
