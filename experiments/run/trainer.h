@@ -102,8 +102,8 @@ class LoadedData {
   mutable std::unique_ptr<Reduced> reduced_;
 };
 
-/// Throws Error (kUsage), with unmet_needs() and the solvers that fit, if this solver cannot run on the data
-/// with this penalty and this loss.
+/// Throws Error (kUsage), with the solvers that fit, if this solver cannot run on the data with this penalty
+/// and this loss (unmet_needs()), or if it cannot share instances and there are several processes.
 void require_needs(const LoadedData& data, const SolverInfo& solver, const Penalty& penalty,
                    const Loss& loss);
 
@@ -130,7 +130,7 @@ RunOutcome train_from(const LoadedData& data, const RunParameters& settings, Spa
 std::string missing_loss_text(const RunOutcome& outcome);
 
 /// Sets what train(), train_path() and `certify` all report: the facts of the data, its threads and back end,
-/// and the peak memory of this process.
+/// and the peak memory (the largest of all processes).
 void set_facts(const LoadedData& data, RunOutcome& outcome);
 /// count_solve() adds a solve to the totals, which begin_counting() sets to 0. If several solves have the
 /// same note, the last one is kept.
