@@ -1,4 +1,4 @@
-/// `certify`: how good a stored model is.
+/// `certify`: measures how good a stored model is.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -17,7 +17,7 @@ namespace proxbench {
 namespace {
 
 struct CertifyCommand : ModelFlags {
-  double seconds = 0.0;  ///< to tighten; 0: do not
+  double seconds = 0.0;  ///< time limit of --tighten; 0: do not tighten
 
   void add_to(CLI::App& command) {
     ModelFlags::add_to(command)->required();
@@ -33,7 +33,7 @@ struct CertifyCommand : ModelFlags {
         ->type_name("SECONDS");
   }
 
-  /// The flags, and what the header says in their place.
+  /// Combines the flags with the model's header, which gives what they leave open.
   ExperimentConfig config(const Model& stored) const {
     RunFlags all = run;
     for (const char* key : {"lambda", "mu"}) {
@@ -45,14 +45,14 @@ struct CertifyCommand : ModelFlags {
             fmt::format("--{} is not given, and the model does not say: {}", key, error.what()));
       }
     }
-    // Of a model without a header that names it, the log loss.
+    // A model without a loss in its header was trained with the log loss.
     for (const char* key : {"loss", "cost"})
       if (!run.given(key) && stored.header.contains(key) && !run.given("loss"))
         all.set(key, stored.header.at(key));
     return config_of(all);
   }
 
-  /// Warns where the data are not those of the model's training.
+  /// Warns if the data differ from the model's training data.
   void compare(const Model& stored, const LoadedData& loaded) const;
   void execute() const;
 };

@@ -23,7 +23,7 @@ namespace proxbench {
 namespace {
 
 constexpr int kDone = 0, kFailed = 1, kBadUsage = 2;
-/// What several processes may do together.
+/// Commands that several processes can run together.
 constexpr std::string_view kSharedCommands[] = {"train", "select", "certify"};
 
 extern "C" void on_interrupt(int signal) {
@@ -47,7 +47,7 @@ void set_up_logging() {
   spdlog::set_default_logger(logger);
 }
 
-/// CLI11 leaves an unknown command among the arguments it did not expect.
+/// Returns the unknown command, which CLI11 reports only as an unexpected argument.
 std::string unknown_command(const CLI::App& app, int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return "";
   std::vector<std::string> commands;
@@ -69,8 +69,8 @@ void refuse_commands_for_one_process(CLI::App& app) {
   }
 }
 
-/// Version, revision, compiler and instruction set of this program, and the digest of the code that decides
-/// results.
+/// The version, revision, compiler and instruction set of this program, and the digest of the code that
+/// decides results.
 std::string version_text() {
   const Provenance made = provenance();
   return fmt::format("proxbench {}\nrevision {}{}\ncompiler {}\ninstruction set {}\ncode {}", made.version,
@@ -93,7 +93,7 @@ int run_command_line(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", version_text);
   app.footer("Exit status: 0 done, 1 failed or interrupted, 2 bad usage or config.");
-  app.fallthrough();  // so that it may also stand behind the command
+  app.fallthrough();  // --plugin may also follow the command
   app.add_option_function<std::vector<std::string>>(
          "--plugin",
          [](const std::vector<std::string>& files) {
@@ -109,7 +109,7 @@ int run_command_line(int argc, char** argv) {
     add(app);
   try {
     if (launched_processes() != nullptr) refuse_commands_for_one_process(app);
-    instruction_set();  // a wrong PROXBENCH_ISA is told before any work
+    instruction_set();  // reports a wrong PROXBENCH_ISA before any work
     if (!answer_completion(app, {argv + 1, argv + argc})) app.parse(argc, argv);
     return kDone;
   } catch (const CLI::ParseError& error) {
@@ -135,7 +135,7 @@ template <class Section>
 void KeyFlags<Section>::add(CLI::App& command, const std::string& name, std::string help, std::string flag) {
   const ConfigKey<Section>& key = find_key<Section>(name);
   const OptionSpec& spec = key.spec;
-  const bool list = key.list && help.empty();  // help of its own is of a single value
+  const bool list = key.list && help.empty();  // a special help text describes a single value
   if (flag.empty()) flag = flag_name(name);
   if (help.empty()) help = spec.help;
   if (list) help += ", separated by commas";
@@ -144,7 +144,7 @@ void KeyFlags<Section>::add(CLI::App& command, const std::string& name, std::str
   if (!standard.empty()) help += fmt::format(" [{}]", standard);
   std::string& text = flags_[name].text;
   flags_[name].flag = flag;
-  // Several files may also stand one behind the other, as the shell leaves them of a pattern.
+  // A flag may also take several files in a row, as the shell expands a pattern.
   const auto take_files = [&text](const std::vector<std::string>& files) { text = joined(files); };
   (list && spec.file ? command.add_option_function<std::vector<std::string>>(flag, take_files, help)
                      : command.add_option(flag, text, help))
@@ -185,7 +185,7 @@ Penalty penalty_of(const ExperimentConfig& config) {
 }
 
 Parallel make_parallel(const ExperimentConfig& config) {
-  // Processes of one machine share its cores.
+  // Processes on one machine share its cores.
   const int threads =
       config.threads > 0 ? config.threads : std::max(1, resolved_threads(0) / launched_processes_here());
   return Parallel(threads, config.backend, launched_processes());
@@ -244,10 +244,10 @@ namespace {
 /// The flag whose result goes to standard output.
 std::string flag_to_stdout;
 
-/// Throws Error where a file of this name could not be written. Leaves nothing behind.
+/// Throws Error if a file with this name could not be written. Leaves no file behind.
 void check_writable(const std::string& flag, const std::string& file) {
   namespace fs = std::filesystem;
-  std::error_code ignored;  // a file that does not exist yet is what we hope for
+  std::error_code ignored;  // usually the file does not exist yet
   if (file == kStandardStream) {
     if (!flag_to_stdout.empty())
       throw Error::usage(fmt::format("{} and {}: both go to standard output, expected a file for one of them",
@@ -331,7 +331,7 @@ void ProgressPrinter::sample(const std::string& name, const Sample& sample) {
   std::string line = fmt::format("{}: {:.1f} s, iteration {}, objective {:.10g}, nnz {}", name,
                                  sample.seconds, sample.iteration, sample.objective, sample.nnz);
   if (terminal_) {
-    fmt::print(stderr, "\r\x1b[K{}", line.substr(0, terminal_width() - 1));  // what wraps cannot be cleared
+    fmt::print(stderr, "\r\x1b[K{}", line.substr(0, terminal_width() - 1));  // a wrapped line would stay
     std::fflush(stderr);
     open_line_ = true;
   } else {

@@ -24,7 +24,8 @@ using testing::HasSubstr;
 using testing::MatchesRegex;
 using testing::Not;
 
-/// Of kTest: one chunk, which is found; the label X of the test set alone is an error, and starts no chunk.
+/// The metrics of kTest. It has one chunk, which is found. The label X, which only the test set has, is an
+/// error and starts no chunk.
 const json kTestMetrics = {{"accuracy", 0.8},
                            {"structure-accuracy", 0.5},
                            {"chunk-precision", 1.0},
@@ -68,7 +69,7 @@ TEST_F(CommandLine, CertifyAgreesWithTrain) {
     EXPECT_EQ(trained[key], certified[key]) << key;
   EXPECT_EQ(trained["dual"], certified["dual"]);
   EXPECT_TRUE(certified["tightened"].is_null());
-  // The header of the model says what the flags leave out.
+  // The header of the model supplies what the flags omit.
   ASSERT_EQ(run("certify --train train.txt --model m.tsv --threads 1 --json d.json").status, 0);
   EXPECT_EQ(read_json("d.json")["objective"], trained["objective"]);
 }
@@ -85,7 +86,7 @@ TEST_F(CommandLine, TrainStartsFromAModel) {
   EXPECT_EQ(first.nnz, cold["nnz"].get<std::uint64_t>());
   EXPECT_NEAR(first.objective, cold["objective"].get<double>(), 1e-12);
 
-  // Of other labels, features, oracle and format; nothing is left behind.
+  // Models with other labels, features, oracle or format are refused, and leave no file behind.
   folder.write("other.txt", "O\tw=the\tbias\nB\tw=new\tbias\nI\tw=york\tbias\n\n");
   const auto refused = [&](const std::string& arguments) {
     const Result bad =
@@ -141,7 +142,7 @@ TEST_F(CommandLine, TrainStopsAtAGapWithoutATolAndCertifyTightens) {
   EXPECT_THAT(wrong.err, HasSubstr("--tighten -1: violated constraint 0 <= tighten"));
 }
 
-/// Rows of two labels and two features, of which the first has one cell like this.
+/// Rows with two labels and two features. The first row has this cell.
 std::string rows_with_cell(const std::string& cell) {
   std::string out = "1 1:" + cell + " 2:1\n";
   for (int i = 0; i < 30; ++i)
@@ -149,7 +150,7 @@ std::string rows_with_cell(const std::string& cell) {
   return out;
 }
 
-/// The gradient of the cell is nearly all of kkt at w = 0.
+/// The gradient of the cell makes up nearly all of kkt at w = 0.
 TEST_F(CommandLine, TrainSaysWhereKktProvesLittle) {
   folder.write("cell.txt", rows_with_cell("1e12"));
   const std::string flags =
@@ -184,7 +185,7 @@ TEST_F(CommandLine, TrainProvesNothingOfARunThatDiverged) {
   for (const char* key : {"kkt", "dual", "gap", "relative_gap"}) EXPECT_TRUE(summary[key].is_null()) << key;
 }
 
-/// Of all runs: what the log or the terminal says of a solver without losses.
+/// For a solver that passes no loss, the log or the terminal has this text.
 constexpr const char* kNoLoss = "hands no loss to Monitor::step()";
 
 TEST_F(CommandLine, ATracedRunSaysOnceThatItsSolverHandsOverNoLoss) {
@@ -344,7 +345,7 @@ TEST_F(CommandLine, TrainsAndCertifiesWithAHingeLoss) {
   EXPECT_LE(last.gap, 1e-3 * last.objective);
   EXPECT_THAT(read_text(folder / "m.tsv"),
               testing::AllOf(HasSubstr("# loss=hinge\n"), HasSubstr("# cost=hamming-mean\n")));
-  // The header says the loss; without the solver's dual point the bound is a weaker one.
+  // The header supplies the loss. Without the solver's dual point the bound is weaker.
   const Result certified = run("certify --format crfsuite --train train.txt --model m.tsv --json c.json");
   ASSERT_EQ(certified.status, 0) << certified.err;
   EXPECT_EQ(read_json("c.json")["objective"], summary["objective"]);
@@ -487,7 +488,7 @@ TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder / "out/references"), {}), 2);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder / "out/runs"), {}), 4);
 
-  // Again: the references are reused, runs of the same name are replaced, others stay.
+  // In the second sweep, references are reused, runs with the same name are replaced, and others stay.
   const Result again =
       run("run tiny.ini --out out --set experiment.lambda=1 --set solver.gd.max_iterations=3");
   ASSERT_EQ(again.status, 0) << again.err;
@@ -498,7 +499,7 @@ TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
   EXPECT_EQ(later[3].result.iterations, 3);
   EXPECT_EQ(later[3].status(), "max-iterations");
 
-  // A tighter reference holds for all runs on the same data, also those stored before.
+  // A tighter reference holds for all runs on the same data, including those stored before.
   const std::string config = kConfig;
   folder.write("tight.ini", config.substr(0, config.find("[solver.gd]")));
   const Result tight =
@@ -624,7 +625,7 @@ TEST_F(CommandLine, ListKnowsEverySolverAndOption) {
   EXPECT_EQ(read_json("l.json"), json::parse(listed.out));
 }
 
-/// Two branches with three leaves, and documents whose words mostly tell them.
+/// Two branches with three leaves, and documents whose words mostly determine the leaf.
 const char* const kHierarchy = "1 2 4\n1 2 5\n3 6\n";
 const char* const kDocuments =
     "4 0:10 7:2 8:1\n4 0:11 7:1 9:1\n5 0:12 8:3\n5 0:13 8:1 9:2\n6 0:14 12:1\n6 0:15 12:2 9:1\n4 0:16 7:1\n";
@@ -646,7 +647,7 @@ TEST_F(TreeCommandLine, ModelsAreNamedByFeatureAndNodeAndReadBack) {
   const Result result = train("--solver prox-newton --lambda 0.3 --tol 1e-8 --json s.json --model m.tsv");
   ASSERT_EQ(result.status, 0) << result.err;
   const json summary = read_json("s.json");
-  EXPECT_EQ(summary["d"], 4 * 7);  // 6 ids and the root above the two tops
+  EXPECT_EQ(summary["d"], 4 * 7);  // 6 ids and the root above the two top nodes
   EXPECT_EQ(summary["instances"], 7);
   EXPECT_GT(summary["nnz"], 0);
   EXPECT_THAT(read_text(folder / "m.tsv"), HasSubstr("# labels=root\t1\t2\t4\t5\t3\t6\n"));
@@ -673,7 +674,7 @@ TEST_F(TreeCommandLine, ScaledDataAreNotReadWithoutTheirTrainingSet) {
   EXPECT_THAT(result.err, HasSubstr("scaled over the training set"));
   ASSERT_EQ(train("--lambda 0.3 --model plain.tsv --data-option scale=none").status, 0);
   EXPECT_EQ(run("predict --hierarchy hier.txt --test more.txt --model plain.tsv").status, 0);
-  // The document id is scaled over the training set whatever `scale` says.
+  // The document id is scaled over the training set, even with scale=none.
   ASSERT_EQ(
       train("--lambda 0.3 --model id.tsv --data-option scale=none --data-option keep_doc_id=true").status, 0);
   const Result id = run("predict --hierarchy hier.txt --test more.txt --model id.tsv");
@@ -699,7 +700,7 @@ TEST_F(TreeCommandLine, BadInputNamesFileAndLineAndLeavesNothing) {
   EXPECT_FALSE(fs::exists(folder / "s.json"));
 }
 
-/// The paper's own experiment for whoever has its training file: it only has to lie in the data folder.
+/// Tests the paper's own experiment, which only needs its training file in the data folder.
 TEST_F(TreeCommandLine, ATrainingFileInTheDataFolderIsFound) {
   fs::create_directories(folder / "data/lshtc1-dryrun");
   folder.write("data/lshtc1-dryrun/cat_hier.txt", kHierarchy);

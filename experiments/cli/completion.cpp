@@ -1,5 +1,5 @@
-/// `completion`: scripts that let a shell ask the program what may stand at the cursor, and the answers. All
-/// of it comes from the tree of commands and the registries.
+/// `completion`: prints scripts that let a shell ask the program for the possible words at the cursor, and
+/// answers them. All answers come from the tree of commands and the registries.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,9 +18,10 @@
 namespace proxbench {
 namespace {
 
-/// What the scripts of the shells (completion.bash, completion.zsh) call, no command of the tree: with the
-/// words up to the cursor. They get lines "WORD" or "WORD<TAB>help", or ":files EXTENSION" (none: any), or
-/// ":folders". A word that ends with '=', '.' or ',' is not finished.
+/// The word with which the shells' scripts (completion.bash, completion.zsh) call the program, followed by
+/// the words up to the cursor. It is no command in the tree. The answer has lines "WORD" or "WORD<TAB>help",
+/// or ":files EXTENSION" (no extension: any file), or ":folders". A word that ends with '=', '.' or ',' is
+/// not finished.
 constexpr std::string_view kAsk = "__complete";
 
 struct Answer {
@@ -28,12 +29,12 @@ struct Answer {
 };
 using Answers = std::vector<Answer>;
 
-/// What was typed before the cursor.
+/// The words before the cursor.
 struct Typed {
   CLI::App& program;
   CLI::App* command = &program;
-  CLI::Option* open = nullptr;                     ///< waits for its value
-  std::map<std::string, std::string> values = {};  ///< of flags: "--solver"
+  CLI::Option* open = nullptr;                     ///< a flag that waits for its value
+  std::map<std::string, std::string> values = {};  ///< by flag, e.g. "--solver"
   std::vector<std::string> positionals = {};
 
   std::string value(const std::string& flag) const { return values.contains(flag) ? values.at(flag) : ""; }
@@ -49,7 +50,7 @@ void note_word(Typed& typed, const std::string& word) {
     typed.values[long_name(*open)] = word;
     if (long_name(*open) == "--plugin") load_plugin(word);
   } else if (word.starts_with('-') && word != "-") {
-    // The program's own flags may stand anywhere.
+    // The program's own flags may come anywhere.
     CLI::Option* option = typed.command->get_option_no_throw(word);
     if (!option) option = typed.program.get_option_no_throw(word);
     if (option && option->get_items_expected_max() > 0) typed.open = option;
@@ -76,13 +77,13 @@ Answers names_with_help(const Registry<Info>& registry) {
   return answers;
 }
 
-/// None where nothing has this name.
+/// Returns no options if no item has this name.
 template <class Info>
 OptionTable options_of(const Registry<Info>& registry, const std::string& name) {
   return registry.contains(name) ? registry.find(name).options : OptionTable{};
 }
 
-/// The values of a flag or key: registered names, or those that its row allows.
+/// Returns the values of a flag or key: registered names, or those that its row allows.
 Answers values_of(const OptionTable& table, const std::string& name) {
   if (name == "solver" || name == "reference_solver") return names_with_help(solver_registry());
   if (name == "format") return names_with_help(data_format_registry());
@@ -98,13 +99,13 @@ Answers values_of(const OptionTable& table, const std::string& name) {
   return words(spec->automatic ? std::vector<std::string>{"auto"} : spec->choices);
 }
 
-/// Puts what was typed up to the last `end` before each word.
+/// Puts the typed text up to position `end` before each word.
 Answers behind(const std::string& typed, std::size_t end, Answers answers) {
   for (Answer& answer : answers) answer.word = typed.substr(0, end + 1) + answer.word;
   return answers;
 }
 
-/// "key=", or the values of a key; in a list the last one.
+/// Returns "key=" for each key, or the values of a key; in a list those of the last item.
 Answers assignments(const OptionTable& table, const std::string& typed) {
   Answers answers;
   const std::size_t equals = typed.find('='), comma = typed.rfind(',');
@@ -115,26 +116,26 @@ Answers assignments(const OptionTable& table, const std::string& typed) {
   return answers;
 }
 
-/// The config among the words before the cursor, as far as it can be read.
+/// Reads the config among the words before the cursor, as far as possible.
 Ini typed_config(const Typed& typed) {
   for (const std::string& file : typed.positionals) {
-    Problems ignored;  // `check` tells them
+    Problems ignored;  // `check` reports them
     try {
       if (file.ends_with(".ini")) return read_ini(file, ignored);
     } catch (const Error&) {
-      continue;  // not there yet
+      continue;  // does not exist yet
     }
   }
   return {};
 }
 
-/// None where there is no such section.
+/// Returns no keys if there is no such section.
 OptionTable section_table(const std::string& kind) {
   const auto info = std::ranges::find(config_sections(), kind, &ConfigSectionInfo::name);
   return info == config_sections().end() ? OptionTable{} : info->keys;
 }
 
-/// The keys of one section: its own, and the options of its solver or format.
+/// Returns the keys of one section: its own keys, and the options of its solver or format.
 OptionTable section_keys(const std::string& name, const Ini& config) {
   const std::size_t dot = std::min(name.find('.'), name.size());
   const std::string kind = name.substr(0, dot);
@@ -148,7 +149,7 @@ OptionTable section_keys(const std::string& name, const Ini& config) {
   return keys;
 }
 
-/// "section.", "section.key=", or the values of a key.
+/// Returns "section.", "section.key=", or the values of a key.
 Answers config_values(const Typed& typed, const std::string& word) {
   const Ini config = typed_config(typed);
   const std::size_t equals = word.find('='), dot = word.rfind('.', equals);
@@ -165,8 +166,8 @@ Answers config_values(const Typed& typed, const std::string& word) {
   return answers;
 }
 
-/// What CLI11 says of the values: "TYPE:{a,b}" where CLI::IsMember checks them. What a file or folder is
-/// called is for the shell to say.
+/// Gets the values from CLI11's type text, "TYPE:{a,b}" if CLI::IsMember checks them. For files and folders,
+/// the shell finds the names.
 Answers values_of_type(const std::string& type) {
   if (const std::size_t begin = type.find('{'); begin != type.npos)
     return words(split_list(type.substr(begin + 1, type.find('}') - begin - 1)));
@@ -185,7 +186,7 @@ Answers values_of(const CLI::Option& option, const Typed& typed, const std::stri
     const std::string solver = typed.value("--solver");
     return assignments(options_of(solver_registry(), solver.empty() ? kBestForL1 : solver), word);
   }
-  // A flag may have the name of an option of a run, or of a key in the section of its command.
+  // A flag can have the name of a run option, or of a key in the section of its command.
   std::string key = flag.substr(std::min<std::size_t>(2, flag.size()));
   std::ranges::replace(key, '-', '_');
   if (type.find('{') == type.npos)
@@ -211,7 +212,7 @@ Answers commands_of(const CLI::App& command) {
   return answers;
 }
 
-/// The argument without a flag that comes next; the last one may take all that follow.
+/// Returns the next positional argument. The last one may take all words that follow.
 const CLI::Option* next_positional(const CLI::App& command, std::size_t given) {
   const std::vector<const CLI::Option*> all =
       command.get_options([](const CLI::Option* one) { return one->get_positional(); });
@@ -252,7 +253,7 @@ struct CompletionCommand {
 
 bool answer_completion(CLI::App& app, const std::vector<std::string>& arguments) {
   if (arguments.empty() || arguments.front() != kAsk) return false;
-  // "--flag=value" are two words, of which the shell completes one.
+  // "--flag=value" counts as two words; the shell completes it as one.
   std::vector<std::string> typed_words;
   std::string prefix;
   for (auto word = arguments.begin() + 1; word != arguments.end(); ++word) {

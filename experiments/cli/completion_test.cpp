@@ -1,4 +1,4 @@
-/// Completion and the manual page, as shells and readers meet them.
+/// Tests completion in shells, and the manual page.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -59,8 +59,8 @@ class Completion : public testing::Test {
     return answers;
   }
 
-  /// What bash would put in for the last of `parts`. Parts are words as bash takes them apart, at '=' too; a
-  /// part that begins with a blank begins a new word.
+  /// Returns what bash would insert for the last of `parts`. Parts are words as bash splits them, also at
+  /// '='. A part that begins with a blank begins a new word.
   Words bash(const Words& parts) const {
     std::string line = PROXBENCH_PROGRAM, words = in_quotes(PROXBENCH_PROGRAM);
     for (const std::string& part : parts) {
@@ -138,7 +138,7 @@ TEST_F(Completion, KnowsEveryOptionOfTheTables) {
 TEST_F(Completion, ZshIsGivenTheSameAnswers) {
   if (std::system("command -v zsh >/dev/null") != 0) GTEST_SKIP() << "needs zsh";
   const std::string script = output_of(in_quotes(PROXBENCH_PROGRAM) + " completion zsh");
-  // In place of the functions of zsh that offer words and files: print what they are given.
+  // Replaces the functions of zsh that offer words and files by ones that print their arguments.
   const auto zsh = [&](const std::string& typed) {
     folder.write(".script",
                  "compdef() { }\ncompset() { }\n_files() { print -r -- files $* }\n"

@@ -1,4 +1,4 @@
-/// `evaluate`: how well each label and each type of chunks is predicted.
+/// `evaluate`: measures how well each label and each chunk type is predicted.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,11 +16,11 @@
 namespace proxbench {
 namespace {
 
-/// Confusions that the table shows.
+/// The number of confusions that the table shows.
 constexpr std::size_t kConfusions = 10;
 
-/// The last two columns of each line, gold and predicted label; empty lines stand between sequences. Columns
-/// are separated by TAB in a line that has one, and else by blanks.
+/// Reads the last two columns of each line, gold and predicted label. Empty lines separate sequences. If a
+/// line has a TAB, TABs separate its columns; otherwise blanks do.
 Predictions read_columns(const std::string& file) {
   Predictions out;
   NameIndex labels;
@@ -86,7 +86,7 @@ struct Confusion {
   std::uint64_t count;
 };
 
-/// The most frequent first.
+/// The most frequent confusions come first.
 std::vector<Confusion> sorted_confusions(const Evaluation& evaluation) {
   std::vector<Confusion> out;
   for (const auto& [names, count] : evaluation.confusions)

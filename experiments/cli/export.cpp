@@ -1,4 +1,4 @@
-/// `export`, `merge` and `report`: stored results as tables for other programs, as one folder, and as a page.
+/// `export`, `merge` and `report`: turn stored results into tables for other programs, one folder, or a page.
 #include "experiments/results/tables/export.h"
 
 #include <fmt/format.h>
@@ -42,7 +42,7 @@ struct ExportCommand {
     return all;
   }
 
-  /// Where a table goes in CSV: the first into the file itself, the others beside it as NAME-TABLE.csv.
+  /// In CSV, the first table goes into the file itself, and the others beside it into NAME-TABLE.csv.
   void execute() const {
     const std::vector<ExportTable> all = tables();
     fs::path file = out;

@@ -1,5 +1,5 @@
-/// What a person does in the first hours with data of one's own, and the mistakes of these hours: each step
-/// works, and each mistake ends in one sentence that says what to do.
+/// The first hours of a user with new data. Each step works, and each typical mistake ends in one sentence
+/// that says what to do.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ class FirstHours : public CommandLine {
 };
 
 struct Step {
-  const char *command, *says;  ///< `says`: on either stream
+  const char *command, *says;  ///< `says`: text on either stream
 };
 
 TEST_F(FirstHours, StepsWork) {
@@ -107,7 +107,7 @@ TEST_F(FirstHours, MistakesEndInASentenceThatSaysWhatToDo) {
     EXPECT_EQ(result.status, status) << result.err;
     EXPECT_THAT(result.err, HasSubstr(says));
   }
-  // A sequence of columns whose label is taken from the words.
+  // The label of a column file is predicted from the words.
   const Result words =
       run("train --format conll --train columns.txt --lambda 1 --data-option label_column=0 "
           "--data-option word_column=1 --data-option attributes=words --data-option sentences=2");

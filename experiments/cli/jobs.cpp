@@ -1,5 +1,5 @@
-/// `status` and `cancel`: what became of the runs of a folder, and of its jobs; `slurm-task`: what each task
-/// of an array runs on its node.
+/// `status` and `cancel`: show the state of a folder's runs and jobs, and end its jobs. `slurm-task`: the
+/// command that each task of an array runs on its node.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -30,7 +30,7 @@ std::string end_of(const std::filesystem::path& log) {
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
-/// `revision`: of the proxbench that made it; empty: not known.
+/// Sets `revision` to that of the proxbench that made the run; empty if it is unknown.
 RunState stored_state(const std::filesystem::path& folder, std::string& revision) {
   RunState out{.state = "failed", .job = "", .reason = "", .node = "", .log = folder / "log.txt"};
   if (const std::optional<Run> run = find_record(folder / kManifestFile, out.reason)) {
@@ -116,7 +116,7 @@ struct CancelCommand {
 
   void execute() const {
     require_results(out);
-    constexpr double kPatience = 60.0;  // seconds: a sweep that submits jobs holds the lock
+    constexpr double kPatience = 60.0;  // seconds; a sweep holds the lock while it submits jobs
     const OutLock lock(out, kPatience);
     const SubmittedJobs jobs = submitted_jobs(out);
     if (!jobs.queue) throw Error(jobs.no_answer);

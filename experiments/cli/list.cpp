@@ -1,4 +1,4 @@
-/// `list`: everything that is registered, and its options.
+/// `list`: prints everything that is registered, and its options.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,14 +16,14 @@
 namespace proxbench {
 namespace {
 
-/// A registered thing, or a section of configs.
+/// A registered item, or a section of configs.
 struct Entry {
   std::string name, help;
-  Json facts = Json::object();          ///< what else there is to say of it
-  std::vector<std::string> lines = {};  ///< the same for people
+  Json facts = Json::object();          ///< further facts
+  std::vector<std::string> lines = {};  ///< the same facts as text
   const LoadedPlugin* plugin = nullptr;
   OptionTable options = {};
-  std::set<std::string> lists = {}, required = {};  ///< of the options
+  std::set<std::string> lists = {}, required = {};  ///< names of options
 
   void print(bool with_options) const;
   Json to_json(const char* options_key) const;
@@ -31,7 +31,7 @@ struct Entry {
 
 /// All entries of one kind.
 struct Kind {
-  const char *title, *key, *options_key;  ///< keys of JSON
+  const char *title, *key, *options_key;  ///< title, and keys in JSON
   std::vector<Entry> entries = {};
 };
 
@@ -185,7 +185,7 @@ struct ListCommand {
     JsonFlag{file.empty() || file.front().empty() ? "-" : file.front()}.write(out);
   }
 
-  /// What scripts/update-docs puts into the READMEs.
+  /// Prints the blocks that scripts/update-docs puts into the READMEs.
   static void print_blocks() {
     for (const auto& blocks : {option_blocks(), field_blocks()})
       for (const DocBlock& block : blocks) fmt::print("{}", block.text);

@@ -1,4 +1,4 @@
-/// `man`: the manual page, from the tree of commands and manual.roff.
+/// `man`: prints the manual page, made from the tree of commands and manual.roff.
 #include <fmt/format.h>
 
 #include "experiments/base/text.h"
@@ -7,14 +7,14 @@
 namespace proxbench {
 namespace {
 
-/// Text as roff shows it literally, also where its second line begins with a dot or quote.
+/// Escapes text so that roff shows it literally, even if its second line begins with a dot or quote.
 std::string roff(const std::string& text) {
   return replaced(text, {{'\\', "\\e"}, {'-', "\\-"}, {'\n', "\n\\&"}});
 }
 
 std::string option_text(const CLI::Option& option) {
   const std::string names = option.get_positional() ? option.get_name() : option.get_name(false, true);
-  // Without the choices that CLI11 adds to the name of the type.
+  // CLI11 adds the choices to the name of the type; leave them out.
   const std::string type = option.get_type_name();
   return fmt::format(".TP\n\\fB{}\\fR \\fI{}\\fR\n{}{}\n", roff(names),
                      option.get_items_expected_max() > 0 ? roff(type.substr(0, type.find(':'))) : "",

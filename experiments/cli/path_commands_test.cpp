@@ -28,7 +28,7 @@ test = test.txt
 
 class PathCommands : public CommandLine {
  protected:
-  /// The config with another lambda, and more lines in [experiment].
+  /// Writes the config with another lambda, and more lines in [experiment].
   void write_config(const std::string& lambda, const std::string& more = "") const {
     std::string text = kPathConfig;
     const std::string old = "path(max, 0.1*max, 6)\n";
@@ -67,7 +67,7 @@ TEST_F(PathCommands, RunAPathAsOneRunAndServeItAgain) {
   const Result again = run("run path.ini --out out");
   EXPECT_EQ(again.status, 0) << again.err;
   EXPECT_THAT(again.err, HasSubstr("1 of 1 runs are stored already"));
-  // The resolved config reads back, and the model of a point serves like any other.
+  // The resolved config can be read again, and a point's model works like any other.
   EXPECT_EQ(run("check out/config.ini").status, 0);
   EXPECT_EQ(run("certify --train train.txt --model " + (stored / "model-003.tsv").string()).status, 0);
   EXPECT_EQ(run("merge out --out copy").status, 0);
@@ -117,7 +117,7 @@ TEST_F(PathCommands, CompareAPathWithTheSolveOfItsLastLambda) {
   const Result csv = run("table out --kind path --format csv");
   EXPECT_THAT(csv.out, HasSubstr("dataset,path,solver,repetition,point,lambda,mu,objective"));
   EXPECT_EQ(run("plot out --kind path").status, 0);
-  EXPECT_EQ(run("table out").status, 0);  // of the single lambda
+  EXPECT_EQ(run("table out").status, 0);  // a table of the single lambda
 }
 
 TEST_F(PathCommands, TellWhatIsWrongWithAPathAndWhere) {
@@ -309,7 +309,7 @@ TEST_F(PathCommands, SelectGoesOnBeyondTheEndOfThePath) {
   EXPECT_GT(all["points"].size(), 4u);
   EXPECT_LE(all["points"].size(), 14u);
   for (std::size_t k = 0; k < all["points"].size(); ++k) {
-    // The same as the path that goes on, which starts anew, to the tolerance.
+    // Equals the results of the path that continues, up to the tolerance, although that one starts from zero.
     const json& same = k < 4 ? points[k] : further[k - 3];
     EXPECT_NEAR(all["points"][k]["lambda"].get<double>(), same["lambda"].get<double>(), 1e-3);
     EXPECT_NEAR(all["points"][k]["mean"].get<double>(), same["mean"].get<double>(), 1e-4) << k;

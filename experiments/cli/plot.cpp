@@ -1,4 +1,4 @@
-/// `plot`: figures from stored results.
+/// `plot`: draws figures from stored results.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether it compares solvers over problems.
+/// Whether the figures compare solvers over problems.
 bool has_profiles(const PlotConfig& plot) {
   return contains(plot.kinds, "profile") || contains(plot.kinds, "ecdf");
 }
@@ -56,7 +56,7 @@ struct PlotCommand : ReadFlags {
   }
 
  private:
-  /// The figures of one source.
+  /// Draws the figures of one source.
   void draw(const Source& source) const {
     const PlotConfig& config = source.presentation.plot;
     if (contains(config.kinds, "path")) {
@@ -84,7 +84,7 @@ struct PlotCommand : ReadFlags {
   }
 };
 
-/// Takes seconds off the axes.
+/// Removes seconds from the axes.
 void leave_out_seconds(PlotConfig& plot) {
   const auto seconds = std::find(plot.x.begin(), plot.x.end(), "seconds");
   if (seconds == plot.x.end()) return;

@@ -1,4 +1,4 @@
-/// `predict`: what a stored model says about data.
+/// `predict`: labels data with a stored model.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,16 +19,16 @@
 namespace proxbench {
 namespace {
 
-/// Instances that share a workspace.
+/// The number of instances that share a workspace.
 constexpr std::size_t kInstancesPerTask = 32;
 
-/// Writes lists of the N best structures, an empty line after those of each instance:
-/// - `rank TAB score TAB output TAB output ...`, rank from 1, an output for each position; or
-/// - with `rerank` a candidate of the format rerank, `correct/gold/guessed TAB base:DIFFERENCE`, counts of
-///   chunks where the outputs are labels of chunks (experiments/metrics/chunks.h), else
-///   `RIGHT TAB base:DIFFERENCE`, RIGHT the number of positions that are right. DIFFERENCE is the structure's
-///   score less the best one's: beside its log-probability a constant of the group, which re-ranking does not
-///   see.
+/// Writes the N best structures of each instance, followed by an empty line. The lines are
+/// - `rank TAB score TAB output TAB output ...`, with ranks from 1 and an output for each position; or
+/// - with `rerank`, candidates in the format rerank. If the outputs are labels of chunks
+///   (experiments/metrics/chunks.h), a line is `correct/gold/guessed TAB base:DIFFERENCE` with counts of
+///   chunks. Otherwise it is `RIGHT TAB base:DIFFERENCE`, where RIGHT is the number of correct positions.
+///   DIFFERENCE is the structure's score minus the best one's. It differs from the log-probability by a
+///   constant of the group, which re-ranking ignores.
 class NbestWriter {
  public:
   NbestWriter(const Dataset& data, bool rerank)
@@ -83,10 +83,10 @@ class NbestWriter {
   const Dataset& data_;
   const std::vector<std::string>& names_;
   bool rerank_;
-  std::optional<ChunkGrader> chunks_;  ///< where the outputs are labels of chunks
+  std::optional<ChunkGrader> chunks_;  ///< set if the outputs are labels of chunks
 };
 
-/// The lists of a batch. Throws Error (kUsage) where the oracle has no n best.
+/// Returns the lists of a batch. Throws Error (kUsage) if the oracle cannot find the n best.
 std::string nbest_text(const DataBatch& batch, const Tagged& tagged, std::size_t n, bool rerank,
                        const Parallel& parallel) {
   const NbestOracle* nbest = tagged.oracle->nbest();
@@ -106,7 +106,7 @@ std::string nbest_text(const DataBatch& batch, const Tagged& tagged, std::size_t
   return fmt::format("{}", fmt::join(part, ""));
 }
 
-/// The labels that are on, separated by TAB, a line for each position.
+/// Returns one line for each position: the labels that are on, separated by TAB.
 std::string sets_text(const Dataset& data, const std::vector<Index>& outputs) {
   std::string out;
   const std::size_t width = data.prediction_width();
@@ -119,13 +119,13 @@ std::string sets_text(const Dataset& data, const std::vector<Index>& outputs) {
   return out;
 }
 
-/// Writes a line for each position, or the number of the chosen candidate, from 1, for each group:
+/// Writes one line for each position, or for each group the number of the chosen candidate, from 1:
 ///
 ///     [GOLD TAB] LABEL[:P TAB LABEL:P TAB LABEL:P ...]
 ///
-/// with marginals the probability of the label and those of all labels, and before each instance a line
-/// `@probability TAB P` with that of its structure, as CRFsuite's `tag -p -i -l` has it. Empty lines stand
-/// between sequences, and behind each where somebody may be waiting for it.
+/// With marginals, a line has the probability of the label and then those of all labels. A line `@probability
+/// TAB P` before each instance then has the probability of its structure, as with CRFsuite's `tag -p -i -l`.
+/// Empty lines separate sequences. If a reader may be waiting, an empty line follows each sequence.
 class LabelWriter {
  public:
   LabelWriter(bool with_gold, bool with_marginals, bool awaited, const Parallel& parallel)
@@ -138,7 +138,7 @@ class LabelWriter {
     if (with_gold_ && !data.on.empty())
       throw Error::usage("--with-gold: found sets of labels, expected data of one label a position");
     if (!data.on.empty()) return sets_text(data, tagged.outputs);
-    // Instances are sequences, also where each has one position.
+    // Instances are sequences, even if each has one position.
     const bool sequences =
         data.quality.empty() && (batch.oracle == "chain" || data.positions() > data.instances());
     std::string out;
@@ -220,7 +220,7 @@ struct PredictCommand : ModelFlags {
   }
 
   void check() const {
-    constexpr std::int64_t kMost = 1'000'000;  // lists are kept until they are written
+    constexpr std::int64_t kMost = 1'000'000;  // lists stay in memory until they are written
     if (nbest && (*nbest < 1 || *nbest > kMost))
       throw Error::usage(fmt::format("--nbest {}: violated constraint 1 <= nbest <= {}", *nbest, kMost));
     if (!output.empty()) return;

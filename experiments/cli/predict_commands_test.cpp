@@ -68,7 +68,7 @@ TEST_F(PredictCommands, StandardInputAndOutputTakeThePlaceOfFiles) {
   EXPECT_EQ(run("predict --model m.tsv --test - --output - < text.txt").out, piped.out);
   EXPECT_EQ(run("predict --model m.tsv --test - --output - < text.txt | cat").out, piped.out + "\n")
       << "in a pipe each sequence ends with an empty line";
-  // All but the name of the file is the same.
+  // Everything except the name of the file is the same.
   const auto after_name = [](const std::string& model) { return model.substr(model.find("# format=")); };
   const Result trained =
       run("train --format crfsuite --train - --test test.txt --lambda 0.1 --threads 1 --model - < train.txt");
@@ -78,7 +78,7 @@ TEST_F(PredictCommands, StandardInputAndOutputTakeThePlaceOfFiles) {
               HasSubstr("standard input: found an empty file, expected label TAB"));
 }
 
-/// A pipe with a name, held open at this end.
+/// A named pipe, held open at this end.
 class NamedPipe {
  public:
   explicit NamedPipe(const fs::path& path) {
@@ -93,7 +93,7 @@ class NamedPipe {
   void write(const std::string& text) const {
     EXPECT_EQ(::write(descriptor_, text.data(), text.size()), static_cast<ssize_t>(text.size()));
   }
-  /// All that comes until an empty line, or until nothing came for a while.
+  /// Returns everything up to an empty line, or until a timeout.
   std::string answer() const {
     constexpr int kMilliseconds = 20'000;
     std::string out;
@@ -113,7 +113,7 @@ class NamedPipe {
 TEST_F(PredictCommands, AStreamIsLabelledAsItComes) {
   NamedPipe in(folder / "in"), out(folder / "out");
   ASSERT_EQ(run("predict --model m.tsv --test in --output out &").status, 0);
-  // Whoever writes waits for the answer, also where the next sequence has begun.
+  // The writer waits for the answer, even if the next sequence has begun.
   in.write("\tw=the\tbias\n\tw=new\tbias\n\n");
   EXPECT_EQ(out.answer(), "O\nB\n\n");
   in.write("\tw=is\tbias\n\n\tw=new\tbias\n");
@@ -145,7 +145,7 @@ TEST_F(PredictCommands, DataThatDoNotFitAreWarnedOf) {
   EXPECT_THAT(result.out, Not(HasSubstr("accuracy"))) << "none of the labels can be predicted";
   EXPECT_EQ(read_json("p.json")["unknown_labels"], 3);
   EXPECT_THAT(run("predict --model m.tsv --test test.txt").err, IsEmpty());
-  // Other data than those of the training.
+  // These data differ from the training data.
   EXPECT_THAT(run("certify --train train.txt --model m.tsv").err, IsEmpty());
   folder.write("more.txt", read_text(folder / "train.txt") + "\nO\tw=the\n");
   EXPECT_THAT(run("certify --train more.txt --model m.tsv").err,
@@ -189,8 +189,9 @@ TEST_F(PredictCommands, EvaluatesAModelAndColumnsAlike) {
               HasSubstr("evaluate: the text has no labels to compare with, expected labelled text"));
 }
 
-/// conlleval of "word gold predicted" counts of these: gold NP(1-2) VP(3) NP(4) and PP(6), predicted NP(1-2)
-/// VP(3) NP(4-5) PP(6), so NP 1 of 2 and 2, all others right, and of the tokens 5 of 6.
+/// conlleval counts "word gold predicted" of these lines: gold chunks are NP(1-2) VP(3) NP(4) PP(6),
+/// predicted ones NP(1-2) VP(3) NP(4-5) PP(6). So one of two NP is correct on either side, all other chunks
+/// are correct, and 5 of 6 tokens.
 TEST_F(PredictCommands, EvaluatesChunksAsConllevalDoes) {
   folder.write("columns.txt",
                "a B-NP B-NP\nb I-NP I-NP\nc B-VP B-VP\nd B-NP B-NP\ne O I-NP\n\nf B-PP B-PP\n");

@@ -26,7 +26,7 @@ struct Result {
 
 class ReadCommands : public testing::Test {
  protected:
-  /// A run that reaches f* = 100 after so many seconds.
+  /// A run that reaches f* = 100 after this many seconds.
   void write_run(
       const std::string& out, const std::string& label, int repetition, double seconds,
       const std::function<void(proxbench::Run&)>& change = [](proxbench::Run&) {}) const {
@@ -56,7 +56,7 @@ class ReadCommands : public testing::Test {
     write_record(folder / run / kManifestFile, stored);
     Sample first, before, last;
     first.objective = before.objective = 110.0;
-    before.seconds = before.passes = 0.95 * seconds;  // so that the time is known to a twentieth
+    before.seconds = before.passes = 0.95 * seconds;  // so the time is known to a twentieth
     last.objective = 100.0;
     last.nnz = 5;
     last.seconds = seconds;
@@ -235,7 +235,7 @@ print(len(samples), samples["seconds"].max(), samples["label"][-1], samples["lam
 
 TEST_F(ReadCommands, SixLinesOfPythonDrawTheSamples) {
   std::string python;
-  for (const std::string one : {"/usr/bin/python3", "python3"})  // Debian's, or what comes first
+  for (const std::string one : {"/usr/bin/python3", "python3"})  // Debian's, or the first on PATH
     if (std::system((one + " -c 'import matplotlib' 2>/dev/null").c_str()) == 0) python = one;
   if (python.empty()) GTEST_SKIP() << "no python3-matplotlib";
   write_run("one", "fast", 1, 1);

@@ -36,7 +36,7 @@ TEST_F(RerankCommands, NbestListsBeginWithThePrediction) {
   EXPECT_THAT(lines[0], testing::EndsWith("\tO\tB\tI")) << "what predict writes without --nbest";
   EXPECT_THAT(lines[2], StartsWith("3\t"));
   EXPECT_EQ(lines[3], "");
-  // Gold: O B I; X O, X being a label that training does not have.
+  // Gold: O B I; X O. Training does not have the label X.
   list("rerank.txt", "--test test.txt --nbest 2 --nbest-format rerank");
   EXPECT_THAT(read_text(folder / "rerank.txt"), StartsWith("1/1/1\tbase:0\n"));
   list("all.txt", "--test test.txt --nbest 1000");
@@ -78,7 +78,7 @@ TEST_F(RerankCommands, TrainsCertifiesPredictsAndSelects) {
       run("predict --model r.tsv --test lists.txt --output p.txt --json p.json --threads 1");
   ASSERT_EQ(predicted.status, 0) << predicted.err;
   EXPECT_EQ(read_json("p.json")["test_metrics"], summary["test_metrics"]);
-  // A positive weight of the base score chooses the first of each list.
+  // A positive weight of the base score selects the first of each list.
   EXPECT_EQ(read_text(folder / "p.txt"), "1\n1\n1\n1\n1\n1\n1\n1\n1\n");
   ASSERT_EQ(run("predict --model r.tsv --test lists.txt --output q.txt --nbest 2").status, 0);
   EXPECT_THAT(read_text(folder / "q.txt"), testing::MatchesRegex("(1\t0\t1\n2\t-[0-9.e-]+\t2\n\n){9}"));

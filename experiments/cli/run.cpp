@@ -1,4 +1,4 @@
-/// `run` and `check`: experiments from a config.
+/// `run` and `check`: run the experiments of a config, and check it.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -107,7 +107,8 @@ struct RunCommand : ConfigFlags, OutputFlags {
  private:
   SweepOptions options() const { return {.force = force, .jobs = jobs, .launcher = launcher, .wait = wait}; }
 
-  /// The config with what the flags say. A login node's cores say nothing of the cluster's.
+  /// Returns the config with the flags applied. The cores of a login node say nothing about those of the
+  /// cluster.
   ExperimentConfig config() const {
     std::vector<std::string> all = overrides;
     for (const std::string& assignment : slurm) all.push_back("slurm." + assignment);
@@ -122,7 +123,7 @@ struct RunCommand : ConfigFlags, OutputFlags {
   }
 
   void print_problems(const ExperimentConfig& config, const std::vector<SweepProblem>& problems) const {
-    std::vector<double> estimates;  // of what missing runs and references may take; NaN: not known
+    std::vector<double> estimates;  // seconds of missing runs and references; NaN: unknown
     std::size_t runs = 0, missing = 0, references = 0;
     for (const SweepProblem& problem : problems) {
       if (problem.lacks_reference) {
@@ -178,7 +179,7 @@ struct RunCommand : ConfigFlags, OutputFlags {
     return result;
   }
 
-  /// Of jobs that go on after this process: how to come back to them.
+  /// Says how to return to jobs that outlive this process.
   void tell_outstanding(const SweepResult& result, const std::filesystem::path& folder) const {
     const std::string text = fmt::format(
         "{0} jobs go on without this process; `proxbench status {1}` shows them, the same command with "
@@ -192,7 +193,7 @@ struct RunCommand : ConfigFlags, OutputFlags {
     if (result.interrupted || result.unsubmitted > 0) throw ExitStatus{1};
   }
 
-  /// Tables and figures of all that is stored.
+  /// Makes tables and figures of all stored results.
   void show_results(const ExperimentConfig& config, const std::filesystem::path& folder,
                     const SweepResult& result, Json& summary) const {
     std::vector<Run> runs = read_all_runs(folder, config);

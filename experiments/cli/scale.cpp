@@ -1,4 +1,4 @@
-/// `scale`: how a run scales with threads and processes, by phase.
+/// `scale`: measures how each phase of a run scales with threads and processes.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A flag that takes a list.
+/// Adds a flag that takes a list.
 template <class Value>
 CLI::Option* add_list(CLI::App& command, const std::string& flag, std::vector<Value>& values,
                       const std::string& help, const std::string& type) {

@@ -1,4 +1,4 @@
-/// `select`: a lambda or mu chosen along a path, and its model.
+/// `select`: chooses a lambda or mu along a path and trains its model.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -19,10 +19,10 @@ namespace proxbench {
 namespace {
 
 constexpr const char* kLoss = "loss";
-/// Points beyond the end of a path, for --extend and for the command that goes on.
+/// The number of points beyond the end of a path, for --extend and for the command that continues.
 constexpr int kMorePoints = 10;
 
-/// Where penalties are looked for: a path, and the part of the penalty that it leaves as it is.
+/// The penalties to choose from: a path, and the part of the penalty that is constant along it.
 struct Search {
   PathGrid path;
   double fixed;
@@ -83,7 +83,7 @@ struct SelectCommand : TrainingFlags {
                                          run.text("lambda"))
                            : "--lambda is missing, expected --lambda PATH, or --mu PATH for l2 alone");
   }
-  /// Whether the test set is there for figures alone, and does not choose.
+  /// Whether the test set is only measured and does not choose the penalty.
   bool only_tests() const { return folds > 0 || held_out; }
   std::string held_out_text() const {
     if (folds > 0) return fmt::format("{}-fold cross-validation", folds);
@@ -91,14 +91,14 @@ struct SelectCommand : TrainingFlags {
   }
 };
 
-/// The measure on the test set of the model of a point, trained on all training instances; accuracy in the
-/// place of the loss.
+/// Returns the measure on the test set for the model of a point, trained on all training instances. Accuracy
+/// replaces the loss.
 double test_figure(const PathPoint& point, const std::string& measure) {
   const auto other = point.test_metrics.find(measure);
   return other == point.test_metrics.end() ? point.test_accuracy : other->second;
 }
 
-/// All points; those that the last training went through with figures of the test set.
+/// Lists all points. Those of the last training have test results, too.
 TextTable selection_table(const SelectCommand& command, const Search& search,
                           const ModelSelection& selection) {
   const std::vector<PathPoint>& refit = selection.refit.points;
@@ -143,8 +143,8 @@ void print_selection(const SelectCommand& command, const Search& search, const M
   if (command.only_tests()) print_test_metrics(selection.refit, data);
 }
 
-/// Where the best is at an end of the path: the command that looks beyond it. Empty: it is not, or all
-/// weights are 0 there.
+/// If the best point is at an end of the path, returns the command that searches beyond it. Returns ""
+/// otherwise, or if all weights are 0 there.
 std::string edge_text(const Search& search, const std::string& path, const ModelSelection& selection) {
   const auto value = [&](std::size_t k) {
     return search.of_mu() ? selection.points[k].mu : selection.points[k].lambda;

@@ -17,7 +17,7 @@ Presentation presentation_of(const fs::path& folder, const ReadFlags& flags) {
   Presentation presentation = load_presentation(folder / "config.ini");
   flags.plot.read(presentation.plot);
   presentation.plot.with_start = presentation.plot.with_start || flags.with_start;
-  if (flags.plot.given("x")) presentation.plot.x_max.clear();  // the config's are for its own axes
+  if (flags.plot.given("x")) presentation.plot.x_max.clear();  // the config's limits hold for its own axes
   if (flags.experiment.given("targets")) presentation.targets = config_of(flags.experiment).targets;
   return presentation;
 }
@@ -61,7 +61,7 @@ std::vector<Source> ReadFlags::read() const {
     sources.push_back(std::move(source));
   }
   if (solvers.empty()) return sources;
-  // A label need not be in every folder.
+  // A label need not occur in every folder.
   const std::vector<std::string> labels = split_list(solvers);
   std::vector<Run> all = all_runs(sources);
   for (const Source& source : sources) all.insert(all.end(), source.paths.begin(), source.paths.end());

@@ -1,5 +1,5 @@
 #pragma once
-/// Stored results as `table` and `plot` read them.
+/// Stored results for `table` and `plot`.
 
 #include <filesystem>
 #include <string>
@@ -15,29 +15,29 @@ namespace proxbench {
 struct Source {
   std::filesystem::path folder;
   Presentation presentation;
-  std::vector<Run> runs;  ///< of single penalties
+  std::vector<Run> runs;  ///< runs of single penalties
   std::vector<Run> paths;
 };
 
-/// Flags of the commands that read them.
+/// The flags of the commands that read stored results.
 struct ReadFlags {
   std::vector<std::string> folders;
   std::string out, solvers;
-  KeyFlags<PlotConfig> plot{"the config's"};  ///< in place of what the configs say
+  KeyFlags<PlotConfig> plot{"the config's"};  ///< overrides the configs
   RunFlags experiment{"the config's"};
   bool allow_not_comparable = false, with_start = false;
 
   void add_to(CLI::App& command);
   std::vector<Source> read() const;
-  /// Where goes what is made of all sources together.
+  /// The output folder for results over all sources.
   std::filesystem::path out_folder() const;
-  /// Where goes what is made of one of them.
+  /// The output folder for results of one source.
   std::filesystem::path out_folder(const Source& source) const {
     return folders.size() == 1 ? out_folder() : source.folder;
   }
 };
 
-/// For what is made of single penalties. Throws Error where a source has paths alone.
+/// Throws Error if a source has only paths: results over single penalties need runs.
 void require_runs(const std::vector<Source>& sources);
 std::vector<Run> all_runs(const std::vector<Source>& sources);
 

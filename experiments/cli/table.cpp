@@ -1,4 +1,4 @@
-/// `table`: tables from stored results.
+/// `table`: makes tables from stored results.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace proxbench {
 namespace {
 
 struct TableCommand : ReadFlags {
-  std::string kind, format = "md";  // kind "": summary, or path where there are paths alone
+  std::string kind, format = "md";  // kind "": summary, or path if there are only paths
   std::string columns;
   JsonFlag json;
 
@@ -84,8 +84,8 @@ struct TableCommand : ReadFlags {
     }
     Presentation first = sources.front().presentation;
     if (kind != "means" && (sources.size() == 1 || first.targets.empty())) return text;
-    // The means over the problems of all sources, by the presentation of the first.
-    if (sources.size() > 1) first.title.clear();  // it is the first one's
+    // Means over the problems of all sources use the presentation of the first source.
+    if (sources.size() > 1) first.title.clear();  // it describes only the first source
     const TableSet means =
         means_tables(geometric_means(all_runs(sources), first, allow_not_comparable), first);
     means.write(out_folder() / "tables");

@@ -1,4 +1,4 @@
-/// Templates of one's own, and data with odd sentences, from the command line.
+/// User-defined templates, and data with unusual sentences, on the command line.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ TEST_F(CommandLine, AModelHoldsItsTemplates) {
 }
 
 TEST_F(CommandLine, MinCountDropsNoAttributeThatTheModelHas) {
-  // Only :b tells X from Y: without it the two tokens would get the same label.
+  // Only :b separates X from Y. Without it the two tokens would get the same label.
   folder.write("columns.txt", "a X\n\nb Y\n\na X\n\nb Y\n");
   folder.write("mine.txt", "U:%x[0,0]\n");
   ASSERT_EQ(run("train --format conll --train columns.txt --lambda 0.1 --threads 1 --quiet --model m.tsv "

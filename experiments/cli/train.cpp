@@ -1,4 +1,4 @@
-/// `train`: one solver on one data set.
+/// `train`: runs one solver on one data set.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,12 +20,12 @@
 namespace proxbench {
 namespace {
 
-/// A run that proved no smaller relative gap than this is told what would prove more.
+/// If a run proves no smaller relative gap than this, a message says how to prove more.
 constexpr double kLooseGap = 1e-3;
-/// Where F has lately changed by no more than this share of its gap, the bound is behind, not F.
+/// If F has recently changed by at most this share of its gap, the bound lags behind, not F.
 constexpr double kStillShare = 0.01;
 
-/// "loss 12.5 + 2 * 3.1 (l1) + 0.8 (l2)": what F is made of; terms without weight are left out.
+/// The terms of F, e.g. "loss 12.5 + 2 * 3.1 (l1) + 0.8 (l2)". Terms without weight are left out.
 std::string objective_text(const Certificate& c, const Penalty& penalty) {
   std::string out = fmt::format("{:.10g} = loss {:.10g}", c.objective, c.loss);
   if (penalty.lambda > 0.0) out += fmt::format(" + {:g} * {:.10g} (l1)", penalty.lambda, c.l1);
@@ -33,7 +33,7 @@ std::string objective_text(const Certificate& c, const Penalty& penalty) {
   return out;
 }
 
-/// The relative change of F in the last tenth of the time; NaN where no sample is older.
+/// The relative change of F in the last tenth of the time; NaN if no sample is older.
 double late_change(const std::vector<Sample>& trace) {
   const Sample& last = trace.back();
   const auto before = std::find_if(trace.rbegin(), trace.rend(), [&](const Sample& sample) {
@@ -42,7 +42,7 @@ double late_change(const std::vector<Sample>& trace) {
   return before == trace.rend() ? kNaN : relative_difference(before->objective, last.objective);
 }
 
-/// Behind the status.
+/// A text to follow the status.
 std::string doubt_text(const RunOutcome& outcome) {
   const double gap = outcome.certificate.relative_gap();
   if (outcome.status == Status::kInterrupted || !(gap > std::max(kLooseGap, outcome.parameters.gap_target)))
@@ -58,7 +58,7 @@ std::string doubt_text(const RunOutcome& outcome) {
       "; F is proven to a relative gap of {:.3g} only: --gap 1e-6 in place of --tol proves more", gap);
 }
 
-/// Why all weights are 0, and what to do about it; empty: some are not, or the run diverged.
+/// Says why all weights are 0, and what to do; empty if some are not, or if the run diverged.
 std::string empty_model_text(const RunOutcome& outcome, const LoadedData& data) {
   const RunParameters& settings = outcome.parameters;
   if (outcome.certificate.nnz > 0 || outcome.status == Status::kDiverged) return "";

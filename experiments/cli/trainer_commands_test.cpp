@@ -1,4 +1,4 @@
-/// Sweeps with programs of their own, and `convert`, as users run them.
+/// Sweeps with external programs, and `convert`, as users run them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// Trains a weight that grows with its stop, or does what `fault` says.
+/// An adapter that trains a weight which grows with the stop, or executes `fault`.
 std::string adapter_with(const std::string& fault) {
   return R"sh(#!/bin/sh
 case $1 in
@@ -56,7 +56,7 @@ adapter = ./hang
 kinds = curves, profile
 )";
 
-/// The adapters of the project are Python scripts.
+/// The project's adapters are Python scripts.
 constexpr const char* kAdapters = R"(
 [solver.absent]
 solver = external
@@ -116,7 +116,7 @@ TEST_F(Programs, EachFaultIsARunWithItsReasonAndTheSweepGoesOn) {
                                HasSubstr("a program of its own, timed as a process"),
                                HasSubstr("crashed with SIGABRT")));
   ASSERT_EQ(run("report --out page.html out").status, 0);
-  // With the start, our solvers have their load and set-up in all seconds, too.
+  // With --with-start, the seconds of our solvers include loading and set-up, too.
   const auto seconds_of = [&](const std::string& flags, std::size_t row) {
     EXPECT_EQ(run("table out --columns seconds --out tables --kind summary " + flags).status, 0);
     std::istringstream lines(read_text(folder / "tables/tables/summary.csv"));
@@ -126,7 +126,7 @@ TEST_F(Programs, EachFaultIsARunWithItsReasonAndTheSweepGoesOn) {
   };
   EXPECT_NE(seconds_of("", 1), seconds_of("--with-start", 1));
 
-  // What is stored is served again, and what failed is tried again; another program makes the run again.
+  // Stored runs are reused, and failed runs are tried again. A changed program is run again.
   const Result again = run("run programs.ini --out out --dry-run --why");
   EXPECT_THAT(again.out, HasSubstr("failed before"));
   add("good", adapter_with("true;"));

@@ -1,5 +1,5 @@
 #pragma once
-/// Whether what a data format returned hangs together: oracles and solvers take its shapes for granted.
+/// Checks that the data from a data format are consistent. Oracles and solvers rely on their shapes.
 
 #include <string>
 
@@ -7,13 +7,13 @@
 
 namespace proxbench {
 
-/// Throws Error that names the format, the set and what does not fit: the boundaries of instances, gold
-/// outputs, X, vocabulary and hierarchy of either set, and of the test set beside the training set. A test
-/// set without positions is none.
+/// Throws Error with the format, the set and the fault. Checks the boundaries of instances, gold outputs, X,
+/// vocabulary and hierarchy of each set, and that the test set fits the training set. A test set without
+/// positions counts as none.
 void check_data(const DataPair& data, const std::string& format);
 
-/// Why the labels of a checked training set may not be those that were meant: they are over half as many as
-/// the positions, or one alone. Empty where nothing speaks against them.
+/// Says why the labels of a checked training set may be the wrong ones: there is only one, or more than half
+/// as many as positions. Empty if there is no doubt.
 std::string label_doubt(const Dataset& train);
 
 }  // namespace proxbench

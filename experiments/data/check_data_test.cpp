@@ -9,7 +9,7 @@
 namespace proxbench {
 namespace {
 
-/// Two sequences of 2 and 1 positions, 2 features, 3 outputs, to train on and to test on.
+/// Training and test data: two sequences of 2 and 1 positions, 2 features, 3 outputs.
 DataPair sound() {
   DataPair pair;
   pair.oracle = "chain";

@@ -18,7 +18,7 @@ namespace proxbench {
 namespace fs = std::filesystem;
 namespace {
 
-/// One position of a data set under the names or numbers of the target.
+/// One position of a data set, with the target's names or numbers.
 struct Position {
   std::string_view label;
   std::vector<std::string_view> features;
@@ -28,13 +28,13 @@ struct Position {
 /// How a target writes a data set.
 struct Target {
   TargetFormat format;
-  bool values = false;     ///< it holds other values than 1
-  bool blanks = false;     ///< names may have blanks
-  bool documents = false;  ///< it holds instances of one position, a line each without empty lines between
-  std::int64_t first_number = 0;                              ///< of a feature, where they are numbered
-  std::string (*written)(const std::string& name) = nullptr;  ///< a name in the file; null: as it is
+  bool values = false;            ///< values other than 1 are possible
+  bool blanks = false;            ///< names may contain blanks
+  bool documents = false;         ///< each line is an instance of one position; no empty lines
+  std::int64_t first_number = 0;  ///< number of the first feature, if numbered
+  std::string (*written)(const std::string& name) = nullptr;  ///< writes a name; null: unchanged
   void (*write)(const Position& position, std::string& line) = nullptr;
-  std::string (*template_text)(const Dataset& data) = nullptr;  ///< null: it has none
+  std::string (*template_text)(const Dataset& data) = nullptr;  ///< null: no template
 };
 
 [[noreturn]] void refuse(const Target& target, const std::string& found, const std::string& expected) {
@@ -71,7 +71,7 @@ void write_columns(const Position& position, std::string& line) {
   line += position.label;
 }
 
-/// Of libsvm and crfsparse.
+/// Writes a position for libsvm and crfsparse.
 void write_numbered(const Position& position, std::string& line) {
   line += position.label;
   for (std::size_t e = 0; e < position.features.size(); ++e) {
@@ -80,7 +80,7 @@ void write_numbered(const Position& position, std::string& line) {
   }
 }
 
-/// Features are `U` and the text of a column, whichever column that is.
+/// The name of a feature is `U` and the text of a column, regardless of the column's number.
 std::string columns_template(const Dataset& data) {
   std::string out;
   for (std::size_t c = 0; c < data.x.row(0).size(); ++c) out += fmt::format("U%x[0,{}]\n", c);
@@ -131,7 +131,7 @@ void check_structure(const Target& target, const Dataset& data) {
            "instances of one position");
 }
 
-/// Names as the file has them.
+/// Returns the names as written in the file.
 std::vector<std::string> written_names(const Target& target, const std::vector<std::string>& names,
                                        const char* what) {
   const std::string_view forbidden = target.blanks ? "\t\n\r" : " \t\n\r\v\f";
@@ -145,8 +145,8 @@ std::vector<std::string> written_names(const Target& target, const std::vector<s
   return out;
 }
 
-/// Numbers as text: the names themselves, where all are integers, ascending from `first` on; or else
-/// first, first + 1, ...
+/// Returns numbers as text: the names themselves if all are integers that ascend from at least `first`;
+/// otherwise first, first + 1, ...
 std::vector<std::string> numbers_of(const std::vector<std::string>& names, std::int64_t first) {
   std::int64_t last = first - 1, number = 0;
   const bool are_numbers = std::ranges::all_of(names, [&](const std::string& name) {
@@ -161,7 +161,7 @@ std::vector<std::string> numbers_of(const std::vector<std::string>& names, std::
   return out;
 }
 
-/// What crf++ asks of a line beside its names.
+/// Checks the limits of crf++ for a line, apart from its names.
 void check_columns(const Target& target, const Dataset& data, std::string_view line, Index position) {
   constexpr std::size_t kLongestLine = 8190, kMostColumns = 1023;
   const std::size_t found = data.x.row(position).size(), first = data.x.row(0).size();
@@ -237,7 +237,7 @@ class Conversion {
 
   const Target& target_;
   const Dataset& data_;
-  std::vector<std::string> features_, labels_;  ///< as they stand in the file
+  std::vector<std::string> features_, labels_;  ///< names as in the file
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-/// Data sets as the input files of other trainers.
+/// Converts data sets to the input files of other trainers.
 
 #include <filesystem>
 #include <string>
@@ -12,12 +12,12 @@ namespace proxbench {
 /// A format that data can be converted to.
 struct TargetFormat {
   std::string name, help;
-  bool numbered;  ///< its features are numbers, and libsvm's labels too: a file says what they stand for
+  bool numbered;  ///< features (for libsvm also labels) are numbers, and a file gives their names
 };
 /// crfsuite, wapiti, crf++, crfsparse, libsvm.
 const std::vector<TargetFormat>& target_formats();
 
-/// The files of a converted data set; empty: the format has none.
+/// The files of a converted data set. A path is empty if the format has no such file.
 struct ConvertedFiles {
   std::filesystem::path data;
   std::filesystem::path
@@ -25,10 +25,10 @@ struct ConvertedFiles {
   std::filesystem::path template_file;  ///< FILE.template of crf++ and crfsparse
 };
 
-/// Writes the training set to `file`, and beside it what else the format needs. Features of a position are in
-/// ascending order, so that reading crfsuite data back gives every name its number again. Numbers that are
-/// the names of features (or labels) already are kept. Throws Error (kInput), which says what the format
-/// cannot hold, and leaves no file then.
+/// Writes the training set to `file`, and the format's other files beside it. The features of a position are
+/// in ascending order, so reading crfsuite data back gives every name the same number. Names of features (or
+/// labels) that are already numbers are kept. Throws Error (kInput) if the format cannot hold something in
+/// the data, and then leaves no file.
 ConvertedFiles convert(const Dataset& data, const std::string& target, const std::filesystem::path& file);
 
 }  // namespace proxbench

@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A data set by names alone: positions with their instance, label and features. `renamed`: of features.
+/// A data set by names: for each position its instance, label and features. `renamed` renames features.
 using Rows = std::vector<std::tuple<std::size_t, std::string, std::map<std::string, double>>>;
 using Renamed = std::map<std::string, std::string>;
 
@@ -35,7 +35,7 @@ Rows rows_of(const Dataset& data, const Renamed& features = {}, const Renamed& l
   return out;
 }
 
-/// What the numbers in FILE.names stand for.
+/// Returns the names behind the numbers in FILE.names.
 Renamed names_in(const std::filesystem::path& file, const std::string& kind) {
   Renamed out;
   std::istringstream lines(read_text(file));

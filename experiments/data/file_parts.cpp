@@ -23,7 +23,7 @@ bool gzipped(const std::string& file) {
   return in.get() == 0x1f && in.get() == 0x8b;
 }
 
-/// As much of a hash as a double holds.
+/// The bits of a hash that fit into a double.
 double exact(std::uint64_t hash) {
   return static_cast<double>(hash >> 11);
 }
@@ -35,7 +35,7 @@ std::uint64_t size_of(const std::string& file) {
   return size;
 }
 
-/// Of as many bytes as there are in [begin, end).
+/// Hashes as many bytes as there are in [begin, end).
 double hash_of(const std::vector<FilePart>& parts) {
   std::uint64_t hash = 0;
   std::vector<char> block(1 << 18);
@@ -74,7 +74,8 @@ std::vector<FilePart> parts_of(const std::vector<std::string>& files, FileRecord
   return out;
 }
 
-/// `own` is this process's number of something, `next` what it found in the place of the next one's.
+/// Throws Error if the processes differ. `own` is this process's number for something, and `next` is the
+/// number that it found for the next process.
 void require_same(const Processes& processes, const std::string& what, double own, double next) {
   const std::vector<double> owns = processes.gather(own), nexts = processes.gather(next);
   for (std::size_t r = 0; r < owns.size(); ++r)
@@ -85,7 +86,7 @@ void require_same(const Processes& processes, const std::string& what, double ow
           ErrorKind::kInput);
 }
 
-/// What each process reads as a whole.
+/// Compares the files that each process reads completely.
 void require_same_beside(const DataFiles& files, const Options& options, const Processes& processes) {
   std::vector<std::string> whole = files.test;
   if (!files.hierarchy.empty()) whole.push_back(files.hierarchy);
@@ -112,7 +113,7 @@ std::vector<FilePart> own_parts(const DataFiles& files, const Options& options, 
   double sizes = 0.0;
   for (const std::string& file : files.train) sizes += static_cast<double>(size_of(file));
   require_same(*processes, files.train.front(), sizes, sizes);
-  // Each process hashes its part, and that of the next one by its own copy.
+  // Each process hashes its part, and its own copy of the next process's part.
   out = parts_of(files.train, records, rank, count);
   require_same(*processes, files.train.front(), hash_of(out),
                hash_of(parts_of(files.train, records, (rank + 1) % count, count)));
@@ -127,7 +128,7 @@ void move_to_shares(DesignMatrix::Builder& rows, std::vector<Index>& gold, std::
                     const Processes& processes) {
   const auto count = static_cast<std::size_t>(processes.count()),
              rank = static_cast<std::size_t>(processes.rank());
-  // Where all instances begin, and who has read them.
+  // The beginnings of all instances, and the processes that have read them.
   std::vector<std::size_t> had{0}, sizes;
   for (const double instances : processes.gather(static_cast<double>(begin.size() - 1))) {
     sizes.push_back(static_cast<std::size_t>(instances));
@@ -151,7 +152,7 @@ void move_to_shares(DesignMatrix::Builder& rows, std::vector<Index>& gold, std::
   for (std::size_t to = 0; to < count; ++to) {
     const auto moved = both(rank, to);
     if (to == rank || moved.first == moved.second) continue;
-    std::vector<double> parcel;  // of each row its gold output, the number of its entries, and these
+    std::vector<double> parcel;  // for each row: gold output, number of entries, entries
     each_row(moved, [&](Index p) {
       parcel.insert(parcel.end(), {static_cast<double>(gold[p]), static_cast<double>(rows.row(p).size())});
       for (std::size_t e = 0; e < rows.row(p).size(); ++e)

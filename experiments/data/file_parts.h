@@ -1,6 +1,6 @@
 #pragma once
-/// Which part of the training files each of several processes reads, and how rows get from the process that
-/// has read them to the one that keeps them.
+/// Divides the training files among several processes for reading, and moves rows from the process that read
+/// them to the one that keeps them.
 
 #include <string>
 #include <vector>
@@ -12,15 +12,15 @@
 
 namespace proxbench {
 
-/// What this process reads of the training files that all have: about as many bytes as the others, in order.
-/// A gzipped file is read by one process, as a whole. Without processes all files. Throws Error (kInput)
-/// where the processes have files of different content, those for tests, the hierarchy and those that options
-/// name among them.
+/// Returns the parts of the training files that this process reads. All processes read about the same number
+/// of bytes, in order. One process reads a whole gzipped file. Without processes, returns all files. Throws
+/// Error (kInput) if the contents of files differ between processes, including test files, the hierarchy, and
+/// files that options name.
 std::vector<FilePart> own_parts(const DataFiles& files, const Options& options, const Processes* processes,
                                 FileRecords records = FileRecords::kUpToBlankLine);
 
-/// Once each process has made rows and gold outputs of its part, and instances of them: leaves it those of
-/// its share (core/data/sharing.h). The features have the same numbers on all.
+/// Call this once each process has made rows, gold outputs and instances from its part, with the same numbers
+/// for features on all processes. Leaves each process with those of its share (core/data/sharing.h).
 void move_to_shares(DesignMatrix::Builder& rows, std::vector<Index>& gold, std::vector<Index>& begin,
                     const Processes& processes);
 

@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Sequences of a crfsuite or conll file, some with values, some ends of lines of DOS.
+/// Sequences of a crfsuite or conll file; some have values, and some lines end as in DOS.
 std::string sequences(std::size_t count, bool values, std::uint64_t seed = 1) {
   Random random(seed);
   std::string text;
@@ -32,8 +32,8 @@ std::string sequences(std::size_t count, bool values, std::uint64_t seed = 1) {
   return text;
 }
 
-/// Documents of an lshtc or libsvm file, with labels 3, 5, 6 and 7, some ends of lines of DOS, some empty
-/// lines, values of zero, and documents of nothing but them.
+/// Documents of an lshtc or libsvm file with the labels 3, 5, 6 and 7. There are empty lines, line ends of
+/// DOS, values of zero, and documents with no other values.
 std::string documents(std::size_t count, bool ids, std::uint64_t seed = 1) {
   Random random(seed);
   std::string text;
@@ -94,7 +94,7 @@ TEST(FileParts, TellErrorsByTheLinesOfTheWholeFile) {
   EXPECT_THAT(error_of([&] { in.fail("c", "d"); }), HasSubstr(":5: found c"));
 }
 
-/// The parts of all processes are those of a training set that each of them reads as a whole.
+/// Checks that the parts of all processes form the training set that one process reads as a whole.
 void expect_shares(const std::string& format, const std::vector<std::string>& contents,
                    const std::map<std::string, std::string>& values = {}, const std::string& hierarchy = "") {
   std::vector<std::unique_ptr<TempFile>> files;
@@ -172,7 +172,7 @@ TEST(FileParts, MakeTheSharesOfLshtcFiles) {
   expect_shares("lshtc", {more, gzipped(text), more}, {{"keep_doc_id", "true"}}, tree.path());
 }
 
-/// The error of two processes, the second of which finds `other` in place of `mine`.
+/// Returns the error of two processes if the second one finds `other` instead of `mine`.
 std::string error_where_files_differ(const DataFiles& mine, const DataFiles& other,
                                      const Options& options = {}, const Options& other_options = {}) {
   return error_of([&] {
@@ -202,7 +202,7 @@ TEST(FileParts, AreRefusedWhereFilesDiffer) {
               refused);
 }
 
-/// `bad` is put into the third quarter of the text, behind `behind`.
+/// Inserts `bad` into the last quarter of the text, after `behind`.
 void expect_line_told(const std::string& format, std::string text, const std::string& behind,
                       const std::string& bad, const std::string& found) {
   const std::size_t at = text.find(behind, 3 * text.size() / 4) + behind.size();

@@ -25,12 +25,12 @@ void check_files(const DataFormatInfo& info, const DataFiles& files, HierarchyUs
   fail_if(hierarchy == HierarchyUse::kNone && tree, "takes no hierarchy, found '" + files.hierarchy + "'");
 }
 
-/// Reads the files. What one of them looks like, if not like the format, is told where reading fails, and is
-/// a doubt where it does not.
+/// Reads the files. If a file looks like another format, an error of reading says so. If there is no error,
+/// the data get a doubt.
 DataPair judged(const DataFormatInfo& info, const DataFiles& files, const std::function<DataPair()>& read) {
   std::vector<std::string> all = files.train;
   all.insert(all.end(), files.test.begin(), files.test.end());
-  const std::string format = files.hierarchy.empty() ? info.name : "lshtc";  // documents, a line each
+  const std::string format = files.hierarchy.empty() ? info.name : "lshtc";  // one document per line
   for (const std::string& file : all) require_marks(format, file);
   try {
     DataPair pair = read();

@@ -1,5 +1,5 @@
 #pragma once
-/// What all data formats share: their readers with checks of the given files, descriptions, the end of
+/// Code that all data formats share: readers that check the given files, descriptions, and the last steps of
 /// reading.
 
 #include <functional>
@@ -16,30 +16,30 @@ namespace proxbench {
 
 enum class HierarchyUse { kNone, kOptional, kRequired };
 
-/// Sets info.read to a reader of the files. Throws Error (kUsage) where there is no training file, or a
-/// hierarchy that the format cannot use, or none where it needs one; with info.needs_files = false where
-/// there are files.
+/// Sets info.read to a function that checks the files and reads them. It throws Error (kUsage) if there is no
+/// training file, if it gets a hierarchy that the format cannot use, or if a required hierarchy is missing.
+/// If info.needs_files is false, it throws if there are files.
 void set_reader(DataFormatInfo& info, DataPair (*read)(const DataFiles& files, const Options& options),
                 HierarchyUse hierarchy = HierarchyUse::kNone);
-/// The same with no processes, and info.read_share to the same function, which reads by read_sequences():
-/// info.streams is true.
+/// Does the same for a function with processes: info.read passes none, and info.read_share passes those that
+/// share the files. Sets info.streams to true, so `read` must call read_sequences().
 void set_reader(DataFormatInfo& info,
                 DataPair (*read)(const DataFiles& files, const Options& options, const Processes* processes),
                 HierarchyUse hierarchy = HierarchyUse::kNone);
 
-/// "a.txt, b.txt": names without folders, for texts that are shown far from this machine.
+/// File names without folders, e.g. "a.txt, b.txt". For texts that are shown on other machines.
 std::string file_names(const std::vector<std::string>& paths);
 
-/// Gives the data their X, one row for each position, their vocabulary and their digest. What else they hold
-/// is there already. `processes`: those that share the rows.
+/// Gives the data their X (one row per position), their vocabulary and their digest. Everything else must be
+/// set before. `processes` are those that share the rows.
 void set_rows(Dataset& data, DesignMatrix::Builder&& rows, std::shared_ptr<const Vocabulary> vocabulary,
               const Processes* processes = nullptr);
 
-/// The lines of a file option (OptionSpec::file): of the file that it names, or of the text that it is.
+/// Returns the lines of a file option (OptionSpec::file): of the file that it names, or of its own text.
 LineReader option_lines(const Options& options, const std::string& name);
 
-/// The options as a model keeps them: in place of each file its text, so that the model needs no other file.
-/// Throws Error (kInput) where a file cannot be read.
+/// Returns the options for a model. Each file is replaced by its text, so the model needs no other file.
+/// Throws Error (kInput) if a file cannot be read.
 std::vector<std::pair<std::string, std::string>> options_with_texts(const Options& options);
 
 }  // namespace proxbench

@@ -29,7 +29,7 @@ struct FirstLine {
 
 struct FirstLines {
   std::vector<FirstLine> all;
-  bool gap = false;  ///< a blank line stands between others
+  bool gap = false;  ///< there is a blank line between others
 
   template <class Holds>
   bool each(const Holds& holds) const {
@@ -118,7 +118,7 @@ bool is_crfsparse(const FirstLines& lines) {
 }
 
 bool can_be_crfsparse(const FirstLines& lines) {
-  constexpr std::size_t kOneSequence = 20;  // many more lines without a gap are no sequence
+  constexpr std::size_t kOneSequence = 20;  // more lines without a gap are probably no sequence
   return can_be_lshtc(lines) && (lines.gap || (lines.all.size() < kOneSequence && !is_lshtc(lines)));
 }
 
@@ -135,7 +135,7 @@ bool has_quality(const FirstLine& line) {
   return parse_real(line.label(), quality) || std::ranges::count(line.label(), '/') == 2;
 }
 
-/// Qualities that no labels are.
+/// Checks for qualities with '.' or '/', which labels do not have.
 bool is_rerank(const FirstLines& lines) {
   return has_tab(lines) && lines.each(has_quality) && lines.any([](const FirstLine& line) {
     return line.label().find_first_of("./") != std::string::npos;
@@ -157,7 +157,7 @@ bool has_named_attributes(const FirstLines& lines) {
   return has_tab(lines) && named > 0 && 2 * named >= fields;
 }
 
-/// Attributes with names, or as many attributes as each line happens to have.
+/// Checks for attributes with names, or numbers of attributes that vary between lines.
 bool is_crfsuite(const FirstLines& lines) {
   std::set<std::size_t> counts;
   for (const FirstLine& line : lines.all) counts.insert(line.tabs);
@@ -168,7 +168,7 @@ bool can_be_crfsuite(const FirstLines& lines) {
   return has_tab(lines) || lines.each([](const FirstLine& line) { return line.words.size() == 1; });
 }
 
-/// Lines of as many columns as the first.
+/// Counts the lines with as many columns as the first.
 std::size_t regular(const FirstLines& lines) {
   return static_cast<std::size_t>(std::ranges::count_if(
       lines.all, [&](const FirstLine& line) { return line.words.size() == lines.all[0].words.size(); }));
@@ -185,11 +185,11 @@ bool can_be_conll(const FirstLines& lines) {
 
 struct TextFormat {
   const char* name;
-  bool (*looks_like)(const FirstLines&);  ///< of few files of another format
-  bool (*can_be)(const FirstLines&);      ///< of all files of this one, also where a line is wrong
+  bool (*looks_like)(const FirstLines&);  ///< true for few files of other formats
+  bool (*can_be)(const FirstLines&);      ///< true for all files of this format, even if a line is wrong
 };
 
-/// Those before others are the more telling ones.
+/// More specific formats come first.
 constexpr TextFormat kTextFormats[] = {
     {"arff", is_arff, is_arff},
     {"ocr", is_ocr, is_ocr},

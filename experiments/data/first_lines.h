@@ -1,17 +1,17 @@
 #pragma once
-/// Whether a file is of another format than the one it was given for, by its first 100 lines. Nothing is told
-/// of what can be read once only, such as a pipe.
+/// Detects from the first 100 lines whether a file has another format than the given one. Files that can be
+/// read only once, such as pipes, are not examined.
 
 #include <string>
 
 namespace proxbench {
 
-/// The format that the file looks like, where it lacks what the first lines of files of `format` have; else
-/// "". Throws what LineReader throws.
+/// If the file lacks a mark of `format` in its first lines and looks like another format, returns that
+/// format; otherwise "". Throws what LineReader throws.
 std::string other_format(const std::string& format, const std::string& file);
 
-/// Throws Error (kInput) where the file lacks what its format cannot do without, though its reader would take
-/// it: a crfsuite file has a TAB, unless its lines are labels alone, without any blank.
+/// Throws Error (kInput) if the file lacks something that its format needs, even though its reader would
+/// accept it. A crfsuite file needs a TAB, unless its lines are only labels without blanks.
 void require_marks(const std::string& format, const std::string& file);
 
 }  // namespace proxbench

@@ -23,7 +23,7 @@ std::string repeated(const std::string& text) {
   return out;
 }
 
-/// A file of each text format, as its users have them.
+/// A typical file of each text format.
 const std::map<std::string, std::string> kFiles{
     {"crfsuite", "B\tw=the\tpos=DT\tbias\nI\tw=cat\tbias\n\nO\tw=sat\tw[-1]=cat\tpos=VB\tbias\n"},
     {"conll", "the DT B-NP\ncat NN I-NP\nsat VBD B-VP\n\non IN B-PP\nmats NNS B-NP\n"},
@@ -42,9 +42,9 @@ TEST(FirstLines, NoFileIsTakenForAnotherFormatThanItsOwn) {
   }
 }
 
-/// What `train --format ASKED` says of a file of `format`.
+/// Checks the message of `train --format ASKED` for a file of `format`.
 TEST(FirstLines, EveryPairOfFormatsIsToldInOneSentence) {
-  // Nothing in the lines speaks against the asked format.
+  // The lines fit the asked format as well.
   const std::set<std::pair<std::string, std::string>> silent{
       {"crfsuite", "rerank"}, {"lshtc", "libsvm"}, {"lshtc", "crfsparse"}};
   for (const auto& [asked, unused] : kFiles)
@@ -86,7 +86,7 @@ TEST(FirstLines, ValidDataAreNeitherRefusedNorDoubted) {
            {"crfsuite", "O\nB NP\nO\tx\n"},                  // a label with a blank, an attribute later
            {"crfsuite", "1\ta:1\n0\tb:2.5\n0.5\tc\n"},       // labels that are numbers
            {"crfsuite", "a 1:2\tb\nc\td\n"},                 // names with blanks
-           {"conll", "the\tDT\tB\ncat\tNN\tI\n"},            // columns behind TABs
+           {"conll", "the\tDT\tB\ncat\tNN\tI\n"},            // columns after TABs
            {"conll", "1 the a=b|c=d DT B\n2 cat _ NN I\n"},  // morphology
            {"conll", "12:30 0.5 1:2 B\n1 2 3 I\n"},          // times
            {"crfsparse", "B 1:1\nI 2:1\n\n: 2:1\n"},         // a colon as label

@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kFirstLine = "# proxbench model 1";
 constexpr std::string_view kUnaryLine = "unary<TAB>feature<TAB>output<TAB>weight";
 
-/// What is written as a backslash and the character at the same place of kCodes.
+/// Each character of kEscaped is written as a backslash and the character at the same place of kCodes.
 constexpr std::string_view kEscaped = "\t\n\r\\", kCodes = "tnr\\";
 
 std::string shown(std::string_view text) {
@@ -28,7 +28,7 @@ std::string shown(std::string_view text) {
   return fmt::format("'{}{}'", escaped_name(text.substr(0, kShown)), text.size() > kShown ? "..." : "");
 }
 
-/// Takes the first line off the text, without its end.
+/// Removes the first line from the text and returns it without its line break.
 std::string_view take_line(std::string_view& text) {
   std::string_view line = text.substr(0, text.find('\n'));
   text.remove_prefix(std::min(line.size() + 1, text.size()));
@@ -38,7 +38,8 @@ std::string_view take_line(std::string_view& text) {
 
 constexpr std::string_view kLines = "# lines=", kChecksum = "# checksum=";
 
-/// The two lines that say how many lines a file has with `body` behind its first three, and what is in it.
+/// Returns the two header lines with the number of lines and the checksum of a file in which `body` follows
+/// its first three lines.
 std::pair<std::string, std::string> seal_of(std::string_view body) {
   std::uint64_t lines = 3, checksum = 0;
   for (; !body.empty(); ++lines) {
@@ -48,7 +49,7 @@ std::pair<std::string, std::string> seal_of(std::string_view body) {
   return {fmt::format("{}{}", kLines, lines), fmt::format("{}{}", kChecksum, digest_text(checksum))};
 }
 
-/// Throws Error (kInput) where the text is not as it was written, as far as its first lines tell.
+/// Throws Error (kInput) if the text does not match the number of lines and the checksum in its header.
 void check_seal(std::string_view text, const std::string& source) {
   take_line(text);
   const std::string_view lines = take_line(text), checksum = take_line(text);
@@ -81,14 +82,14 @@ std::string line_of(const ExtraWeightNames& names) {
   return fmt::format("{}<TAB>{}<TAB>weight", names.word, fmt::join(names.fields, "<TAB>"));
 }
 
-/// The names as they stand in a line, with a TAB behind each.
+/// The names as in a line, with a TAB after each.
 std::string key_of(const std::vector<std::string>& names) {
   std::string key;
   for (const std::string& name : names) key += escaped_name(name) + '\t';
   return key;
 }
 
-/// The extra weights by their names. Throws Error where two have the same.
+/// Finds extra weights by their names. Throws Error if two have the same names.
 class ExtraWeights {
  public:
   ExtraWeights(const Dataset& data, std::size_t count, const ExtraWeightNames& names)
@@ -98,7 +99,7 @@ class ExtraWeights {
           "found {} extra weights that the oracle has no names for, expected OracleInfo::extra", count));
   }
 
-  /// The names of a weight as a key. Each weight is to be asked for once.
+  /// Returns the names of a weight as a key. Call this once for each weight.
   const std::string& add(std::size_t weight) {
     const std::vector<std::string> own = names_.names(weight, data_);
     if (own.size() != names_.fields.size())
@@ -111,7 +112,7 @@ class ExtraWeights {
     return known->first;
   }
 
-  /// Throws Error (kInput) with the line of the entry where there is none of these names.
+  /// Throws Error (kInput) with the line of the entry if no weight has these names.
   std::size_t find(const Model::ExtraWeight& entry, const std::string& source) {
     for (std::size_t i = number_.size(); i < count_; ++i) add(i);
     const bool fits = count_ > 0 && entry.word == names_.word && entry.names.size() == names_.fields.size();
@@ -200,7 +201,7 @@ class ModelParser {
   void parse_weight(std::string_view line) {
     const std::vector<std::string_view> fields = split_tabs(line);
     const bool unary = fields[0] == "unary";
-    // How many names an extra weight has is for its oracle to say.
+    // The oracle decides how many names an extra weight has.
     if (fields[0].empty() || (unary ? fields.size() != 4 : fields.size() < 3))
       in_.fail(shown(line), fmt::format("'{}' or 'WORD<TAB>name<TAB>...<TAB>weight'", kUnaryLine));
     double weight = 0.0;
@@ -212,7 +213,7 @@ class ModelParser {
       for (std::size_t i = 1; i + 1 < fields.size(); ++i) names.push_back(unescaped(fields[i]));
       model_.extra.push_back({std::string(fields[0]), std::move(names), weight, in_.line()});
     }
-    // The escaped names hold no TAB, so all fields but the weight together are a key.
+    // Escaped names contain no TAB, so all fields before the weight form a key.
     const std::string_view key = line.substr(0, line.size() - fields.back().size());
     const auto [first, added] = seen_.emplace(key, in_.line());
     if (!added)
@@ -230,10 +231,10 @@ class ModelParser {
   LineReader in_;
   Model model_;
   NameIndex labels_;
-  std::unordered_map<std::string_view, std::uint64_t> seen_;  ///< of the reader's text, and their lines
+  std::unordered_map<std::string_view, std::uint64_t> seen_;  ///< keys in the reader's text, and their lines
 };
 
-/// The label sets under the model's numbers. Throws Error (kInput) where the model lacks a label.
+/// Returns the label sets with the model's numbers. Throws Error (kInput) if the model lacks a label.
 LabelSets renumbered_sets(const Dataset& data, const std::vector<Index>& number,
                           const std::vector<std::string>& labels) {
   for (std::size_t k = 0; k < number.size(); ++k)

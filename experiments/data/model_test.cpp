@@ -23,13 +23,14 @@ Dataset data_of(const Vocabulary& vocabulary) {
 
 const Dataset kData = data_of({{"bias", "p5*p9", "tab\there", "back\\slash\nline"}, {"O", "B-X", "I-X"}});
 constexpr std::size_t kPairs = 9;
-/// Those of a chain.
+/// The names of a chain's extra weights.
 const ExtraWeightNames kNames{
     "pair", {"label", "label"}, [](std::size_t weight, const Dataset& data) {
       const std::vector<std::string>& labels = data.vocabulary->outputs;
       return std::vector{labels[weight / labels.size()], labels[weight % labels.size()]};
     }};
-/// Those of an oracle with a weight for the first position by label, and one for all last positions.
+/// The names of an oracle with one weight per label for the first position, and one weight for all last
+/// positions.
 const ExtraWeightNames kEnds{"end", {"side", "label"}, [](std::size_t weight, const Dataset& data) {
                                const std::vector<std::string>& labels = data.vocabulary->outputs;
                                return weight < labels.size()
@@ -88,13 +89,13 @@ TEST(Model, IsRefusedWhereItIsNotAsItWasWritten) {
               AllOf(StartsWith("m.tsv: found other content than was written, expected what its "
                                "line '# checksum="),
                     HasSubstr("copy the file again, train the model again, or remove that line")));
-  // What a person changes on purpose, and what programs do to line ends.
+  // Changes that a user makes on purpose, and line ends that programs change.
   const std::size_t seal = digit.find("# checksum");
   EXPECT_EQ(error_of(digit.erase(seal, digit.find('\n', seal) + 1 - seal)), "");
   std::string windows;
   for (const char c : text) windows += c == '\n' ? "\r\n" : std::string(1, c);
   EXPECT_EQ(error_of(windows), "");
-  // Writing again what was read does not say it twice.
+  // A model that was read and is written again has its header lines once.
   const Model model = parse_model(text, "m.tsv");
   EXPECT_EQ(model_text(model.header, kData, some_weights(), kPairs, kNames), text);
 }
@@ -150,7 +151,7 @@ TEST(Model, ExtraWeightsHaveTheNamesThatTheirOracleGives) {
   const SparseVector same = model_weights(model, kData, 4, kEnds, UnknownFeatures::kReject);
   EXPECT_EQ(same.index, w.index);
   EXPECT_EQ(same.value, w.value);
-  // Another order of labels.
+  // The labels have another order.
   const Dataset other = data_of({kData.vocabulary->features, {"I-X", "O", "B-X"}});
   EXPECT_THAT(model_weights(model, other, 4, kEnds, UnknownFeatures::kReject).index,
               ElementsAre(0, 12 + 2, 12 + 3));

@@ -1,5 +1,5 @@
 #pragma once
-/// What the tests of the readers share: reading small texts, and real data where present.
+/// Helpers for tests of readers: they read small texts, and real data if present.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ inline DataPair read_data(const std::string& format, const DataFiles& files, con
   return info.read(files, values);
 }
 
-/// The same of files with these texts; an empty test text: no test file.
+/// Reads files with these texts. If the test text is empty, there is no test file.
 inline DataPair read_texts(const std::string& format, const std::string& train, const std::string& test,
                            const Settings& options = {}, const std::string& hierarchy = "") {
   const TempFile train_file(train), test_file(test);
@@ -34,8 +34,8 @@ inline DataPair read_texts(const std::string& format, const std::string& train, 
   return read_data(format, files, options);
 }
 
-/// The error that reading the training text gives, without the file's path at its start, and with FILE and
-/// TREE for what else it says of the paths of the file and the hierarchy.
+/// Returns the error of reading the training text, without the file's path at its start. The paths of the
+/// file and the hierarchy elsewhere in the message become FILE and TREE.
 inline std::string error_in_text(const std::string& format, const std::string& text,
                                  const Settings& options = {}, const std::string& hierarchy = "") {
   const TempFile file(text);
@@ -51,7 +51,8 @@ inline std::string error_in_text(const std::string& format, const std::string& t
   return message;
 }
 
-/// Path of a real data file, in $PROXBENCH_DATA or else in ../shared/data beside the source; "" where absent.
+/// The path of a real data file, in $PROXBENCH_DATA or else in ../shared/data beside the source; "" if it is
+/// missing.
 inline std::string real_data(const std::string& name) {
   std::vector<std::string> folders;
   if (const char* folder = std::getenv("PROXBENCH_DATA")) folders.emplace_back(folder);

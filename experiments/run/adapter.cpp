@@ -16,14 +16,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;  // keeps the order of algorithms
 
-/// Where adapters lie: beside an installed program, or in the sources.
+/// The folders of adapters: beside an installed program, and in the sources.
 std::vector<fs::path> adapter_folders() {
   std::error_code failure;
   const fs::path self = fs::read_symlink("/proc/self/exe", failure).parent_path();
   return {self / "../share/proxbench/trainers", PROXBENCH_TRAINERS};
 }
 
-/// Empty where there is none.
+/// Empty if there is none.
 fs::path adapter_named(const std::string& name) {
   if (name.find('/') != name.npos) return fs::exists(name) ? fs::absolute(name) : fs::path();
   for (const fs::path& folder : adapter_folders())
@@ -31,7 +31,8 @@ fs::path adapter_named(const std::string& name) {
   return {};
 }
 
-/// Adapters find proxbench itself, behind all that the user has on PATH, and leave no compiled scripts.
+/// Puts proxbench itself at the end of PATH, where adapters find it, and keeps Python from writing compiled
+/// scripts.
 void prepare_environment() {
   std::error_code failure;
   const char* path = std::getenv("PATH");

@@ -17,9 +17,9 @@ namespace proxbench {
 namespace fs = std::filesystem;
 namespace {
 
-/// Seconds of a process are not told apart below this.
+/// Differences between the seconds of two processes below this are noise.
 constexpr double kFinest = 1e-3;
-/// Certified relative gaps above this are no optimum of F, whatever a trainer says.
+/// A certified relative gap above this means that the point is no optimum of F, whatever a trainer says.
 constexpr double kNoOptimum = 1e-3;
 /// Tolerances below this are rounding.
 constexpr double kLeastTolerance = 1e-15;
@@ -32,7 +32,7 @@ struct TrainerRun {
   bool out_of_time = false, interrupted = false;
 };
 
-/// What an adapter tells of a model beside its weights; NaN: nothing.
+/// What an adapter reports about a model besides its weights; NaN: not reported.
 struct ModelFacts {
   double iterations, objective, objective_error, fit_seconds;
 };
@@ -114,8 +114,8 @@ class ExternalTraining {
 
   // ---- one run of the trainer
 
-  /// Seconds after which its process is stopped; 0: never. What it takes to its first iteration is no part of
-  /// the time limit, and not known before it has come there.
+  /// Seconds after which the trainer's process is stopped; 0: never. The time limit excludes the time until
+  /// the first iteration, which is unknown before the run with the smallest stop.
   double process_limit() const {
     if (job_.time_limit == 0.0) return 0.0;
     return std::isnan(start_seconds_) ? 60.0 + 3.0 * job_.time_limit : start_seconds_ + job_.time_limit;
@@ -168,7 +168,7 @@ class ExternalTraining {
       }
     }
     run.wall_seconds = wall_seconds() - began;
-    if (!std::isnan(asked_at)) process.send_to_group(SIGKILL);  // what it has left
+    if (!std::isnan(asked_at)) process.send_to_group(SIGKILL);  // its remaining children
     run.end = process.end();
     return run;
   }
@@ -178,7 +178,7 @@ class ExternalTraining {
                             end_of_log(text_of(log_file()))));
   }
 
-  /// False where it was stopped. Throws Error where it failed.
+  /// Returns false if the trainer was stopped. Throws Error if it failed.
   bool goes_on(const TrainerRun& run) {
     if (run.interrupted || run.out_of_time) {
       outcome_.status = run.interrupted ? Status::kInterrupted : Status::kTimeLimit;
@@ -204,7 +204,7 @@ class ExternalTraining {
     return parse_model(answer.out, outcome_.trainer);
   }
 
-  /// Runs the trainer to this stop and takes a sample of its model. False: that was the last.
+  /// Runs the trainer to this stop and samples its model. Returns false if that was the last one.
   bool make_point(double stop) {
     const TrainerRun run = train(stop);
     if (!goes_on(run)) return false;
@@ -253,7 +253,7 @@ class ExternalTraining {
   }
 
   void compare_objective(double stop, const ModelFacts& facts, const Certificate& at) {
-    // Its own sums round, too: by no more than this share.
+    // The trainer's own sums have rounding errors, too: by at most this share.
     constexpr double kItsRounding = 1e-9;
     const double allowed = facts.objective_error + at.rounding + kItsRounding * std::abs(at.objective);
     if (!(std::abs(facts.objective - at.objective) > allowed)) return;
@@ -324,7 +324,7 @@ class ExternalTraining {
   std::string algorithm_, format_;
   ConvertedFiles files_;
   RunOutcome outcome_;
-  double start_seconds_ = kNaN, start_cpu_seconds_ = kNaN;  ///< of the smallest stop
+  double start_seconds_ = kNaN, start_cpu_seconds_ = kNaN;  ///< of the run with the smallest stop
   double lower_bound_ = -kInfinity;
   std::uint64_t peak_rss_bytes_ = 0;  ///< of the last run with a model
 };

@@ -1,5 +1,5 @@
 #pragma once
-/// A run by a program of its own: `solver = external`.
+/// A run by an external program: `solver = external`.
 
 #include <filesystem>
 
@@ -7,14 +7,15 @@
 
 namespace proxbench {
 
-/// Converts the data once. Then it lets the trainer run again and again, each time as a process of its own
-/// that stops later by a constant factor, and makes a sample of the model of each: seconds of the process
-/// without those that the smallest stop takes (RunFigures::load_seconds), and what the harness's own
-/// evaluator finds of its weights. The first run of all is discarded. It ends as a solver does (kkt, gap,
-/// target, limits), or where the trainer ends by its own rule. Files are written below `folder` and removed.
+/// Converts the data once. Then it runs the trainer again and again, each time in a new process with a stop
+/// that is later by a constant factor. Each resulting model gives one sample. Its time is the wall seconds of
+/// the process minus the seconds of the run with the smallest stop (RunFigures::load_seconds). Its objective
+/// and other values come from the harness's own evaluator. The very first run is discarded. Training ends
+/// like a solver (kkt, gap, target, limits), or when the trainer ends by its own rule. All files are written
+/// below `folder` and removed.
 ///
-/// Throws TrainerMismatch where the trainer cannot take the data, and Error where it fails: it crashes, writes
-/// no model, half a model or one of other names; with the end of its log.
+/// Throws TrainerMismatch if the trainer cannot take the data. Throws Error, with the end of the trainer's
+/// log, if it crashes or writes no model, half a model, or a model with other names.
 RunOutcome train_externally(const LoadedData& data, const RunParameters& job,
                             const std::filesystem::path& folder, const RunHooks& hooks);
 

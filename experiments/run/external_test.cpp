@@ -37,10 +37,10 @@ DataPair read_named(const std::string& format, const std::string& file) {
   return read_data(info, {{file}, {}, ""}, Options(info.options));
 }
 
-/// As it was at the start: other tests set it.
+/// The value at the start; other tests set the variable.
 const std::string kDataFolder = std::getenv("PROXBENCH_DATA") != nullptr ? std::getenv("PROXBENCH_DATA") : "";
 
-/// A file of ../shared/trainers; empty where it is missing.
+/// Returns a file of ../shared/trainers; empty if it is missing.
 std::string shared_file(const std::string& name) {
   for (const std::string& root :
        {kDataFolder + "/../trainers", std::string(PROXBENCH_SOURCE_DIR "/../shared/trainers")})
@@ -57,7 +57,7 @@ RunParameters job_of(const std::string& adapter, const std::string& format = "cr
   return job;
 }
 
-/// The adapters of the project are scripts of it.
+/// The project's adapters are Python scripts.
 #define PROXBENCH_NEED_PYTHON() \
   if (std::system("python3 --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "python3 is missing"
 
@@ -72,10 +72,10 @@ struct ShownModel {
 
 class SharedModel : public testing::TestWithParam<ShownModel> {};
 
-/// The TSV of a model that lies in ../shared/trainers, with the names of five.crfsuite.txt.
+/// Returns a model in ../shared/trainers as TSV, with the names of five.crfsuite.txt.
 std::string tsv_of(const ShownModel& shown, const TestFolder& folder) {
   fs::path model = shared_file(shown.model);
-  if (shown.adapter == std::string("crf++")) {  // the text model lies beside the binary one
+  if (shown.adapter == std::string("crf++")) {  // the text model is beside the binary one
     fs::copy_file(model, folder / "model.txt");
     model = folder / "model";
   }
@@ -91,7 +91,8 @@ std::string tsv_of(const ShownModel& shown, const TestFolder& folder) {
       {kTrainers + std::string(shown.adapter), "model", folder / "job.json"}, std::chrono::seconds(60));
   EXPECT_EQ(answer.end.exit_status, 0) << answer.err;
   if (shown.adapter != std::string("crf++") && shown.adapter != std::string("wapiti")) return answer.out;
-  // Those two had templates of their own, which begin with a letter that our names keep.
+  // These two were trained with templates of their own. Our names keep the letter with which a template
+  // begins.
   std::string out;
   std::istringstream lines(answer.out);
   for (std::string line; std::getline(lines, line); out += line + "\n")
@@ -118,8 +119,8 @@ TEST_P(SharedModel, HasTheObjectiveAndTheNonzerosThatItsProgramFound) {
 }
 
 constexpr double kOptimum = 92.012925882222;
-// Stopped: what its log prints of the last iteration; CRFSparse rounds weights to six digits and leaves out
-// the smallest, and CRF++ prints no objective of the weights that it writes.
+// The objectives come from the last iteration in each trainer's log. CRFSparse rounds weights to six digits
+// and leaves out the smallest. CRF++ prints no objective of the weights that it writes.
 INSTANTIATE_TEST_SUITE_P(
     FiveSentences, SharedModel,
     testing::Values(
@@ -150,7 +151,7 @@ TEST(SharedModels, AreReadWithTheirIterationsAndPrintedObjectives) {
 class External : public testing::Test {
  protected:
   External() { folder.write("train.txt", kData); }
-  /// A shell script in the place of an adapter.
+  /// Returns a shell script that acts as an adapter.
   std::string fake(const std::string& train, const std::string& model,
                    const std::string& formats = "\"crfsuite\"") {
     const fs::path file = folder.write("fake",
@@ -175,7 +176,7 @@ class External : public testing::Test {
     const std::unique_ptr<LoadedData> data = load();
     return train_externally(*data, job, folder.path(), {});
   }
-  /// What the run throws; its files are gone.
+  /// Returns the error of the run, and checks that its files are gone.
   template <class Thrown = Error>
   std::string error(const RunParameters& job) {
     std::string message = "no error";
@@ -288,7 +289,7 @@ TEST_F(External, ATrainerThatHangsIsStoppedWithAllThatItStarted) {
 }
 
 TEST_F(External, ItsTimeLimitIsThatOfOneRunWithoutItsStart) {
-  // Each stop takes half a second more: the third is beyond the limit.
+  // A run sleeps for stop - 1 seconds; the third stop exceeds the limit.
   RunParameters job =
       job_of(fake("stop=$(sed -n 's/.*\"stop\": //p' \"$2\"); sleep $((stop - 1)); echo $stop > model",
                   "printf '# proxbench model 1\\nunary\\tthe\\tO\\t0.%s\\n' $(cat $folder/model)"));
@@ -329,9 +330,9 @@ TEST(Adapters, SayWhenAProgramIsMissingOrAnother) {
   EXPECT_THAT(unmet_trainer(other, nullptr), HasSubstr("no program /nowhere; Wapiti, the CRF tool, is at "));
 }
 
-// ---- the programs, where they are
+// ---- the real programs, if present
 
-/// Documents of two classes that no one weight tells apart.
+/// Documents of two classes that no single weight separates.
 constexpr const char* kDocuments =
     "+1 1:1 2:0.5\n-1 2:1\n+1 1:0.3 3:1\n-1 1:0.2 3:0.5\n+1 2:2\n-1 3:1 1:0.1\n";
 

@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Each position by itself, with one weight a label for the first position of an instance.
+/// An oracle of independent positions, with one extra weight per label for the first position of an instance.
 class Starts final : public Oracle, public SumOracle {
  public:
   explicit Starts(const Dataset& data) : outputs_(data.outputs()), begin_(data.begin), gold_(data.gold) {}
@@ -101,8 +101,7 @@ OracleInfo starts() {
                     }}};
 }
 
-/// Sequences of two positions, three labels; the label of the first one is A more often than its features
-/// say.
+/// Sequences of two positions with three labels. The first label is A more often than its features suggest.
 DataPair sequences(const std::string& oracle) {
   DataPair pair;
   pair.oracle = oracle;

@@ -1,5 +1,5 @@
 #pragma once
-/// What the caller of long work wants to hear, and how it stops it.
+/// How the caller of a long computation hears about its progress and stops it.
 
 #include <atomic>
 #include <functional>
@@ -9,12 +9,12 @@
 
 namespace proxbench {
 
-/// All but `interrupt` may be empty. The texts are lines for people.
+/// Any of the functions may be empty. The texts are lines for people.
 struct Hooks {
-  std::function<void(const std::string&)> message;  ///< what is going on
-  std::function<void(const std::string&)> detail;   ///< what only some want to know
-  std::function<void(const std::string&)> warning;  ///< what should worry people
-  /// The newest sample of a run, now and then.
+  std::function<void(const std::string&)> message;  ///< progress
+  std::function<void(const std::string&)> detail;   ///< progress in more detail
+  std::function<void(const std::string&)> warning;  ///< possible problems
+  /// Gets the newest sample of a run from time to time.
   std::function<void(const std::string& run, const Sample&)> on_sample;
   const std::atomic<bool>* interrupt = nullptr;  ///< set to stop cleanly
 

@@ -1,6 +1,6 @@
 #pragma once
-/// What a process of its own is asked to do: the record of a run, as far as it is known before the run. A
-/// manifest is such a record, too, so that any run can be made again: `proxbench-worker RECORD.json FOLDER`.
+/// The request to a worker process: the record of a run, as far as it is known before the run. A manifest is
+/// such a record too, so any run can be repeated: `proxbench-worker RECORD.json FOLDER`.
 
 #include <map>
 #include <string>
@@ -9,21 +9,22 @@
 
 namespace proxbench {
 
-/// The options of a table, set to texts. Throws Error where one is unknown or not allowed.
+/// Sets the options of a table from texts. Throws Error if one is unknown or not allowed.
 Options options_from(const OptionTable& table, const std::map<std::string, std::string>& values);
-/// Every option with its text.
+/// Returns every option with its value as text.
 std::map<std::string, std::string> option_texts(const Options& options);
 
-/// The record that a process is started with, in its folder; it writes the whole one as manifest.json.
+/// The record that a process is started with, in its folder. The process writes the complete record as
+/// manifest.json.
 inline constexpr const char* kJobFile = "job.json";
-/// How runs end whose solver or trainer cannot run with the data, penalty or machine: no failure, and not tried
-/// again.
+/// The status of a run whose solver or trainer does not fit the data, penalty or machine. This is no failure,
+/// and the run is not repeated.
 inline constexpr const char* kDoesNotFit = "skipped(the solver does not fit)";
-/// How runs end whose data have an oracle that cannot serve them.
+/// The status of a run whose oracle cannot serve the data.
 inline constexpr const char* kOracleMismatch = "skipped(the oracle does not fit the data)";
 
-/// Exit status of a process that ran out of memory. 0: there is a result; 1: it failed, and the result, where
-/// there is one, says why.
+/// Exit status of a process that ran out of memory. Status 0 means that there is a result. Status 1 means
+/// that the run failed; if there is a result, it says why.
 inline constexpr int kOutOfMemoryStatus = 3;
 
 }  // namespace proxbench

@@ -25,14 +25,14 @@ namespace {
 const Processes* launched = nullptr;
 int launched_here = 1;
 
-/// Of the environment variables that are set.
+/// The value of the first of these environment variables that is set.
 int first_of(std::initializer_list<const char*> names, int otherwise) {
   for (const char* name : names)
     if (const char* text = std::getenv(name)) return std::atoi(text);
   return otherwise;
 }
-/// What launchers tell each process: Open MPI's; MPICH's, and Slurm's with PMI; Slurm's with PMIx or without
-/// both.
+/// Variables that launchers set in each process: Open MPI's, then PMI's (MPICH, and Slurm with PMI), then
+/// Slurm's own (with PMIx or without both).
 int told_count() {
   return first_of({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}, 1);
 }
@@ -40,10 +40,10 @@ int told_rank() {
   return first_of({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"}, 0);
 }
 
-/// How long a process that failed waits for the first one to tell of the same failure.
+/// How long a failed process waits for the first process to report the same failure.
 constexpr std::chrono::milliseconds kWaitForFirst{1500};
 
-/// For processes that cannot talk to each other.
+/// Used when the processes cannot communicate.
 int refuse(const std::string& why) {
   if (told_rank() == 0)
     fmt::print(stderr, "error: {}\n", why);
@@ -53,11 +53,10 @@ int refuse(const std::string& why) {
 }
 
 #ifdef PROXBENCH_MPI
-/// How long the launcher has to read what was printed: MPICH's drops what it has not read when a process
-/// aborts.
+/// Time for the launcher to read the output: MPICH's launcher drops unread output when a process aborts.
 constexpr std::chrono::milliseconds kTimeToForward{200};
 
-/// What is printed goes into memory, from which it can be printed after all.
+/// Redirects stderr into memory, so that it can be printed later, and drops stdout.
 class Silence {
  public:
   Silence() : terminal_(::dup(STDERR_FILENO)), memory_(::memfd_create("printed", MFD_CLOEXEC)) {
@@ -83,7 +82,7 @@ class Silence {
   int terminal_, memory_;
 };
 
-/// All go by the instruction set that each of them has.
+/// Makes all processes use the best instruction set that each of them has.
 void agree_on_instruction_set(const Processes& processes) {
   const std::vector<double> sets = processes.gather(static_cast<double>(instruction_set()));
   use_instruction_set(

@@ -1,5 +1,5 @@
 #pragma once
-/// How a program finds out that it is one of several processes that share one run (core/base/processes.h),
+/// Finds out whether the program is one of several processes that share one run (core/base/processes.h),
 /// started by `mpirun` or `srun`.
 
 #include <functional>
@@ -9,19 +9,19 @@
 
 namespace proxbench {
 
-/// Calls body() and returns its exit status. Where the program was started as one of several processes, those
-/// are launched_processes() meanwhile, and the first of them alone prints and writes files. A process whose
-/// body returns another status than 0 ends all of them; what it printed is printed then, unless the first one
-/// has failed as well.
+/// Calls body() and returns its exit status. If the program was started as one of several processes,
+/// launched_processes() returns these during the call, and only the first process prints and writes files. If
+/// body() returns a status other than 0 in one process, all processes end. That process's output is then
+/// printed, unless the first process failed as well.
 int with_launched_processes(int& argc, char**& argv, const std::function<int()>& body);
 
-/// Null outside of it, and where there is one.
+/// Null outside of with_launched_processes(), and if there is only one process.
 const Processes* launched_processes();
-/// How many of them run on this machine.
+/// The number of these processes on this machine.
 int launched_processes_here();
 
-/// What starts `count` processes of a command line: "mpirun -n COUNT", or the words of the environment
-/// variable PROXBENCH_MPIRUN, with "{}" for the count.
+/// The command that starts `count` processes of a command line: "mpirun -n COUNT", or the value of the
+/// environment variable PROXBENCH_MPIRUN with "{}" replaced by the count.
 std::string launch_command(int count);
 
 }  // namespace proxbench

@@ -16,7 +16,7 @@
 namespace proxbench {
 namespace {
 
-/// MPI counts with an int: longer messages go in pieces of so many bytes.
+/// MPI counts with an int, so longer messages are sent in pieces of this many bytes.
 constexpr std::size_t kMostBytes = std::size_t{1} << 30;
 
 void check(int code, const char* what) {

@@ -7,7 +7,7 @@
 
 namespace proxbench {
 
-/// From here to the end of its life MPI is initialised.
+/// MPI is initialised while this object lives.
 class MpiSession {
  public:
   MpiSession(int& argc, char**& argv);
@@ -17,9 +17,9 @@ class MpiSession {
 
   /// All processes that were started together.
   const Processes& processes() const { return *processes_; }
-  /// How many of them run on this machine.
+  /// The number of these processes on this machine.
   int here() const { return here_; }
-  /// Ends all of them with this exit status.
+  /// Ends all processes with this exit status.
   [[noreturn]] void abort(int status) const;
 
  private:

@@ -24,7 +24,7 @@ double cpu_clock() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Counts what happens in its life as time on the clock.
+/// Adds the time between its construction and destruction to the clock.
 class OnClock {
  public:
   OnClock(RunFigures& total, const Processes* processes)
@@ -42,20 +42,20 @@ class OnClock {
   double wall_, cpu_;
 };
 
-/// Whether the solver came to what it was asked for.
+/// Whether the solver reached its target.
 bool reached(Status status) {
   return status == Status::kConverged || status == Status::kGapReached;
 }
 
-/// Whether the solver came to the end of its own: a point that a limit cut short is not done.
+/// Whether the solver ended by itself. A point that a limit interrupts is not done.
 bool done(Status status) {
   return reached(status) || status == Status::kStalled || status == Status::kSmallChange ||
          status == Status::kMaxIterations;
 }
 
-/// Largest difference between a state that a solver left and the state found at its result: of the loss,
-/// relative to it, and of gradients, relative to lambda, or to that at w = 0 where lambda is 0. Rounding
-/// alone, as in the audits of samples.
+/// The largest accepted difference between the state that a solver left and the state computed at its result.
+/// Differences of the loss are relative to it. Differences of gradients are relative to lambda, or to the
+/// gradient at w = 0 if lambda is 0. Only rounding is accepted, as in the audits of samples.
 constexpr double kAuditTolerance = 1e-8;
 
 class Path {
@@ -70,7 +70,7 @@ class Path {
         solver_(solver_registry().find(settings.solver)),
         options_(options_from(solver_.options, settings.solver_options)),
         began_(wall_seconds()),
-        // What cannot enter at the smallest lambda cannot at a larger one.
+        // Features that cannot enter at the smallest lambda cannot enter at a larger one.
         reduced_(data.reduced(penalties.back().lambda)),
         test_(data.test_set(reduced_)) {
     begin_counting(outcome_);
@@ -104,20 +104,20 @@ class Path {
     return data_.objective(reduced_, penalty.lambda, penalty.mu, settings_.loss);
   }
 
-  /// What tol is relative to, see train_path().
+  /// The scale of tol; see train_path().
   double scale(double lambda) const { return std::max(outcome_.lambda_max - lambda, lambda); }
-  /// Within the tolerance.
+  /// Whether w = 0 is optimal within the tolerance.
   bool zero_is_optimal(double lambda) const {
     return outcome_.lambda_max - lambda <= settings_.tol * scale(lambda);
   }
 
-  /// The strong rule's threshold on |gradient of l| at `lambda`, from the optimum at `before`; 0 or less: all
-  /// coordinates are candidates.
+  /// The strong rule's threshold on |gradient of l| at `lambda`, from the optimum at `before`. If it is 0 or
+  /// less, all coordinates are candidates.
   double strong_threshold(double lambda, double before) const {
     return over_mu_ ? 0.0 : 2.0 * lambda - before;
   }
 
-  /// The candidates of the first point, from the gradient at the start.
+  /// Finds the candidates of the first point from the gradient at the start.
   void begin() {
     const double lambda = penalties_.front().lambda;
     const double threshold = strong_threshold(lambda, lambda_before_);
@@ -128,8 +128,8 @@ class Path {
     set_candidates(threshold);
   }
 
-  /// The state (where the solver has not left it) and the selection at w_. Keeps the gradient where it is at
-  /// least `threshold`, and where it violates the conditions.
+  /// Computes the selection at w_, and the state unless the solver has left it. Keeps gradients of at least
+  /// `threshold` and those that violate the conditions.
   void evaluate(Objective& checker, double next, double threshold) {
     if (!state_at_w_) {
       checker.scores(w_, state_.scores);
@@ -137,7 +137,7 @@ class Path {
       outcome_.passes += 1.0;
     }
     state_at_w_ = true;
-    // What is selected is above the threshold; the rule takes what is equal, too.
+    // The selection takes values above the threshold, but the rule includes equality.
     const double kept = threshold > 0.0 ? std::nextafter(threshold, 0.0) : checker.lambda();
     selected_above_ = std::min(next, checker.lambda());
     checker.select_gradient(state_.residual, w_, std::min(kept, selected_above_), selection_);
@@ -150,7 +150,7 @@ class Path {
       candidates_.reset();
   }
 
-  /// The coordinates that the last selection shows to violate the conditions though no solver saw them.
+  /// Coordinates that violate the conditions at the last selection, but that no solver saw.
   std::vector<Coord> violators(double lambda, double target) const {
     std::vector<Coord> out;
     if (!candidates_) return out;
@@ -163,7 +163,7 @@ class Path {
     return out;
   }
 
-  /// The gradients of the last selection, of the smooth part, with the mu of point k.
+  /// Changes the gradients of the last selection, which are those of the smooth part, to the mu of point k.
   void change_mu(std::size_t k) {
     const double change = penalties_[k].mu - penalties_[k - 1].mu;
     for (std::size_t i = 0; i < selection_.index.size(); ++i)
@@ -173,7 +173,7 @@ class Path {
   void point(std::size_t k) {
     const double lambda = penalties_[k].lambda;
     const double next = k + 1 < penalties_.size() ? penalties_[k + 1].lambda : lambda;
-    const double threshold = strong_threshold(next, lambda);  // lambda itself where it is the last
+    const double threshold = strong_threshold(next, lambda);  // for the last point lambda itself
     PathPoint point{.number = k + 1,
                     .lambda = lambda,
                     .mu = penalties_[k].mu,
@@ -210,7 +210,7 @@ class Path {
     if (k + 1 < penalties_.size()) set_candidates(threshold);
   }
 
-  /// One solve from w_, which moves there.
+  /// Solves once from w_, and moves w_ to the result.
   Status solve(Objective& checker) {
     MonitorOptions options = monitor_options(settings_);
     options.objective_target = -std::numeric_limits<double>::infinity();
@@ -252,8 +252,8 @@ class Path {
     if (hooks_.on_sample) hooks_.on_sample(sample);
   }
 
-  /// Throws Error where the state that a solver has left is not the one found at its result: a certificate
-  /// does not rest on what a solver says.
+  /// Throws Error if the state that a solver left differs from the one computed at its result: a certificate
+  /// must not depend on what a solver reports.
   void audit(Objective& checker, const PointBound& found) {
     std::vector<double> afresh(w_.nnz()), left(w_.nnz());
     checker.partial_gradient(audited_.residual, w_.index, w_.value, afresh);
@@ -332,15 +332,15 @@ class Path {
   double began_;
   const LoadedData::Reduced& reduced_;
   const TestSet* test_;
-  /// The point at hand, in the coordinates of the features kept, and what evaluate() found there.
+  /// The current point, in the coordinates of the features kept, and what evaluate() found there.
   SparseVector w_;
   SmoothState state_;
   SmoothState audited_;
   bool state_at_w_ = false, left_by_solver_ = false;
   Objective::Selection selection_;
   double selected_above_ = 0.0;
-  double lambda_before_ = 0.0;  ///< of the penalty that the start is optimal for
-  double lower_bound_ = 0.0;    ///< the best on min F at the point at hand that its solves gave
+  double lambda_before_ = 0.0;  ///< the lambda at which the start is optimal
+  double lower_bound_ = 0.0;    ///< the best bound on min F from the solves of the current point
   std::optional<std::vector<Coord>> candidates_;  ///< none: all
   PathOutcome outcome_;
 };

@@ -1,15 +1,15 @@
 #pragma once
-/// Regularisation paths: the optima of one data set for many penalties, over lambda or over mu from the
-/// largest down, each solve starting where the one before ended.
+/// Regularisation paths: the optima of one data set for a sequence of penalties. Either lambda or mu descends
+/// from its largest value. Each solve starts at the optimum of the previous one.
 ///
-/// On a path over mu the solver sees all coordinates. On one over lambda, at lambda_{k+1} the solver sees
-/// candidates only, by the sequential strong rule (Tibshirani et al. 2012, Strong rules for discarding
-/// predictors in lasso-type problems, section 7): the coordinates with |g_j(w_k)| >= 2*lambda_{k+1} -
-/// lambda_k, g the gradient of l, and the support of w_k. The rule can err, so that each solve is followed by
-/// one full gradient: coordinates that violate the optimality conditions become candidates, and it is solved
-/// again until there are none. That gradient is the one which the rule needs for the next lambda, and it
-/// certifies the point: exact where it exceeds the next lambda and on the support; what the rule looks at
-/// below may be in single precision.
+/// On a path over mu the solver sees all coordinates. On a path over lambda it sees only candidates, which
+/// the sequential strong rule selects (Tibshirani et al. 2012, Strong rules for discarding predictors in
+/// lasso-type problems, section 7). For lambda_{k+1} these are the support of w_k and the coordinates with
+/// |g_j(w_k)| >= 2*lambda_{k+1} - lambda_k, where g is the gradient of l. The rule can be wrong. So one full
+/// gradient follows each solve: coordinates that violate the optimality conditions become candidates, and the
+/// problem is solved again until none is left. The rule for the next lambda uses the same gradient, and so
+/// does the certificate of the point. The gradient is exact on the support and where it exceeds the next
+/// lambda. The smaller values that only the rule reads may be in single precision.
 
 #include <functional>
 #include <span>
@@ -21,46 +21,47 @@
 
 namespace proxbench {
 
-/// The smallest lambda at which w = 0 is optimal: the max norm of the gradient of l at w = 0. One inference
-/// and one full gradient.
+/// The smallest lambda at which w = 0 is optimal: the max norm of the gradient of l at w = 0. Costs one
+/// inference and one full gradient.
 double lambda_max(const LoadedData& data, const Loss& loss);
 
-/// What the caller wants to hear of while a path is going on; samples count times and passes since it began.
+/// Callbacks during a path. Samples count time and passes from the start of the path.
 struct PathHooks : RunHooks {
-  /// Off the clock, once a point is done; w in the coordinates of all features.
+  /// Called off the clock after each point; w is in the coordinates of all features.
   std::function<void(const PathPoint&, const SparseVector& w)> on_point;
 };
 
-/// The status is converged where every penalty is done and every kkt reached its target, gap-reached where
-/// every kkt or gap did; else what stopped the path or kept a point from its target. Figures are those of the
-/// last point, costs those of all, w is of the last point, and the trace is of all solves, on one clock; its
-/// objective is that of the penalty at hand.
+/// The status is kConverged if every penalty is done and every kkt reached its target. It is kGapReached if
+/// every kkt or gap reached its target. Otherwise it says what stopped the path or kept a point from its
+/// target. Figures and w belong to the last point. Costs are totals over all points. The trace covers all
+/// solves on one clock; its objective is that of the current penalty.
 struct PathOutcome : RunOutcome {
-  std::vector<PathPoint> points;  ///< those that were done
+  std::vector<PathPoint> points;  ///< the points that were completed
 };
 
-/// Where a path goes on: what an earlier one found at its last penalty, above the first of this one.
+/// The result of an earlier path at its last penalty, which is above the first penalty of the path that
+/// starts here.
 struct PathStart {
-  SparseVector w;  ///< in the coordinates of all features; 0 is no start
+  SparseVector w;  ///< in the coordinates of all features; w = 0: no start
   double lambda = 0.0;
 };
 
-/// Solves for all penalties: at least one, each with a smaller lambda or a smaller mu than the one before,
-/// and the other of the two the same along the path. Of `settings`, lambda, mu and objective_target mean
-/// nothing here, and time_limit bounds the whole path; a point that it cuts short is not among the points. At
-/// each point kkt is to come down to
+/// Solves for all penalties. There must be at least one. Along the path either lambda or mu descends
+/// strictly, and the other one is constant. The function ignores lambda, mu and objective_target of
+/// `settings`. time_limit bounds the whole path; a point that it interrupts is not among the points. The
+/// target for kkt at each point is
 ///
-///     tol * max(kkt at w = 0, lambda),    kkt at w = 0 being max(lambda_max - lambda, 0),
+///     tol * max(kkt at w = 0, lambda),    where kkt at w = 0 is max(lambda_max - lambda, 0).
 ///
-/// the second for lambdas so near to lambda_max that the first is next to nothing: down from lambda_max/2 it
-/// is what a solve of that lambda by itself has to reach. With a gap target, a point is done as well once its
-/// relative gap is proven; proofs are over all coordinates, whatever the solver is shown, so that such a
-/// point is not solved again where the strong rule erred.
+/// The second term matters if lambda is so near to lambda_max that the first is almost 0. From lambda_max/2
+/// down, the target is the same as for a single solve at that lambda. With a gap target, a point is also done
+/// once its relative gap is proven. Proofs cover all coordinates, whatever the solver sees, so such a point
+/// is not solved again if the strong rule was wrong.
 ///
-/// On the clock are the solves (as their monitors count them), the strong rule and the check of the
-/// conditions, and the objectives; not the samples, the dual bounds (those that a gap target asks for
-/// included), the audits of what solvers leave (KnownStart), and lambda_max. Solvers that are not
-/// `exact` are shown all coordinates. Throws what train() throws.
+/// The clock counts the solves (as their monitors count them), the strong rule, the check of the conditions,
+/// and the construction of objectives. It does not count samples, dual bounds (not even those for a gap
+/// target), audits of the states that solvers leave (KnownStart), or lambda_max. Solvers that are not `exact`
+/// see all coordinates. Throws the same errors as train().
 PathOutcome train_path(const LoadedData& data, const RunParameters& settings,
                        std::span<const Penalty> penalties, const PathHooks& hooks = {},
                        const PathStart& start = {});

@@ -63,7 +63,7 @@ TEST(LambdaMax, IsWhereTheFirstWeightEnters) {
   }
 }
 
-/// The first-order conditions and the value of every point are those of a solve by itself.
+/// Checks that the first-order conditions and the value of every point equal those of a single solve.
 void expect_same_optima(const ProblemSpec& spec, const std::string& solver, double tol) {
   SCOPED_TRACE(spec.name + " " + solver);
   const auto data = load(spec);
@@ -125,9 +125,9 @@ TEST(Path, HasLargerWeightsAndSmallerLossesAtSmallerLambdas) {
   }
 }
 
-/// Documents of two classes, told apart by a - b, with the features a and 3*(a + b). The second says nothing
-/// of the class by itself; once the first has a weight, its gradient grows three times as fast as lambda
-/// falls, which the strong rule takes for impossible.
+/// Documents of two classes that a - b separates, with the features a and 3*(a + b). The second feature alone
+/// says nothing about the class. Once the first has a weight, the gradient of the second grows three times as
+/// fast as lambda falls, which the strong rule excludes.
 std::unique_ptr<LoadedData> load_suppressor(std::uint64_t seed) {
   constexpr Index kDocuments = 1500;
   Random random(seed);
@@ -158,7 +158,7 @@ TEST(Path, RepairsWhatTheStrongRuleLeavesOutWrongly) {
       EXPECT_LE(point.certificate.kkt, point.kkt_target * (1.0 + 1e-6));
     }
   }
-  EXPECT_GT(violations, 0u);  // else this test tests nothing
+  EXPECT_GT(violations, 0u);  // otherwise this test tests nothing
 }
 
 TEST(Path, IsTheSameForAnyNumberOfThreads) {
@@ -243,7 +243,7 @@ TEST(Path, CertifiesNothingWithoutPoints) {
   hooks.interrupt = &interrupt;
   const PathOutcome path =
       path_over_lambda(*data, settings_for(chain_spec()), geometric(*data, 0.5, 3), hooks);
-  // w = 0 is the optimum of the first, and needs no solve.
+  // w = 0 is the optimum of the first point, so no solve is needed.
   ASSERT_EQ(path.points.size(), 1u);
   const std::vector<double> lambdas{0.5 * lambda_max(*data, {})};
   const PathOutcome none = path_over_lambda(*data, settings_for(chain_spec()), lambdas, hooks);

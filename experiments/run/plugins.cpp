@@ -28,7 +28,8 @@ std::deque<LoadedPlugin>& plugins() {
   return all;
 }
 
-/// Where two stamps "NAME=VALUE; NAME=VALUE" differ: "compiler GCC 11 (this program: GCC 12)".
+/// Lists the differences of two stamps "NAME=VALUE; NAME=VALUE", e.g. "compiler GCC 11 (this program: GCC
+/// 12)".
 std::string difference(std::string_view found, std::string_view expected) {
   struct Values {
     std::string there = "none", here = "none";
@@ -51,8 +52,8 @@ std::string difference(std::string_view found, std::string_view expected) {
   return fmt::format("{}", fmt::join(out, ", "));
 }
 
-/// The stamp in a library's bytes; "" where there is none. The mark may also stand by itself, in debug
-/// information.
+/// Returns the stamp in a library's bytes, or "" if there is none. The mark may also occur without a stamp,
+/// in debug information.
 std::string_view find_stamp(std::string_view bytes) {
   constexpr std::string_view kMark = PROXBENCH_STAMP_MARK, kFirst = "version=";
   for (std::size_t at = bytes.find(kMark); at != bytes.npos; at = bytes.find(kMark, at)) {
@@ -63,7 +64,8 @@ std::string_view find_stamp(std::string_view bytes) {
   return "";
 }
 
-/// Whether the file is a shared library to its end: loading one that was cut short would end the program.
+/// Throws Error unless the file is a complete shared library. Loading a truncated one would crash the
+/// program.
 void check_library(const fs::path& file, std::string_view bytes) {
   const auto found = [&](const std::string& what) {
     return Error::in_file(file.string(), 0, what, "a plug-in");
@@ -76,8 +78,8 @@ void check_library(const fs::path& file, std::string_view bytes) {
     throw found("a part of a shared library");
 }
 
-/// Judges the library by its bytes: none of its code has run by then, and symbols that another version of
-/// core lacks have not kept it from loading.
+/// Checks the stamp in the library's bytes before loading it. So none of its code has run yet, and a symbol
+/// that another version of core lacks cannot make loading fail first.
 void check_stamp(const fs::path& file, std::string_view bytes) {
   const std::string_view stamp = find_stamp(bytes);
   if (stamp.empty())
@@ -88,7 +90,7 @@ void check_stamp(const fs::path& file, std::string_view bytes) {
                 ErrorKind::kInput);
 }
 
-/// Whether all launched processes have the same plug-in.
+/// Throws Error unless all launched processes have the same plug-in.
 void check_others(const fs::path& file, std::uint64_t hash) {
   const Processes* processes = launched_processes();
   if (processes == nullptr) return;
@@ -125,7 +127,7 @@ Plugin contents_of(const fs::path& file) {
   return plugin;
 }
 
-/// What a model file can hold, and tell from its other lines.
+/// Checks that a model file can store the names of the extra weights, and can tell their lines from others.
 void check_extra_names(const fs::path& file, const OracleInfo& info) {
   const std::string& word = info.extra.word;
   if (!info.extra.names && word.empty()) return;
@@ -140,7 +142,7 @@ void check_extra_names(const fs::path& file, const OracleInfo& info) {
                             info.extra.fields.empty() ? "fields" : "names"));
 }
 
-/// In a config the options of a format stand beside the keys of [data].
+/// Options of a format and keys of [data] share a section of configs, so their names must differ.
 void check_options(const fs::path& file, const DataFormatInfo& info) {
   for (const ConfigSectionInfo& section : config_sections())
     for (const OptionSpec& key : section.keys)
@@ -152,8 +154,8 @@ void check_options(const fs::path& file, const DataFormatInfo& info) {
                           file.string(), info.name, option.name));
 }
 
-/// Before anything is added, so that all is added or nothing. `function`: what such an Info cannot do
-/// without.
+/// Checks one kind of plug-in content before anything is added. `function` is the member that such an Info
+/// must have.
 template <class Info, class Function>
 void check_infos(const fs::path& file, const char* what, const Registry<Info>& known, const Plugin& plugin,
                  Registry<Info> Plugin::*kind, Function Info::*function) {

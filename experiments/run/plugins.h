@@ -12,25 +12,27 @@ namespace proxbench {
 
 struct LoadedPlugin {
   std::filesystem::path file;  ///< absolute
-  std::uint64_t digest;        ///< xxh3 of the file's bytes, so that stored runs can be tied to it
+  std::uint64_t digest;        ///< xxh3 of the file's bytes; stored runs record it
   Plugin brought;
 };
 
-/// Loads a plug-in and registers what it brings; all of it, or nothing where this throws. It stays loaded
-/// until the program ends. Not to be called while a solver runs. References to what was registered before
-/// stay good.
+/// Loads a plug-in and registers everything that it brings, or nothing if this throws. The plug-in stays
+/// loaded until the program ends. Do not call this while a solver runs. References to earlier registrations
+/// stay valid.
 ///
-/// Throws Error that names the file: it is missing, no shared library or no plug-in (kInput); it was built
-/// for another proxbench or by another compiler, with the parts in which the two differ (kInput); launched
-/// processes have different ones (kInput); it does not load, its own code throws, or it brings a name that is
-/// taken (kRun); it is loaded already (kUsage).
+/// Throws Error with the name of the file:
+/// - kInput if the file is missing, is no shared library or is no plug-in.
+/// - kInput if it was built for another proxbench or by another compiler; the message names the differences.
+/// - kInput if launched processes have different plug-ins.
+/// - kRun if it cannot be loaded, its own code throws, or it brings a name that is taken.
+/// - kUsage if it is loaded already.
 const LoadedPlugin& load_plugin(const std::filesystem::path& file);
 
 /// In the order of loading.
 const std::deque<LoadedPlugin>& loaded_plugins();
 
-/// The plug-in that brought what has this name, e.g. plugin_of(&Plugin::solvers, "mine"); null where it is
-/// built in, or unknown.
+/// Returns the plug-in that brought the item with this name, e.g. plugin_of(&Plugin::solvers, "mine").
+/// Returns null if the item is built in or unknown.
 template <class Info>
 const LoadedPlugin* plugin_of(Registry<Info> Plugin::*kind, std::string_view name) {
   for (const LoadedPlugin& plugin : loaded_plugins())

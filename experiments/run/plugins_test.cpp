@@ -25,7 +25,7 @@ fs::path built(const std::string& name) {
   return fs::path(PROXBENCH_TEST_PLUGINS) / (name + ".so");
 }
 
-/// The error of loading a file that must not load; nothing must be registered by then.
+/// Returns the error of loading a file that must not load, and checks that nothing was registered.
 Error refusal(const fs::path& file) {
   const auto solvers = solver_registry().names(), oracles = oracle_registry().names(),
              formats = data_format_registry().names(), metrics = metric_registry().names();
@@ -68,7 +68,7 @@ TEST(Plugins, BringASolverThatKeepsToAllPromises) {
   EXPECT_EQ(again.kind(), ErrorKind::kUsage);
   EXPECT_THAT(again.what(), HasSubstr("loaded already"));
 
-  // The same names from another file.
+  // Another file brings the same names.
   const TestFolder folder;
   fs::copy_file(file, folder / "copy.so");
   EXPECT_THAT(refusal(folder / "copy.so").what(),

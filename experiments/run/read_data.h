@@ -1,5 +1,5 @@
 #pragma once
-/// From files to data that have been judged: how whatever runs gets its data.
+/// Reads data from files and checks it. Every run gets its data this way.
 
 #include <string>
 
@@ -7,11 +7,11 @@
 
 namespace proxbench {
 
-/// What the format reads, checked by check_data(). `oracle`: in place of the format's, "" for that; the
-/// digests of the data are then those of another problem (digest_with_oracle). Digests of a plug-in's data
-/// are made here. Throws Error, before anything is read where the oracle is unknown.
-/// Of a format that can, each of several processes reads a part of the training files
-/// (DataFormatInfo::read_share).
+/// Reads data in the format and checks it with check_data(). A nonempty `oracle` replaces the format's
+/// oracle. The digests then differ, because the problem is another one (digest_with_oracle). This function
+/// also computes the digests of a plug-in's data. If the format supports it, each of several processes reads
+/// only a part of the training files (DataFormatInfo::read_share). Throws Error; if the oracle is unknown,
+/// before it reads anything.
 DataPair read_data(const DataFormatInfo& format, const DataFiles& files, const Options& options,
                    const std::string& oracle = "", const Processes* processes = nullptr);
 

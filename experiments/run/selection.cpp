@@ -37,10 +37,10 @@ bool better(double a, double b, SelectionMeasure measure) {
   return higher_is_better(measure) ? a > b : a < b;
 }
 
-/// One training set, and what its models are measured on.
+/// One training set, and the instances on which its models are measured.
 struct Split {
   std::string name;
-  std::vector<Index> held_out;  ///< of the training set, ascending; empty: the test set is
+  std::vector<Index> held_out;  ///< instances of the training set, ascending; empty: the test set is held out
 };
 
 class Selector {
@@ -72,13 +72,13 @@ class Selector {
     hooks_.tell(fmt::format("all training instances, down to {}", penalties_[out_.chosen].text()));
     out_.refit = path({}, std::span(penalties_).first(out_.chosen + 1), "all training instances", {}, {});
     if (interrupted_) return stopped();
-    std::error_code ignored;  // mostly there is none
+    std::error_code ignored;  // usually there is no file
     if (writes_files()) std::filesystem::remove(file_, ignored);
     return std::move(out_);
   }
 
  private:
-  /// Takes what an interrupted search has left, whose path may have become longer than this one.
+  /// Takes the results of an interrupted search. Its path may have become longer than this one.
   void go_on(std::size_t splits) {
     measured_ = read_selection(file_, selection_.processes);
     measured_.resize(splits);
@@ -92,14 +92,14 @@ class Selector {
       hooks_.tell(fmt::format("going on from {}: {} models are measured", file_.string(), known));
   }
 
-  /// A factor below the last one, as far as that is below the one before.
+  /// Continues the path: the ratio to the last penalty is that of the last two penalties.
   Penalty next_penalty() const {
     const Penalty &last = penalties_.back(), &before = penalties_[penalties_.size() - 2];
     const auto next = [](double a, double b) { return a == b ? b : b * b / a; };
     return {next(before.lambda, last.lambda), next(before.mu, last.mu)};
   }
 
-  /// Keeps what is known.
+  /// Stores the results so far.
   ModelSelection stopped() {
     out_.interrupted = true;
     summarize();
@@ -143,7 +143,7 @@ class Selector {
     path(split.held_out, left, split.name, hooks, start);
   }
 
-  /// On all training instances but these.
+  /// Trains on all training instances but these.
   PathOutcome path(const std::vector<Index>& without, std::span<const Penalty> penalties,
                    const std::string& name, PathHooks hooks, const PathStart& start) {
     hooks.interrupt = hooks_.interrupt;
@@ -167,7 +167,7 @@ class Selector {
                       Parallel(data_.parallel().threads(), data_.parallel().backend(), selection_.processes));
   }
 
-  /// The points that any split has, each over the splits that have it.
+  /// Averages each point over the splits that have it.
   void summarize() {
     out_.points.clear();
     for (std::size_t k = 0; k < penalties_.size(); ++k) {
@@ -199,7 +199,7 @@ class Selector {
   std::vector<Penalty> penalties_;
   const SelectionSettings& selection_;
   const Hooks& hooks_;
-  std::filesystem::path file_;      ///< of what is known when the user interrupts
+  std::filesystem::path file_;      ///< stores the results if the user interrupts
   std::vector<Measured> measured_;  ///< by split
   bool interrupted_ = false;
   ModelSelection out_;
@@ -333,7 +333,7 @@ std::vector<double> HeldOut::hinge_losses(const Scores& scores) const {
   return out;
 }
 
-/// By instance.
+/// Returns the losses by instance.
 std::vector<double> HeldOut::losses(const SparseVector& w) const {
   std::vector<double> out(data_.instances(), 0.0);
   const LinearMap map(data_.x, *oracle_, parallel_);
@@ -369,12 +369,13 @@ HeldOut::Value HeldOut::measure(const SparseVector& w) const {
   return out;
 }
 
-/// Positions of an instance that have something to predict.
+/// The number of positions of an instance that have something to predict.
 double HeldOut::graded_of(std::size_t instance) const {
   return static_cast<double>(gold_of(data_, instance).graded());
 }
 
-/// Of the ratio of sum over instances of `part` to the positions graded, which is `value`: linearised.
+/// The linearised standard error of `value`, which is the sum of `part` over instances divided by the number
+/// of graded positions.
 double HeldOut::error_of_ratio(const std::vector<double>& part, double value) const {
   const auto n = static_cast<double>(part.size());
   double squares = 0.0;

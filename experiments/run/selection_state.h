@@ -1,6 +1,6 @@
 #pragma once
-/// What an interrupted select_model() has found, in a file of the working folder, so that the same one goes
-/// on from there.
+/// Stores the results of an interrupted select_model() in a file of the working folder, from which the same
+/// call continues.
 
 #include <filesystem>
 #include <string>
@@ -11,21 +11,21 @@
 
 namespace proxbench {
 
-/// What a path gave on one split, by point, and the weights of the last of these points.
+/// The results of a path on one split, by point, and the weights of its last point.
 struct Measured {
   std::vector<HeldOut::Value> values;
   std::vector<double> nnz;
   PathStart last;
 };
 
-/// "select-0123456789abcdef.json", from all that decides what is found: the data, the settings of the solver,
-/// the penalties and the instances held out. Neither how many points may follow them nor which of them is
-/// chosen.
+/// Returns a name like "select-0123456789abcdef.json". It is a hash of everything that decides the results:
+/// the data, the solver's settings, the penalties and the held-out instances. The number of additional points
+/// and the rule of choice have no influence.
 std::filesystem::path selection_file(const LoadedData& data, const RunParameters& settings,
                                      std::span<const Penalty> penalties, const SelectionSettings& selection);
 
-/// Of each split. Empty where there is no file. Throws Error (kInput) where it is damaged. Processes all read
-/// what the first one finds.
+/// Returns the results of each split; empty if there is no file. Throws Error (kInput) if the file is
+/// damaged. All processes get what the first one reads.
 std::vector<Measured> read_selection(const std::filesystem::path& file, const Processes* processes);
 void write_selection(const std::filesystem::path& file, const std::vector<Measured>& measured);
 

@@ -78,7 +78,7 @@ TEST(SelectInstances, KeepsTheirPositionsAndNames) {
   EXPECT_EQ(some.unknown_gold, (std::map<Index, std::string>{{some.begin[1], "unseen"}}));
 }
 
-/// The likelihood of a set is what the objective says of it, and the accuracy what the test set says.
+/// The likelihood of a set equals that of the objective, and the accuracy equals that of the test set.
 TEST(HeldOut, MeasuresWhatObjectiveAndTestSetDo) {
   const test::Problem problem(kSpec);
   const LoadedData data = load();
@@ -142,7 +142,7 @@ TEST(Choice, IsTheBestMeanAndTheLargestLambdaWithinOneError) {
   EXPECT_EQ(one_standard_error_point(unknown, kAccuracy), 2u);
 }
 
-/// Cross-validation by hand: each fold's model trained by itself for each penalty.
+/// Cross-validation by hand: trains the model of each fold separately for each penalty.
 void expect_solves_of_each_fold(const std::vector<Penalty>& penalties) {
   const LoadedData data = load();
   const RunParameters settings = settings_of();

@@ -18,11 +18,11 @@
 namespace proxbench {
 namespace {
 
-/// Above this share of unknown attributes or labels data are said not to fit.
+/// If a larger share of attributes or labels is unknown, the data do not fit the model.
 constexpr double kMisfit = 0.5;
 constexpr std::size_t kPositionsPerTask = 256;
 
-/// What the model knows, in its order.
+/// The model's features and labels, in its order.
 Vocabulary vocabulary_of(const Model& model) {
   NameIndex features;
   for (const Model::Weight& entry : model.unary) features.intern(entry.feature);
@@ -116,8 +116,8 @@ void Tagger::read(const std::function<void(DataBatch&&)>& use) const {
     format_.read(config.files, config.options);
     return;
   }
-  // A file by itself is read as its own training set, so that the format needs no vocabulary, and matched by
-  // name.
+  // A single file is read as its own training set, so the format needs no vocabulary. Weights are then
+  // matched by name.
   if (alone) config.files.train = config.files.test;
   DataPair pair = read_data(format_, config.files, config.options, config.oracle, launched_processes());
   if (pair.test.positions() == 0)

@@ -1,5 +1,5 @@
 #pragma once
-/// Labels data with a stored model, as they are read.
+/// Labels data with a stored model while reading it.
 
 #include <functional>
 #include <memory>
@@ -15,34 +15,35 @@
 
 namespace proxbench {
 
-/// How well data fit a model: what of them the model does not know.
+/// How well data fit a model: how much of the data the model does not know.
 struct Fit {
-  std::uint64_t attributes = 0, unknown_attributes = 0;  ///< entries of X; unknown: without a weight
+  std::uint64_t attributes = 0, unknown_attributes = 0;  ///< entries of X; those without a weight
   std::uint64_t positions = 0, unlabelled = 0, unknown_labels = 0;
 
-  /// Whether any gold output can be predicted, so that an accuracy means something.
+  /// Whether any gold output can be predicted. Otherwise an accuracy means nothing.
   bool graded() const { return positions > unlabelled + unknown_labels; }
-  /// What over half of is unknown, and what to do; empty where the data fit. Attributes are compared with
-  /// those of the training data, where the header of the model tells their share (kKnownShare).
+  /// Returns which of these counts are more than half unknown, and what to do; empty if the data fit. If the
+  /// model's header has the known share of attributes in its training data (kKnownShare), attributes are
+  /// compared with that.
   std::string warning(const Model& model) const;
 };
 
-/// Of a whole data set and the model's weights there.
+/// Returns the fit of a whole data set; w holds the model's weights there.
 Fit fit_of(const Dataset& data, const Model& model, const SparseVector& w);
 
-/// What a model says of a batch.
+/// A model's output for a batch.
 struct Tagged {
   std::unique_ptr<Oracle> oracle;  ///< of the batch
   Scores scores;
   std::vector<Index> outputs;  ///< data.prediction_size() numbers
 };
 
-/// A model at work. Formats that stream are read as they come where there is no training set, in memory for
-/// some instances; all other data are read as a whole, and are one batch.
+/// Applies a model to data. If the format streams and there is no training set, it reads a few instances at a
+/// time. Any other data set is read completely and forms one batch.
 class Tagger {
  public:
-  /// The model is borrowed. Throws Error (kUsage) where the config names nothing to read, or asks for
-  /// unlabelled text of a format that has none.
+  /// Borrows the model. Throws Error (kUsage) if the config names nothing to read, or asks for unlabelled
+  /// text in a format that has none.
   Tagger(const Model& model, DataConfig config, const Parallel& parallel);
 
   /// Calls `use` for each batch, in order. Throws Error.
@@ -59,30 +60,30 @@ class Tagger {
   const DataFormatInfo& format_;
   Parallel parallel_;
   Fit fit_;
-  /// Weights by feature: those of feature j are entries [begin_[j], begin_[j+1]).
+  /// Weights by feature: feature j has the entries [begin_[j], begin_[j+1]).
   std::vector<std::size_t> begin_;
   std::vector<std::pair<Index, double>> weight_;  ///< output and value
-  std::vector<Index> outputs_;                    ///< that have weights, ascending
+  std::vector<Index> outputs_;                    ///< outputs with weights, ascending
   std::vector<double> extra_;
 };
 
 /// Probabilities under the model.
 class Marginals {
  public:
-  /// Throws Error (kUsage) where the oracle does not know sums.
+  /// Throws Error (kUsage) if the oracle has no sums.
   Marginals(const DataBatch& batch, const Tagged& tagged, const Parallel& parallel);
-  /// Of the structure that was predicted for the instance.
+  /// The probability of the structure that was predicted for the instance.
   double structure(std::size_t instance) const { return structure_[instance]; }
-  /// That the output is on at the position.
+  /// The probability that the output is on at the position.
   double at(Index position, Index output) const;
 
  private:
-  std::unique_ptr<Oracle> oracle_;  ///< for which the predicted structures are gold
+  std::unique_ptr<Oracle> oracle_;  ///< takes the predicted structures for gold
   Residual residual_;
   std::vector<double> structure_;
 };
 
-/// What was predicted for all batches, for what looks at the whole: without X.
+/// The predictions of all batches, without X.
 struct Predictions {
   Dataset data;
   std::vector<Index> outputs;

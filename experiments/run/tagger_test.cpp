@@ -24,7 +24,7 @@ DataConfig config_of(const std::string& format, const std::string& file,
   return config;
 }
 
-/// What a test looks at: all batches together.
+/// The results that a test checks, over all batches.
 struct Found {
   std::vector<std::string> labels;
   std::vector<double> structure;

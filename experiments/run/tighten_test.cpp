@@ -27,7 +27,7 @@ RunParameters settings_of(const test::ProblemSpec& spec, double tol) {
   return settings;
 }
 
-/// Of a chain with features that cannot enter, and of trees.
+/// Chains, one of them with features that cannot enter, and trees.
 std::vector<test::ProblemSpec> specs() {
   std::vector<test::ProblemSpec> all = test::problem_specs();
   return {all[0], all[6], all[11], all[13], all[15]};
@@ -44,7 +44,7 @@ TEST(Tighten, ProvesMoreOfAModelThanItsOwnGradientDoes) {
     EXPECT_LE(better.certificate.relative_gap(), 1e-7) << spec.name;
     EXPECT_LE(better.certificate.dual, optimum * (1 + 1e-12)) << spec.name;
     EXPECT_GT(better.certificate.dual, near.certificate.dual) << spec.name;
-    // What is left of the model's own gap is its distance from the optimum.
+    // The rest of the model's gap is its distance from the optimum.
     EXPECT_NEAR(near.certificate.objective - better.certificate.dual, near.certificate.objective - optimum,
                 2e-7 * optimum)
         << spec.name;

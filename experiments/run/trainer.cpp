@@ -25,14 +25,14 @@
 namespace proxbench {
 namespace {
 
-/// The most memory this process has held so far.
+/// The peak memory of this process so far.
 std::uint64_t peak_rss_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-/// How a run of so many seconds on the clock was spent. The solver's seconds are those that no other phase
+/// Splits the `seconds` of a run on the clock into phases. The solver gets the seconds that no other phase
 /// took.
 std::vector<PhaseCost> phase_costs(const Profile& profile, double seconds) {
   std::vector<PhaseCost> out;
@@ -84,7 +84,7 @@ LoadedData::LoadedData(DataPair data, const Parallel& parallel, Decoding decodin
                                         decoding);
 }
 
-/// Leaves this process's part of the training set.
+/// Keeps only this process's share of the training set.
 void LoadedData::share() {
   const Processes& processes = *parallel_.processes();
   const std::uint64_t first = agree(&processes, data_.train.digest);
@@ -100,7 +100,7 @@ void LoadedData::share() {
 
 const LoadedData::Reduced& LoadedData::reduced(double lambda) const {
   if (reduced_ && reduced_->lambda == lambda) return *reduced_;
-  reduced_.reset();  // two need not fit into memory together
+  reduced_.reset();  // memory need not hold two of them
   auto out = std::make_unique<Reduced>();
   out->lambda = lambda;
   out->kept = features_that_can_enter(data_.train.x, lambda, parallel_);
@@ -173,8 +173,8 @@ RunOutcome train_from(const LoadedData& data, const RunParameters& settings, Spa
   const Options options = options_from(info.options, settings.solver_options);
   require_needs(data, info, penalty, settings.loss);
   const std::unique_ptr<Solver> solver = info.make(options);
-  // Certified where it was trained: kkt over the features kept is kkt over all. Where the start has weights
-  // of other features, all are kept.
+  // Certifies on the features kept: there kkt equals kkt over all features. If the start has weights of other
+  // features, all features are kept.
   const Index features = data.train().x.features(), outputs = data.train().outputs();
   const LoadedData::Reduced* reduced =
       &data.reduced(settings.drop_features ? settings.lambda : LoadedData::kAllFeatures);
@@ -208,7 +208,7 @@ RunOutcome train_from(const LoadedData& data, const RunParameters& settings, Spa
   outcome.trace = monitor.trace();
   outcome.certificate = certify(evaluator, result.w);
   outcome.certificate.dual = std::fmax(outcome.certificate.dual, monitor.lower_bound());
-  // What ended for lack of digits may have been proven by its last point, where nobody had looked.
+  // A solve that stalled may have reached the gap at its last point without anybody looking.
   if (outcome.status == Status::kStalled && settings.gap_target > 0.0 &&
       outcome.certificate.relative_gap() <= settings.gap_target)
     outcome.status = Status::kGapReached;

@@ -1,5 +1,5 @@
 #pragma once
-/// One run of one solver on loaded data, and the summary of it.
+/// One run of one solver on loaded data, and its summary.
 
 #include <atomic>
 #include <functional>
@@ -21,36 +21,36 @@
 
 namespace proxbench {
 
-/// What the caller wants to hear of while a run is going on.
+/// Callbacks during a run.
 struct RunHooks {
   std::function<void(const Sample&)> on_sample;  ///< off the clock
   const std::atomic<bool>* interrupt = nullptr;  ///< set to stop at the next iteration
-  bool with_test = true;                         ///< samples measure the test set
+  bool with_test = true;                         ///< whether samples measure the test set
 };
 
 struct RunOutcome : RunFigures {
-  RunParameters parameters;  ///< as they were: all options, the threads and back end of the data
+  RunParameters parameters;  ///< as used: all options, threads and back end of the data
   SparseVector w;
   std::vector<Sample> trace;
 
   nlohmann::ordered_json summary() const { return summary_json(parameters, *this); }
 };
 
-/// The oracle cannot serve the data, whatever is done with them.
+/// The oracle cannot serve these data.
 class OracleMismatch : public Error {
  public:
   using Error::Error;
 };
 
-/// Throws OracleMismatch where the oracle throws an Error, or has extra weights that no model could hold.
+/// Throws OracleMismatch if the oracle throws an Error, or has extra weights that no model could store.
 std::unique_ptr<Oracle> make_oracle(const OracleInfo& info, const Dataset& data);
 
-/// The oracle of the data, and of the test set where there is one; what all runs on the same data share.
+/// The data with the oracles of the training set and of the test set, if there is one. All runs on the same
+/// data share it.
 class LoadedData {
  public:
-  /// Throws Error (kInput) where there is nothing to train on, and OracleMismatch. Where `parallel` has
-  /// processes, each of them brings the same data, and this one keeps its part of the training set; the test
-  /// set stays whole.
+  /// Throws Error (kInput) if there is nothing to train on, and OracleMismatch. If `parallel` has processes,
+  /// each passes the same data, and this process keeps its share of the training set and the whole test set.
   LoadedData(DataPair data, const Parallel& parallel, Decoding decoding = Decoding::kStructure);
   LoadedData(const LoadedData&) = delete;
   LoadedData& operator=(const LoadedData&) = delete;
@@ -59,30 +59,30 @@ class LoadedData {
   const Dataset& test() const { return data_.test; }
   const Oracle& oracle() const { return *oracle_; }
   const std::string& oracle_name() const { return data_.oracle; }
-  /// What model files call the oracle's extra weights.
+  /// The names of the oracle's extra weights in model files.
   const ExtraWeightNames& extra_names() const { return *extra_names_; }
   const Parallel& parallel() const { return parallel_; }
-  /// Null where there are no test instances.
+  /// Null if there are no test instances.
   const TestSet* test_set() const { return test_set_.get(); }
   Objective objective(double lambda, double mu, const Loss& loss = {}) const {
     return {data_.train.x, *oracle_, {lambda, mu}, parallel_, loss};
   }
 
-  /// The data without the features that can never enter at this lambda. Coordinates are those of the features
-  /// kept.
+  /// The data without the features whose weights are proven to be 0 at this lambda. Coordinates count only
+  /// the features kept.
   struct Reduced {
     double lambda;
     std::vector<Index> kept;
-    bool all;                           ///< nothing was dropped: x and test_set are those of the data
-    DesignMatrix x;                     ///< empty where `all`
-    Dataset test;                       ///< all but X is that of the test set; empty where `all`
-    std::unique_ptr<TestSet> test_set;  ///< null where `all`, or without a test set
+    bool all;                           ///< nothing was dropped: use x and test_set of the data
+    DesignMatrix x;                     ///< empty if `all`
+    Dataset test;                       ///< the test set with the reduced X; empty if `all`
+    std::unique_ptr<TestSet> test_set;  ///< null if `all`, or without a test set
   };
-  /// A lambda at which no feature is dropped.
+  /// At this lambda no feature is dropped.
   static constexpr double kAllFeatures = -1.0;
-  /// Kept until another lambda is asked for.
+  /// The result is valid until the next call with another lambda.
   const Reduced& reduced(double lambda) const;
-  /// For a lambda no smaller than that of the reduction.
+  /// lambda must be at least that of the reduction.
   Objective objective(const Reduced& reduced, double lambda, double mu, const Loss& loss = {}) const {
     return {reduced.all ? data_.train.x : reduced.x, *oracle_, {lambda, mu}, parallel_, loss};
   }
@@ -102,61 +102,63 @@ class LoadedData {
   mutable std::unique_ptr<Reduced> reduced_;
 };
 
-/// Throws Error (kUsage) with unmet_needs() and the solvers that fit where this one cannot run on the data
-/// with these options, this penalty and this loss.
+/// Throws Error (kUsage), with the solvers that fit, if this solver cannot run on the data with this penalty
+/// and this loss (unmet_needs()), or if it cannot share instances and there are several processes.
 void require_needs(const LoadedData& data, const SolverInfo& solver, const Penalty& penalty,
                    const Loss& loss);
 
-/// Why the solver cannot start from this model file; empty: it can, or there is none.
+/// Why the solver cannot start from this model file; empty if it can, or if `start` is empty.
 std::string unmet_start(const SolverInfo& solver, const std::string& start);
 
-/// The weights of settings.start, zero where it is empty. Throws Error where the file is no model, or of
-/// another format, oracle, features or labels.
+/// Returns the weights of the model file settings.start, or zero if that is empty. Throws Error if the file
+/// is no model, or if its format, oracle, features or labels differ from the data's.
 SparseVector start_of(const LoadedData& data, const RunParameters& settings);
 
-/// Runs the solver from start_of() and certifies where it ended. A run whose F is not finite there has
-/// diverged, whatever the solver says; of one that diverged there is neither kkt nor bound. Throws Error
-/// where the solver is unknown or fails, where it has a start of its own beside settings.start, where it
-/// needs what is not there (require_needs()), or where a loss that it gave is not that at its iterate
-/// (core/monitor.h).
+/// Runs the solver from start_of() and certifies its final point. A run whose final F is not finite has
+/// status kDiverged, whatever the solver reports. A diverged run has neither kkt nor bound. Throws Error
+/// - if the solver is unknown or fails,
+/// - if it has a start of its own and settings.start is given,
+/// - if its needs are not met (require_needs()),
+/// - if a loss that it passed to its monitor differs from the loss at its iterate (core/monitor.h).
 RunOutcome train(const LoadedData& data, const RunParameters& settings, const RunHooks& hooks = {});
-/// The same from `start`, whatever settings.start is.
+/// Does the same from `start`, and ignores settings.start.
 RunOutcome train_from(const LoadedData& data, const RunParameters& settings, SparseVector start,
                       const RunHooks& hooks = {});
 
-/// That the solver of a run handed no loss to its samples (Monitor::step()), and what follows; empty: it did.
+/// Explains that the solver of a run passed no loss to Monitor::step(), and the consequences; empty if it
+/// did.
 std::string missing_loss_text(const RunOutcome& outcome);
 
-/// What train(), train_path() and `certify` say alike: the facts of the data, its threads and back end, and
-/// the most memory that this process has held so far.
+/// Sets what train(), train_path() and `certify` all report: the facts of the data, its threads and back end,
+/// and the peak memory (the largest of all processes).
 void set_facts(const LoadedData& data, RunOutcome& outcome);
-/// Adds a solve to what the outcome counts, which begin_counting() sets to 0. Of several solves, each note is
-/// that of the last one to have it.
+/// count_solve() adds a solve to the totals, which begin_counting() sets to 0. If several solves have the
+/// same note, the last one is kept.
 void begin_counting(RunFigures& figures);
 void count_solve(const Monitor& monitor, const Objective& seen, const SolveResult& result,
                  RunFigures& figures);
-/// What a sample says of the test set.
+/// Copies the test results of a sample.
 void set_test_figures(const Sample& measured, RunFigures& figures);
 
-/// What train() and train_path() make of settings.
+/// The monitor options that train() and train_path() derive from settings.
 MonitorOptions monitor_options(const RunParameters& settings);
-/// Inference and full gradients at w for that many wall seconds; returns those that passed.
+/// Runs inference and full gradients at w for this many wall seconds. Returns the seconds that passed.
 double warm_up(Objective& objective, const SparseVector& w, double seconds,
                const std::atomic<bool>* interrupt);
 
-/// Of the entries of X the share whose feature has a weight.
+/// The share of the entries of X whose feature has a weight.
 double share_with_weight(const Dataset& data, const SparseVector& w);
-/// Key of a model's header for that share of its training data.
+/// The key in a model's header for this share of its training data.
 inline constexpr const char* kKnownShare = "known_share";
-/// The text of the model w. Its header stores the data format, its options and the penalties, so that
+/// Returns the model w as text. Its header stores the data format, its options and the penalties, so
 /// `predict` and `certify` need no flags for them.
 std::string model_of(const LoadedData& data, const std::string& format, const Options& data_options,
                      const RunParameters& settings, const SparseVector& w);
 
-/// Every metric that applies to the data.
+/// Returns every metric that applies to the data.
 std::map<std::string, double> metrics_of(const Dataset& data, std::span<const Index> prediction);
 
-/// All cores where `threads` is 0.
+/// Returns the number of cores if `threads` is 0.
 int resolved_threads(int threads);
 
 }  // namespace proxbench

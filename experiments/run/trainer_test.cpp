@@ -19,7 +19,7 @@
 namespace proxbench {
 namespace {
 
-/// Documents on a two-level tree, or sequences, whose features are on with very different frequency.
+/// Documents on a two-level tree, or sequences. The frequencies of features differ widely.
 DataPair make_data(const std::string& oracle, std::uint64_t seed) {
   Random random(seed);
   DataPair out;
@@ -73,7 +73,7 @@ TEST_P(Dropping, FeaturesThatCannotEnterChangesNoOptimum) {
       EXPECT_EQ(all.kkt_at_zero, dropped.kkt_at_zero);
       EXPECT_NEAR(dropped.certificate.objective, all.certificate.objective, 1e-8 * all.certificate.objective);
 
-      // The certificate of the smaller problem is that of the whole one, and so is the accuracy.
+      // The smaller problem has the same certificate and accuracy as the whole one.
       Objective whole = data.objective(lambda, 0.0);
       const Certificate certificate = certify(whole, dropped.w);
       EXPECT_NEAR(certificate.objective, dropped.certificate.objective, 1e-12 * certificate.objective);
@@ -124,7 +124,7 @@ TEST(Train, TellsWhatSamplingCostAndWhatItsAuditsFound) {
   EXPECT_EQ(full.w.index, light.w.index);
   EXPECT_EQ(full.w.value, light.w.value);
 
-  // A solver that gives no loss has nothing to audit.
+  // A solver that passes no loss leaves nothing to audit.
   const RunOutcome sgd = train(data, settings_of("sgd"));
   EXPECT_EQ(sgd.summary()["audits"], 0);
   EXPECT_TRUE(sgd.summary()["audit_max_difference"].is_null());
@@ -179,7 +179,7 @@ TEST(Train, SaysThatAGapIsReachedOnlyWhereOneWasAskedFor) {
     }
 }
 
-/// F - min F <= ||grad F||^2 / (2 mu) by strong convexity: with alpha_i = p_i that is the gap at every w.
+/// By strong convexity F - min F <= ||grad F||^2 / (2 mu). With alpha_i = p_i, this is the gap at every w.
 TEST(Train, ProvesAGapWithL2AloneByEverySolver) {
   for (const char* oracle : {"chain", "tree"})
     for (const SolverInfo& solver : solver_registry().items()) {
@@ -213,7 +213,7 @@ TEST(Train, ProvesAGapWithL2AloneByEverySolver) {
     }
 }
 
-/// The model of these weights as a file.
+/// Writes these weights as a model file.
 std::string write_model(const TestFolder& folder, const LoadedData& data, const SparseVector& w) {
   const Options no_options{OptionTable{}};
   RunParameters settings;

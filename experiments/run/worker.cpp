@@ -38,15 +38,15 @@ extern "C" void ask_to_stop(int) {
   asked_to_stop = true;
 }
 
-/// Memory that cannot be had ends the process at once, wherever it was asked for: in a parallel loop an
-/// exception would end it as a crash. What a run has written so far is on its way to disk by then.
+/// A failed allocation ends the process at once, wherever it happens: an exception in a parallel loop would
+/// end it as a crash. By then, everything that the run has written is on its way to disk.
 [[noreturn]] void out_of_memory() {
   static constexpr char kText[] = "out of memory\n";
   if (::write(STDERR_FILENO, kText, sizeof kText - 1) < 0) _exit(kOutOfMemoryStatus);
   _exit(kOutOfMemoryStatus);
 }
 
-/// A table that gets a line at a time, so that a kill loses at most the line being written.
+/// Writes a table line by line, so that a kill loses at most the current line.
 template <class Record>
 class LineByLine {
  public:
@@ -55,7 +55,7 @@ class LineByLine {
     out_ << csv_header(columns_) << std::endl;
   }
   void add(const Record& record) { out_ << csv_line(columns_, record) << std::endl; }
-  /// Throws Error where not all was written.
+  /// Throws Error if anything was not written.
   void close() {
     out_.close();
     if (!out_) throw Error(file_.string() + ": cannot be written");
@@ -67,10 +67,10 @@ class LineByLine {
   std::ofstream out_;
 };
 
-/// Goes on for a better bound in what is left of the time limit.
+/// Looks for a better bound in the rest of the time limit.
 void tighten_within_limit(const LoadedData& data, RunParameters job, const std::atomic<bool>& interrupt,
                           RunOutcome& outcome) {
-  // A run that took all of its time still gets the bounds of a moment.
+  // A run that used all of its time still gets the bounds of a moment.
   constexpr double kLeast = 1e-3;
   if (job.time_limit > 0) job.time_limit = std::max(job.time_limit - outcome.seconds, kLeast);
   tighten(data, job, outcome, &interrupt);
@@ -97,7 +97,7 @@ PathOutcome run_path(const LoadedData& data, RunParameters job, const Options& d
   return outcome;
 }
 
-/// Trains, with a line of trace.csv for each sample, and writes the models.
+/// Trains, writes a line of trace.csv for each sample, and writes the models.
 RunOutcome run_solver(const LoadedData& data, const RunParameters& job, const Options& data_options,
                       const fs::path& folder, const std::atomic<bool>& interrupt) {
   LineByLine<Sample> trace(folder / "trace.csv", trace_columns());
@@ -117,7 +117,7 @@ RunOutcome run_solver(const LoadedData& data, const RunParameters& job, const Op
   const bool diverged = outcome.status == Status::kDiverged;
   if (job.tighten > 0 && !diverged && outcome.status != Status::kInterrupted)
     tighten_within_limit(data, job, interrupt, outcome);
-  if (!diverged && !outcome.trace.empty())  // else no weights that a model could hold
+  if (!diverged && !outcome.trace.empty())  // otherwise a model has no weights to store
     write_file_atomically(folder / "model.tsv", model_of(data, job.format, data_options, job, outcome.w));
   return outcome;
 }
@@ -145,7 +145,7 @@ void do_job(Run run, const fs::path& folder, const std::atomic<bool>& interrupt)
   } else {
     outcome = run_solver(data, job, data_options, folder, interrupt);
   }
-  if (job.solver != kExternal) outcome.load_seconds = load_seconds;  // else it is the trainer's own
+  if (job.solver != kExternal) outcome.load_seconds = load_seconds;  // otherwise the trainer's own time
   run.result = outcome;
   write_record(folder / kManifestFile, run);
 }
@@ -164,7 +164,7 @@ int worker_main(int argc, char** argv) {
   Run run;
   try {
     run = read_record(argv[1]);
-    run.result = {};  // a manifest tells what came of the run before
+    run.result = {};  // a manifest has the results of the earlier run
     do_job(run, folder, asked_to_stop);
     return 0;
   } catch (const std::exception& error) {

@@ -31,7 +31,8 @@ TokenRegex compiled(const LineReader& in, std::string_view regex) {
   }
 }
 
-/// The length of %t[ROW,COLUMN,"REGEX"] at the front of the text, and its REGEX, in which \" is no end.
+/// Returns the length of %t[ROW,COLUMN,"REGEX"] at the start of the text, and its REGEX, in which \" is not
+/// the end.
 std::size_t take_regex(const LineReader& in, std::string_view text, std::string_view& regex) {
   const std::size_t begin = std::min(text.find(",\""), text.size() - 2) + 2;
   std::size_t end = begin;
@@ -160,7 +161,7 @@ void Templates::attributes(const Sentence& sentence, std::size_t position, const
     name.clear();
     if (!std::all_of(one.macros.begin(), one.macros.end(), append)) continue;
     name += one.end;
-    if (!name.empty()) add(name);  // of %m alone, where nothing matches
+    if (!name.empty()) add(name);  // a name can be empty if it is only a %m that matches nothing
   }
 }
 

@@ -19,7 +19,7 @@ std::string pcre2_pattern(std::string_view pattern) {
                                                    {'p', "punct"}, {'s', "space"}, {'u', "upper"},
                                                    {'w', "alnum"}};
   std::string out;
-  std::size_t set_end = 0;  // within [...]: where its end can come first; 0: outside
+  std::size_t set_end = 0;  // within [...]: the first place where it can end; outside: 0
   for (std::size_t i = 0; i < pattern.size(); ++i) {
     const std::string_view rest = pattern.substr(i);
     const auto letter = rest.size() > 1 ? static_cast<unsigned char>(rest[1]) : 0;
@@ -36,7 +36,7 @@ std::string pcre2_pattern(std::string_view pattern) {
       taken = rest.substr(0, std::min(rest.find(":]"), rest.size() - 2) + 2);
     else if (set_end > 0 && rest[0] == ']' && i >= set_end)
       set_end = 0;
-    else if (set_end == 0 && rest[0] == '[')  // a ] that comes first is a character of the set
+    else if (set_end == 0 && rest[0] == '[')  // a ] directly after [ or [^ belongs to the set
       set_end = i + (letter == '^' ? 3 : 2);
     out += taken;
     i += taken.size() - 1;

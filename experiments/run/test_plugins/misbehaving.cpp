@@ -1,5 +1,5 @@
-/// Solvers that go wrong in one way each, for sweep_test.cpp and path_commands_test.cpp, and a data format
-/// that does not keep to what it says, for scripts/test-plugin.
+/// Solvers with one fault each, for sweep_test.cpp and path_commands_test.cpp, and a data format that returns
+/// inconsistent data, for scripts/test-plugin.
 #include <chrono>
 #include <csignal>
 #include <stdexcept>
@@ -12,7 +12,7 @@ using namespace proxbench;
 
 namespace {
 
-/// Takes two steps without moving, then does as it is told.
+/// Takes two steps without moving, then does what its option says.
 class Misbehaving final : public Solver {
  public:
   explicit Misbehaving(void (*fault)(const SolveProblem&)) : fault_(fault) {}
@@ -42,7 +42,7 @@ void hog(const SolveProblem&) {
   for (;;) all.emplace_back(1 << 20, 'x');
 }
 
-/// On a path: leaves a state that is not that of its result.
+/// On a path, leaves a state that does not belong to its result.
 void lie(const SolveProblem& problem) {
   if (problem.known == nullptr) return;
   problem.known->state.loss *= 0.5;
@@ -55,7 +55,7 @@ void add(Plugin& plugin, const char* name, void (*fault)(const SolveProblem&)) {
                       }});
 }
 
-/// Three positions, of which the instances hold two.
+/// Three positions, but the instances cover only two.
 DataPair read_lies(const DataFiles&, const Options&) {
   DataPair pair;
   pair.oracle = "chain";
