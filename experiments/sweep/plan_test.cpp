@@ -9,7 +9,7 @@
 namespace proxbench {
 namespace {
 
-/// An empty file for each that the config names, so that a test needs no data.
+/// Makes an empty file for each file that the config names, so that a test needs no data.
 void make_data_files(const Ini& config, const TestFolder& data) {
   for (const IniSection& section : config.sections) {
     if (!section.name.starts_with("data")) continue;

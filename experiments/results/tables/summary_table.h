@@ -71,8 +71,7 @@ struct TableRow {
   std::vector<RangeSpread> figures;    ///< in the order of Summary::figures; targets come first
   double ratio = kNaN;      ///< time to ratio_target divided by the fastest solver's on the same machine
   bool ratio_wide = false;  ///< whether one of the two times is_wide()
-  std::vector<std::string>
-      remarks;  ///< external trainers: RunFigures::warnings, and what their times include
+  std::vector<std::string> remarks;  ///< external trainers' warnings, and what their times include
 
   int failed() const;
   /// The numbers of repetitions in the figures, and in the times.
