@@ -20,7 +20,7 @@ using ::testing::Not;
   if (std::system("gnuplot --version >/dev/null 2>&1")) \
   GTEST_SKIP() << "gnuplot is not installed: no image can be drawn"
 
-/// A run that is at f* = 100 after so many seconds, and 10 % above it before; 0: never.
+/// A run that is 10 % above f* = 100, and reaches it after `seconds`; 0: never.
 proxbench::Run run_of(const std::string& label, double lambda, double seconds) {
   proxbench::Run run;
   run.parameters.experiment = "e";
@@ -68,7 +68,7 @@ TEST(Profiles, OfThreeSolversOnThreeProblems) {
   EXPECT_THAT(written, ElementsAre(folder / "profile-0.001.png"));
   for (const char* extension : {".svg", ".pdf", ".png", ".gp", ".tsv"})
     EXPECT_GT(fs::file_size(folder / (std::string("profile-0.001") + extension)), 50u);
-  // From 1 to the right end of the axis, 15 % beyond the largest ratio.
+  // From 1 to the right end of the axis, which is 15 % beyond the largest ratio.
   EXPECT_EQ(read_text(folder / "profile-0.001.tsv"),
             "label\tx\tshare\n"
             "a\t1\t0.6666666666666666\na\t2\t1\na\t4.6\t1\n\n\n"
@@ -97,7 +97,7 @@ TEST(Profiles, OtherMeasuresGoToFiguresOfTheirOwn) {
   SKIP_WITHOUT_GNUPLOT();
   const TestFolder folder;
   std::vector<proxbench::Run> runs = three_by_three();
-  runs[0].timing.comparable = false;  // passes are
+  runs[0].timing.comparable = false;  // passes stay comparable
   EXPECT_THAT(make_profiles(runs, folder.path(), {.kinds = {"profile", "ecdf"}, .x = {"passes"}}, {1e-3}),
               ElementsAre(folder / "profile-0.001-passes.png", folder / "ecdf-passes.png"));
   EXPECT_THAT(read_text(folder / "ecdf-passes.gp"), Not(HasSubstr("NOT COMPARABLE")));

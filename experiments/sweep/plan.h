@@ -39,13 +39,12 @@ struct SweepOptions {
 
 /// The state of a cell before the sweep starts.
 struct Cell {
-  Run run;              ///< parameters and key of the run that is asked for
-  bool stored = false;  ///< a stored run serves: there is nothing to do
-  std::string skipped;  ///< why the solver does not fit, as far as this is known without the data
-  std::vector<std::string>
-      why;                   ///< why no stored run serves: "missing", "failed before: ...", "config tol: ..."
-  bool begins_anew = false;  ///< an incomplete path, all of whose points are made again
-  double wall_seconds;       ///< expected time: the time when last stored, else the limit; NaN: unknown
+  Run run;                       ///< parameters and key of the run that is asked for
+  bool stored = false;           ///< a stored run serves: there is nothing to do
+  std::string skipped;           ///< why the solver does not fit, as far as this is known without the data
+  std::vector<std::string> why;  ///< why no stored run serves: "missing", "failed before: ...", ...
+  bool begins_anew = false;      ///< an incomplete path, all of whose points are made again
+  double wall_seconds;           ///< expected time: the time when last stored, else the limit; NaN: unknown
   std::pair<int, std::uint64_t> turn;  ///< runs with a smaller turn are made first
 
   const std::string& name() const { return run.parameters.name; }
