@@ -21,12 +21,12 @@ struct ReportOptions {
 /// scripts. `results` are folders of `proxbench run`, in the order of the page. For each experiment the page
 /// has
 ///
-///   - curves of all runs of single penalties (plots/page_charts.h), to be filtered, zoomed and read off;
-///   - the stored figures of regularisation paths (plots/paths.h), what these cost, and their points;
-///   - how solvers converge after the theory of a paper (plots/theory.h), where scripts/theory has run;
-///   - our table beside the paper's, the summary tables, the runs that failed and why;
-///   - config.ini, what manifests tell under "provenance", told once where it is the same, and links to the
-///     files in the folder of the results, relative to the page: they break when one of both is moved alone.
+///   - curves of all runs of single penalties (plots/page_charts.h), which can be filtered, zoomed and read off;
+///   - the stored figures of regularisation paths (plots/paths.h), their costs and their points;
+///   - how solvers converge after the theory of a paper (plots/theory.h), if scripts/theory has run;
+///   - our table beside the paper's, the summary tables, and the failed runs with the reasons;
+///   - config.ini, the provenance of the runs, shown once if it is the same, and links to the files in the
+///     folder of the results. They are relative to the page, and break if only one of both is moved.
 ///
 /// Data whose description says that they are synthetic are marked as such in every heading. Runs from several
 /// machines are kept apart and never combined.
