@@ -21,7 +21,7 @@ struct ReportOptions {
 /// scripts. `results` are folders of `proxbench run`, in the order of the page. For each experiment the page
 /// has
 ///
-///   - curves of all runs of single penalties (plots/page_charts.h), which can be filtered, zoomed and read off;
+///   - curves of all runs of single penalties (plots/page_charts.h), to be filtered, zoomed and read off;
 ///   - the stored figures of regularisation paths (plots/paths.h), their costs and their points;
 ///   - how solvers converge after the theory of a paper (plots/theory.h), if scripts/theory has run;
 ///   - our table beside the paper's, the summary tables, and the failed runs with the reasons;
