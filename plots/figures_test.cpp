@@ -112,7 +112,7 @@ class Picture {
   std::vector<Label> x_labels, y_labels;
 
  private:
-  /// The text of a label follows the mark of its tick, a short line across the axis.
+  /// In the SVG, the text of a label follows the mark of its tick, a short line across the axis.
   void read_labels(const std::string& svg, const Area& area) {
     constexpr std::string_view kBetween = "'/>\t<g transform=";
     for (std::size_t at = svg.find(kBetween); at != std::string::npos; at = svg.find(kBetween, at + 1)) {
@@ -239,7 +239,7 @@ struct Kind {
 };
 
 void draw_curves(const fs::path& folder, double span) {
-  const auto lowest = static_cast<std::uint64_t>(206.0 * 1.5 * span);  // the axis begins at a third less
+  const auto lowest = static_cast<std::uint64_t>(206.0 * 1.5 * span);  // the axis begins a third lower
   proxbench::Run run = run_of("prox-newton", {{0.037, 900000}, {0.5, 9000}, {40.0, lowest}});
   for (Sample& sample : run.trace) sample.test_accuracy = 0.5 + 0.2 / span + 0.001 * sample.seconds;
   for (const bool log : {true, false})

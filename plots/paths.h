@@ -11,7 +11,7 @@ namespace proxbench {
 /// Returns for each data set with a path the figures
 ///
 ///     path-DATASET-nnz, -objective, -accuracy, -seconds
-///     path-DATASET-mu-nnz, ...        of paths over mu
+///     path-DATASET-mu-nnz, ...        for paths over mu
 ///
 /// (with a fixed part above 0, path-DATASET-mu0.1-nnz and path-DATASET-mu-lambda1-nnz),
 ///

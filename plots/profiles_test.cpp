@@ -85,7 +85,7 @@ TEST(Profiles, DistributionsCountAllPairsOfProblemsAndTargets) {
   const TestFolder folder;
   std::vector<proxbench::Run> runs = {run_of("a", 1, 4), run_of("a", 2, 0)};
   make_profiles(runs, folder.path(), {.kinds = {"ecdf"}}, {0.2, 1e-3});
-  // All start within 20 %, at 0 s; one of two gets to 0.1 %, at 4 s.
+  // All start within 20 % at 0 s. One of two reaches 0.1 %, at 4 s.
   EXPECT_EQ(read_text(folder / "ecdf.tsv"),
             "label\tx\tshare\na\t3.4782608695652177\t0.5\na\t4\t0.75\na\t4.6\t0.75\n");
   EXPECT_THAT(read_text(folder / "ecdf.gp"), HasSubstr("Targets: (f − f*) / f* ≤ 0.2, 0.001."));
@@ -119,7 +119,7 @@ TEST(Profiles, LeaveOutProblemsThatNotAllSolversWereRunOnAndSaySo) {
   const TestFolder folder;
   std::vector<proxbench::Run> runs = three_by_three();
   runs.pop_back();                         // c on the third problem
-  runs[2].set_status("crashed(SIGSEGV)");  // c on the first, though it got there
+  runs[2].set_status("crashed(SIGSEGV)");  // c on the first, although it reached the target
   make_profiles(runs, folder.path(), {.kinds = {"profile"}}, {1e-3});
   EXPECT_THAT(read_text(folder / "profile-0.001.tsv"), HasSubstr("c\t1\t0\nc\t2.3\t0\n"));
   const std::string script = read_text(folder / "profile-0.001.gp");

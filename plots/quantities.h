@@ -14,15 +14,15 @@ namespace proxbench {
 /// One kind of figure: the quantity on the vertical axis.
 struct Quantity {
   std::string name;    ///< end of the file name
-  std::string title;   ///< of the plot
-  std::string axis;    ///< of the vertical axis
+  std::string title;   ///< title of the plot
+  std::string axis;    ///< label of the vertical axis
   std::string column;  ///< in the .tsv
   bool log_axis;
   double floor;       ///< values at or below are not drawn, in units of `unit`
   double unmeasured;  ///< the value of NaN in a median, e.g. infinity for a diverged objective
   std::function<double(const Run&, const Sample&)> value;
   bool to_reference = false;  ///< a difference to f*
-  /// Returns the value on the axis of a difference of |f*|, or NaN if f* or n is not known; null: 1.
+  /// Returns the length on the axis of a difference of |f*|, or NaN if f* or n is not known. Null: it is 1.
   double (*unit)(const Run&) = nullptr;
 
   double unit_of(const Run& run) const { return unit == nullptr ? 1.0 : unit(run); }
@@ -36,7 +36,7 @@ struct Quantity {
 
 /// The cost on the horizontal axis.
 struct Abscissa : Measure {
-  std::string title;  ///< of the axis
+  std::string title;  ///< label of the axis
   int column;         ///< in the .tsv
   bool log_axis = false;
   double max = 0.0;  ///< 0: the end of the runs

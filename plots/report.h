@@ -12,7 +12,7 @@ namespace proxbench {
 
 struct ReportOptions {
   std::string title = "Results";
-  std::vector<std::string> notes;  ///< paragraphs above everything else, e.g. what could not be made
+  std::vector<std::string> notes;  ///< paragraphs at the top of the page, e.g. on missing results
   /// Receives a message that names stored runs that are not shown (leave_out_strangers()).
   std::function<void(const std::string&)> warn = [](const std::string&) {};
 };

@@ -187,7 +187,7 @@ double none(const Point&) {
   return 0.0;
 }
 
-/// The Hessian on the coordinates of w.
+/// Computes the Hessian on the coordinates of w.
 void hessian(Point& p) {
   const std::size_t n = p.w.nnz();
   p.dense.resize(n * padded(n));

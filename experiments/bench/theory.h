@@ -56,7 +56,7 @@ struct Iteration {
 /// are counted from there. Each iteration is an object with the values above and
 ///
 ///   ratio        e_t / e_{t-1}
-///   order        log of that over log of the ratio before
+///   order        log of this ratio divided by log of the previous one
 ///   dennis_more  kkt / step
 nlohmann::ordered_json arm_json(const std::string& label, const std::vector<Iteration>& iterations,
                                 std::uint64_t nnz);

@@ -208,9 +208,8 @@ class IniReader {
   std::set<std::filesystem::path>& done_;  // the files that were read to their ends
   Problems& problems_;
   JoinedLine line_;
-  IniSection* section_ =
-      nullptr;           // null: its header was malformed and reported, what follows belongs nowhere
-  bool inside_ = false;  // a section has begun
+  IniSection* section_ = nullptr;  // null: its header was malformed and reported; lines below it are skipped
+  bool inside_ = false;            // a section has begun
 };
 
 }  // namespace

@@ -48,7 +48,7 @@ struct RunParameters {
   double objective_target = -kInfinity;  ///< stop once F <= this
   bool sample_kkt = false;
   bool profile = false;  ///< measure how the time is spent: for `proxbench scale`, never in a sweep
-  double sampling_budget = MonitorOptions{}.sampling_budget;  ///< share of the clock
+  double sampling_budget = MonitorOptions{}.sampling_budget;  ///< MonitorOptions: a share of the clock
   /// Wall seconds of inference and full gradients at w = 0 before the run, so that threads exist, caches are
   /// warm and the processor runs at full frequency. Not on the clock.
   double warm_up = 0.0;
@@ -114,7 +114,7 @@ struct RunFigures {
   std::string data_digest, description, oracle;
   std::string trainer;  ///< "CRFsuite 0.12.2" for an external trainer; empty: a solver of this program
   std::vector<std::string> warnings;  ///< one sentence each, for readers of the results
-  // Wall seconds off the clock.
+  // Wall seconds that the clock does not count.
   double load_seconds = kNaN, setup_seconds = kNaN, warm_up_seconds = kNaN, sampling_seconds = kNaN,
          gap_seconds = kNaN, certify_seconds = kNaN, wall_seconds = kNaN;
 
@@ -143,7 +143,7 @@ struct RunKey {
   double stop_at = 0.0;         ///< relative difference to f* at which the run stops; 0: it does not
 };
 
-/// What the launcher of a run knows about its timing.
+/// The launcher's knowledge about the timing of a run.
 struct Timing {
   bool comparable = true;
   std::string not_comparable_because;
@@ -151,12 +151,13 @@ struct Timing {
   std::vector<std::string> environment;
 };
 
-/// f* of the run's problem and how exact it is. NaN: there is none.
+/// f* of the run's problem, and how exact it is. NaN if there is none.
 struct BestKnown {
   double objective = kNaN, relative_kkt = kNaN, relative_gap = kNaN, kkt_at_zero = kNaN;
 };
 
-/// Where, when and with what a run was made. A text that cannot be read is "unavailable", a number 0.
+/// Where, when and with which program a run was made. A text that cannot be read is "unavailable", and a
+/// number is 0.
 struct Provenance {
   // The program.
   std::string version, git_revision, git_dirty, compiler, flags, build_type, instruction_set;
@@ -212,7 +213,7 @@ struct Run {
   }
 };
 
-/// The text of errors for what a file among stored results should be.
+/// What error messages expect of a file among stored results.
 inline constexpr const char* kStoredResult = "a stored result";
 
 enum class FieldType { kText, kCount, kReal, kTruth, kJson };

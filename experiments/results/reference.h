@@ -6,7 +6,7 @@
 
 namespace proxbench {
 
-/// What the records of the problem's runs say about this reference.
+/// The part of a reference that is copied into the records of its problem's runs.
 BestKnown best_of(const Run& reference);
 
 /// Returns the smaller of two bounds on objective - min F. The first is the certified gap. The second, kkt *

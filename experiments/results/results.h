@@ -137,9 +137,10 @@ std::vector<Run> read_all_runs(const std::filesystem::path& out, const Presentat
 /// Throws Error if the results hold only paths. For output that needs runs of single penalties.
 void require_single_penalties(const std::vector<Run>& runs, const std::filesystem::path& out);
 
-/// Removes runs whose data set or solver the presentation does not name, because an earlier config may have
-/// left them, and tables and figures show only what the config asks for. Removes nothing if the presentation
-/// names none. Returns one line that names what was removed, or nothing. Throws Error if no run is left.
+/// Removes runs whose data set or solver the presentation does not name. An earlier config may have left
+/// them, but tables and figures show only what the config asks for. Removes nothing if the presentation names
+/// no data sets or solvers. Returns one line that names the removed runs, or nothing. Throws Error if no run
+/// is left.
 std::string leave_out_strangers(const std::filesystem::path& out, const Presentation& presentation,
                                 std::vector<Run>& runs);
 

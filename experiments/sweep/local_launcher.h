@@ -9,7 +9,7 @@ namespace proxbench {
 
 LauncherInfo local_launcher_info();
 
-/// What a cluster's job knows about its node.
+/// Facts that a cluster's job knows about its node.
 struct NodeRules {
   bool bind = true;                         ///< bind runs to CPUs if the config says so
   std::string not_comparable_because = "";  ///< empty: timings are comparable

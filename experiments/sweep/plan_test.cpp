@@ -20,7 +20,8 @@ void make_data_files(const Ini& config, const TestFolder& data) {
   }
 }
 
-/// `prefix`: how the names of the experiments in a folder of configs begin, beside those of its files.
+/// `prefix` is put before the names of the experiments in a folder of configs. They equal the names of the
+/// files otherwise.
 void expect_good_configs(const std::string& folder, const std::string& prefix) {
   std::size_t checked = 0;
   for (const auto& entry : std::filesystem::directory_iterator(PROXBENCH_SOURCE_DIR "/configs" + folder)) {

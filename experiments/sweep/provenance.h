@@ -16,9 +16,8 @@ inline constexpr const char* kUnavailable = "unavailable";
 /// node, partition and restarts.
 Provenance provenance();
 
-/// Returns a digest of what decides the results of runs: the sources that do (listed by
-/// scripts/source-facts.cmake), the compiler and its flags. The revision and the rest of the program are not
-/// part of it.
+/// Returns a digest of the sources that decide the results of runs (listed by scripts/source-facts.cmake),
+/// and of the compiler and its flags. The revision and the rest of the program are not part of it.
 std::string deciding_code();
 
 /// Returns the value of an environment variable, or an empty text if it is not set.

@@ -56,7 +56,7 @@ class SweepProcess : public CommandLine {
   Result sweep(const std::string& more = "", const std::string& config = "tiny.ini") const {
     return run("run " + config + " --out out --quiet --set experiment.warm_up=0 " + more);
   }
-  /// Inode numbers of manifests: a run that was made again has another.
+  /// Inode numbers of manifests. A run that was made again has another one.
   std::map<std::string, ino_t> stored() const {
     std::map<std::string, ino_t> out;
     for (const auto& entry : fs::directory_iterator(folder / "out/runs")) {
@@ -424,7 +424,7 @@ TEST_F(SweepProcess, ASolverThatGoesWrongCostsItsOwnRunsOnly) {
   EXPECT_EQ(ended("hang")["iterations"], 2) << "of the last sample";
   EXPECT_EQ(ended("gd")["status"], "max-iterations");
   EXPECT_EQ(ended("prox-newton")["status"], "converged");
-  // None of these is served: not even the one that is no failure, since it was cut off.
+  // None of these runs is used again. Even the one that did not fail is not, since it was cut off.
   const Result again =
       run("--plugin " PROXBENCH_TEST_PLUGINS
           "/misbehaving.so run wrong.ini --out out --dry-run "

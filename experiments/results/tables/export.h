@@ -18,7 +18,7 @@ struct ExportTable {
 };
 
 /// One row for each run: its identity, then the columns of run_fields(). A lambda path has `path` instead of
-/// lambda or mu. Its results are those of its last point, and its costs are those of all points.
+/// lambda or mu. Its results are from its last point, and its costs are the sum over all points.
 ExportTable table_of_runs(const std::vector<Run>& runs);
 /// One row for each sample: the identity of its run, the columns of its trace, and the relative difference to
 /// f*.

@@ -29,10 +29,10 @@ struct PaperRow {
   double accuracy_difference() const { return accuracy - paper_accuracy; }
 };
 
-/// Selects for each data set and penalty the run nearest to the optimum: the one with the smallest kkt
-/// relative to kkt at w = 0. Data sets that differ only by their seed (Presentation::sources) stand together.
-/// They are followed, for each penalty, by mean and standard deviation (of a sample, with n - 1) over the
-/// data sets whose optimum was reached. `runs` must be in the order of read_all_runs().
+/// Selects for each data set and penalty the run nearest to the optimum: the run with the smallest ratio of
+/// kkt to kkt at w = 0. Data sets that differ only by their seed (Presentation::sources) form a block. It
+/// ends, for each penalty, with the mean and the standard deviation (of a sample, with n - 1) over the data
+/// sets whose optimum was reached. `runs` must be in the order of read_all_runs().
 std::vector<PaperRow> compare_with_paper(const std::vector<Run>& runs, const Presentation& presentation);
 
 /// Marks runs that did not reach the optimum and puts their numbers in parentheses.

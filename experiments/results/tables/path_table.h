@@ -13,9 +13,9 @@ namespace proxbench {
 /// Throws Error, which names the results, if there is no path.
 void require_paths(const std::vector<Run>& paths, const std::filesystem::path& results);
 
-/// The cost of a path beside the cost of solving only its last point from w = 0. That is a run of the same
-/// data set, label, repetition and machine. NaN if there is no such run, or if the path did not reach its
-/// last point.
+/// The cost of a path, and the cost of solving only its last point from w = 0. The second is taken from a run
+/// of the same data set, label, repetition and machine. NaN if there is no such run, or if the path did not
+/// reach its last point.
 struct PathCost {
   double seconds = 0.0, passes = 0.0;  ///< of the path
   double single_seconds = 0.0, single_passes = 0.0;

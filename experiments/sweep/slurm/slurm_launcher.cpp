@@ -49,7 +49,7 @@ std::string script_of(const fs::path& array_folder) {
 
 class SlurmSweep {
  public:
-  /// `jobs` is their state before the sweep looked at what is stored.
+  /// `jobs` is the state of the jobs before the sweep looked at stored runs.
   SlurmSweep(Sweep& sweep, SweepResult& result, SubmittedJobs jobs)
       : sweep_(sweep),
         config_(sweep.config),
