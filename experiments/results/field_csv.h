@@ -41,7 +41,8 @@ std::string csv_line(const std::vector<Field<Record>>& fields, const Record& rec
   return out;
 }
 
-/// Returns false if the text is no value of the type. An empty text becomes null, but is no count.
+/// Returns false if the text is no value of the type. An empty real number becomes null. An empty count is no
+/// value.
 inline bool parse_value(const std::string& text, FieldType type, nlohmann::json& out) {
   const auto number = [&](auto value) {
     const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);

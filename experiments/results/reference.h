@@ -9,8 +9,9 @@ namespace proxbench {
 /// The part of a reference that is copied into the records of its problem's runs.
 BestKnown best_of(const Run& reference);
 
-/// Returns the smaller of two bounds on objective - min F. The first is the certified gap. The second, kkt *
-/// ||w - w*||_1, holds because F is convex; for lambda > 0 it uses lambda*||w*||_1 <= F(w).
+/// Returns the smaller of two bounds on F(w) - min F. The first is the certified gap. The second, for lambda
+/// > 0, is kkt * (||w||_1 + F(w)/lambda): since F is convex, F(w) - F(w*) <= kkt * ||w - w*||_1, and
+/// lambda*||w*||_1 <= F(w).
 double slack(const Run& reference);
 
 /// Whether the time limit ended the reference run. Only then can another run on the same data find another

@@ -20,8 +20,7 @@ void make_data_files(const Ini& config, const TestFolder& data) {
   }
 }
 
-/// `prefix` is put before the names of the experiments in a folder of configs. They equal the names of the
-/// files otherwise.
+/// Checks a folder of configs: the name of each experiment is `prefix` followed by the name of its file.
 void expect_good_configs(const std::string& folder, const std::string& prefix) {
   std::size_t checked = 0;
   for (const auto& entry : std::filesystem::directory_iterator(PROXBENCH_SOURCE_DIR "/configs" + folder)) {
