@@ -14,18 +14,18 @@ namespace {
 
 /// An axis with fewer ticks than this cannot be read.
 constexpr std::size_t kFewestTicks = 3;
-/// The rank of those powers of ten that no other tick stands for.
+/// The rank of the powers of ten that have no smaller rank.
 constexpr int kPowersOfTen = 3;
-/// Between these, labels are written out.
+/// Labels between these values are written out.
 constexpr double kLeastWrittenOut = 1e-4, kMostWrittenOut = 1e7;
 
-/// digits * 10^exponent, rounded once.
+/// Returns digits * 10^exponent, rounded once.
 double decimal(double digits, int exponent) {
   const double power = std::pow(10.0, std::abs(exponent));
   return exponent < 0 ? digits / power : digits * power;
 }
 
-/// "0.25", "1,500" or "2×10⁻⁴".
+/// Returns e.g. "0.25", "1,500" or "2×10⁻⁴".
 std::string tick_label(double tick, bool written_out) {
   if (written_out)
     return tick == std::floor(tick) ? with_commas(std::llround(tick)) : fmt::format("{}", tick);
@@ -44,7 +44,8 @@ bool inside(const Range& range, double tick) {
   return range.min <= tick && tick <= range.max;
 }
 
-/// The least distance of 1, 2 or 5 times a power of ten of which at most eight span the range.
+/// The smallest distance of the form 1, 2 or 5 times a power of ten that divides the range into at most eight
+/// steps.
 struct TickStep {
   int digits, exponent;
   double times(double i) const { return decimal(i * digits, exponent); }
@@ -126,7 +127,7 @@ Range out_to_ticks(const Range& range) {
 }
 
 std::string tsv_field(const std::string& text) {
-  // A quote would begin a string that may hold separators.
+  // A quote would begin a string, in which separators do not count.
   return replaced(text, {{'\t', " "}, {'\n', " "}, {'\r', " "}, {'"', " "}});
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 /// A figure as data: panels with axes, ticks, curves, bands and captions. Painters only draw it: gnuplot
-/// (plots/gnuplot.h) the files of a figure, web/report.js the page.
+/// (plots/gnuplot.h) draws the files of a figure, and web/report.js draws the page.
 
 #include <fmt/format.h>
 
@@ -14,27 +14,27 @@
 
 namespace proxbench {
 
-/// Okabe and Ito's colours, told apart by colour-blind readers as well; their yellow is too pale for lines.
-/// A brown makes eight: the solvers of the largest figure.
+/// The colours of Okabe and Ito, which colour-blind readers can tell apart. Their yellow is too pale for
+/// lines. A brown makes eight, one for each solver of the largest figure.
 inline constexpr std::array<const char*, 8> kColours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                                         "#E69F00", "#56B4E9", "#000000", "#8C510A"};
 inline constexpr std::size_t kDashes = 5, kSymbols = 8;
 
-/// How a line is drawn. `dash` < kDashes and `symbol` < kSymbols number the patterns of a painter.
+/// The style of a line. `dash` < kDashes and `symbol` < kSymbols are numbers of a painter's patterns.
 struct LineStyle {
   const char* colour;
   std::size_t dash = 0, symbol = 0;
 };
-/// The style of the solver in this place: colours first, then dashes. `variant` tells lines of one solver
-/// apart, e.g. by machine.
+/// Returns the style of the solver at index `place`: colours vary first, then dashes. `variant` distinguishes
+/// lines of one solver, e.g. by machine.
 LineStyle line_style(std::size_t place, std::size_t variant = 0);
 
-/// Lowest and highest value of what is drawn.
+/// The lowest and highest value that is drawn.
 struct Range {
   double min = kInfinity, max = -kInfinity;
   bool empty() const { return !(min <= max); }
   void add(double x);
-  /// From min / factor to max * factor.
+  /// Returns the range from min / factor to max * factor.
   Range widened(double factor) const { return {min / factor, max * factor}; }
 };
 
@@ -48,36 +48,37 @@ struct Axis {
   Range range;
   std::vector<Tick> ticks = {};
   bool log = false;
-  bool reversed = false;  ///< the largest value stands at the origin
+  bool reversed = false;  ///< whether the largest value is at the origin
 };
-/// As many labels have room along the sides of a figure.
+/// The number of labels that fit along the sides of a figure.
 inline constexpr std::size_t kMostLabelsX = 10, kMostLabelsY = 16;
-/// A tick for log axes. Those of a smaller rank stand for more of the axis.
+/// A tick for log axes. Ticks of a smaller rank are farther apart.
 struct RankedTick {
   Tick tick;
   int rank;
 };
-/// Ticks of all ranks from 1e-22 to 1e22, ascending: every eighth, fourth and second power of ten, all of
-/// them, then round numbers between them.
+/// Returns the ticks of all ranks from 1e-22 to 1e22, ascending: every eighth, fourth and second power of
+/// ten, all powers of ten, then round numbers between them.
 const std::vector<RankedTick>& log_ticks();
-/// The ticks of the largest rank that has room; at equal distances where the range, which is > 0, is short.
+/// Makes a log axis with the ticks of the largest rank that fits. If the range is short, the ticks are at
+/// equal distances. The range must be > 0.
 Axis log_axis(const std::string& label, const Range& range, std::size_t most_labels);
-/// Three to nine ticks at equal distances.
+/// Makes a linear axis with three to nine ticks at equal distances.
 Axis linear_axis(const std::string& label, const Range& range);
-/// The range, which may be empty, out to the next ticks of linear_axis().
+/// Extends the range to the next ticks of linear_axis(). It may be empty.
 Range out_to_ticks(const Range& range);
 
-/// A line through rows of the figure's data. Without a block it stands in the key alone.
+/// A line through rows of the figure's data. Without a block it appears only in the key.
 struct Curve {
-  std::string title = {};  ///< in the key; empty: not there
+  std::string title = {};  ///< in the key; empty: not listed there
   LineStyle style;
   double width = 2.0;
-  std::optional<std::size_t> block = {};  ///< of the data, from 0
+  std::optional<std::size_t> block = {};  ///< index of the data block, from 0
   int x = 0, y = 0;                       ///< columns, from 1
-  int low = 0, high = 0;                  ///< columns of its band; 0: it has none
-  bool steps = false;                     ///< a row holds up to the next one
+  int low = 0, high = 0;                  ///< columns of the band's edges; 0: no band
+  bool steps = false;                     ///< whether each row's value holds up to the next row
   double symbol_size = 0.0;               ///< 0: no symbols
-  int symbols = 0;                        ///< so many along the curve; 0: one at each row
+  int symbols = 0;                        ///< number of symbols along the curve; 0: one at each row
 };
 
 /// A cross at one row of a block.
@@ -87,32 +88,32 @@ struct Cross {
   const char* colour;
 };
 
-/// A straight line: y = x where `at` is NaN.
+/// A straight line at `at`, or y = x if that is NaN.
 struct Guide {
-  std::string title;  ///< as of a curve
+  std::string title;  ///< as for a curve
   double at;
 };
 
-/// Bars from a block with the columns name, -, -, left, right, bottom, top, colour: those of one name.
+/// The bars of one name from a block with the columns name, -, -, left, right, bottom, top, colour.
 struct Bars {
   std::size_t block;
   std::string name;
   bool hatched;
 };
 
-/// A panel's frame, in shares of the figure from its lower left corner.
+/// A panel's frame, as fractions of the figure from its lower left corner.
 struct Frame {
   double left, right, bottom, top;
 };
 
 struct Panel {
   Axis x = {}, y = {};
-  std::string title = {};                          ///< beside the figure's; empty where there is one panel
-  Frame frame = {};                                ///< where there are several
-  std::string key = "outside right top vertical";  ///< where the key stands; empty: nowhere
-  /// Values at or below are not drawn.
+  std::string title = {};  ///< in addition to the figure's; empty if there is only one panel
+  Frame frame = {};        ///< only for several panels
+  std::string key = "outside right top vertical";  ///< position of the key; empty: no key
+  /// Values at or below this are not drawn.
   double floor = -kInfinity;
-  /// What is known of f*: below it curves are faint, on a grey ground. NaN: nothing drawn is below.
+  /// The accuracy of f*. Below it curves are faint, on a grey ground. NaN: nothing is drawn below.
   double bound = kNaN;
   std::vector<Curve> curves = {};
   std::vector<Cross> crosses = {};
@@ -123,18 +124,18 @@ struct Panel {
 struct Chart {
   std::string name;           ///< of its files, without extension
   std::string title;          ///< bold; begins with data_warnings()
-  std::string about = {};     ///< after the title
-  std::string subtitle = {};  ///< small, below the title; lines end with a newline
-  std::string caption = {};   ///< small, below the lowest axis; the same
+  std::string about = {};     ///< printed after the title
+  std::string subtitle = {};  ///< in small print below the title; lines end with a newline
+  std::string caption = {};   ///< in small print below the lowest axis; lines end with a newline
   std::vector<Panel> panels;
-  std::string data;  ///< of NAME.tsv
+  std::string data;  ///< contents of NAME.tsv
 };
 
-/// A field of a .tsv file: text without what separates fields, a number in full precision; nothing for one
-/// that is not finite.
+/// Formats a field of a .tsv file. A text loses the characters that separate fields. A number has full
+/// precision, and is empty if it is not finite.
 std::string tsv_field(const std::string& text);
 std::string tsv_field(double x);
-/// A line of these fields.
+/// Formats a line of these fields.
 template <class... Fields>
 std::string tsv_line(const Fields&... fields) {
   return fmt::format("{}\n", fmt::join(std::array{tsv_field(fields)...}, "\t"));

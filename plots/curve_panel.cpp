@@ -14,7 +14,7 @@
 namespace proxbench {
 namespace {
 
-/// The samples of a run that were measured.
+/// Returns the samples of a run that have a measurement.
 std::vector<BandPoint> measured_points(const CurvePanel& panel, const Run& run) {
   std::vector<BandPoint> points;
   for (const Sample& sample : run.trace) {
@@ -37,7 +37,7 @@ std::vector<BandPoint> repetition_band(const std::vector<std::vector<BandPoint>>
     for (const BandPoint& point : trace) grid.insert(point.x);
   }
   std::vector<BandPoint> band;
-  std::vector<std::size_t> at(traces.size(), 0);  // the sample that holds at x, of each trace
+  std::vector<std::size_t> at(traces.size(), 0);  // for each trace, the sample that holds at x
   for (auto x = grid.lower_bound(begin); x != grid.end(); ++x) {
     std::vector<double> values;
     for (std::size_t i = 0; i < traces.size(); ++i) {
@@ -66,7 +66,7 @@ CurvePanel make_curve_panel(const Runs& group, const Quantity& quantity, const A
   CurvePanel panel{quantity, abscissa, machines, group, {}, {}};
   std::ranges::copy_if(group, std::back_inserter(panel.traced),
                        [](const Run* run) { return !run->trace.empty(); });
-  // Where a run has no f*, all of its differences are unknown and none has diverged.
+  // If a run has no f*, all of its differences are unknown. This does not mean that it diverged.
   const auto alone = [&](const Run& run) {
     return !bands || run.failed() || (quantity.to_reference && std::isnan(run.best.objective));
   };
@@ -101,7 +101,7 @@ std::vector<std::string> quantity_notes(const CurvePanel& panel) {
   if (panel.quantity.name == "nnz") return {"Nothing is drawn while no weight differs from zero."};
   if (!panel.quantity.to_reference) return {};
   std::map<double, double> references;  // f* -> its bound
-  std::map<std::string, double> below;  // series -> how far
+  std::map<std::string, double> below;  // series -> how far below f*
   for (const Run* run : panel.group) {
     if (!std::isfinite(run->best.objective)) continue;
     references[run->best.objective] = reference_bound(*run);

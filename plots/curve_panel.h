@@ -1,5 +1,5 @@
 #pragma once
-/// What figures and the page draw of the runs on one problem: one quantity of theirs against one axis.
+/// The curves of runs on one problem, for figures and the page: one quantity against one axis.
 
 #include <string>
 #include <vector>
@@ -10,17 +10,19 @@
 
 namespace proxbench {
 
-/// The quartiles of several runs at one place of the horizontal axis; of one run all three are its value.
+/// The quartiles of several runs at one value of the horizontal axis. For a single run, all three are its
+/// value.
 struct BandPoint {
   double x, median, q25, q75;
 };
-/// Of runs by their medians. Each trace is taken for a right-continuous step function: its value at x is that
-/// of the last sample at or before x, also beyond its end, for a solver that stopped keeps its iterate. The
-/// quartiles (quantile()) are those of these values at every x at which any run was sampled, from the first
-/// on at which all have a value. Samples that were not measured are not among the points.
+/// Returns the median and quartiles of several runs. Each trace is a right-continuous step function: its
+/// value at x is that of the last sample at or before x. This holds beyond its end too, because a solver that
+/// stopped keeps its iterate. The quartiles (quantile()) are taken at every x at which any run has a sample,
+/// from the first x at which all runs have a value. Samples without a measurement must not be among the
+/// points.
 std::vector<BandPoint> repetition_band(const std::vector<std::vector<BandPoint>>& traces);
 
-/// A run, or the repetitions of one series as their median and quartiles.
+/// A single run, or the repetitions of one series as their median and quartiles.
 struct PanelCurve {
   std::string series;
   Runs runs;
@@ -29,32 +31,34 @@ struct PanelCurve {
   bool is_band() const { return runs.size() > 1; }
 };
 
-/// How far below the accuracy of f* an axis goes on: enough to see that a curve does, too little for a slope.
+/// An axis goes this factor below the accuracy of f*: enough to show that a curve goes on, too little to show
+/// a slope.
 inline constexpr double kShownBelowBound = 30.0;
 
 struct CurvePanel {
   const Quantity& quantity;
   const Abscissa& abscissa;
-  bool machines;                   ///< there are several
-  Runs group, traced;              ///< all runs, and those with a trace
+  bool machines;                   ///< whether there are several machines
+  Runs group, traced;              ///< all runs, and those that have a trace
   std::vector<PanelCurve> curves;  ///< bands, then the other runs
 
   std::string series(const Run& run) const { return series_name(run, machines); }
-  /// Values at or below are not drawn.
+  /// Values at or below this are not drawn.
   double floor() const { return quantity.floor * quantity.unit_of_any(group); }
   bool drawn(double x, double value) const;
-  /// The accuracy of the worst f*; NaN where the quantity is no difference to f*, or none is known.
+  /// Returns the accuracy of the least exact f*. Returns NaN if the quantity is no difference to f*, or if no
+  /// accuracy is known.
   double bound() const;
 };
 
-/// Of runs on one problem. With `bands`, series of several repetitions have a band. Runs that failed have a
-/// line. No band is over machines, or over timings that are comparable and such that are not.
+/// Makes the panel of runs on one problem. With `bands`, series of several repetitions get a band. Failed
+/// runs get a line. A band never combines machines, nor comparable timings with others.
 CurvePanel make_curve_panel(const Runs& group, const Quantity& quantity, const Abscissa& abscissa,
                             bool machines, bool bands);
 
-/// Sentences on what is known of f*, what is not drawn, and who goes below f*.
+/// Returns sentences that say how exact f* is, what is not drawn, and which runs go below f*.
 std::vector<std::string> quantity_notes(const CurvePanel& panel);
-/// On the grey ground of a panel.
+/// Explains the grey ground of a panel.
 inline constexpr const char* kBoundNote = "On grey ground, below the accuracy of f*, curves say nothing.";
 
 }  // namespace proxbench

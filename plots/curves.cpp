@@ -22,10 +22,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kLineWidth = 2.0, kFailedLineWidth = 1.0;
-/// So many symbols stand on a curve.
+/// The number of symbols on a curve.
 constexpr int kSymbolsOfCurve = 12;
 
-/// How the series of runs are drawn: a label has one colour; machines differ by their dashes.
+/// The styles of series. Each label has one colour, and dashes distinguish machines.
 class Styles {
  public:
   explicit Styles(const std::vector<Run>& runs)
@@ -41,10 +41,10 @@ class Styles {
 
 // ---- ranges
 
-/// Of what is drawn.
+/// The ranges of the drawn values.
 struct Ranges {
   Range x, values;
-  double bound = kNaN;  ///< the accuracy of f*, where something drawn lies below
+  double bound = kNaN;  ///< the accuracy of f* if something drawn lies below it
 };
 
 Ranges ranges_drawn(const CurvePanel& panel) {
@@ -77,9 +77,9 @@ Axis y_axis(const Quantity& quantity, const Range& drawn) {
   return linear_axis(quantity.axis, out_to_ticks(drawn));
 }
 
-// ---- what the title and the caption say
+// ---- title and caption
 
-/// The description of the data, and its sizes.
+/// Returns the description of the data and its sizes.
 std::string subtitle_of(const CurvePanel& panel) {
   const auto descriptions = distinct(panel.group, [](const Run& run) { return run.result.description; });
   std::string data = descriptions.front();
@@ -112,7 +112,7 @@ std::string band_caption(const CurvePanel& panel) {
   return out + ".";
 }
 
-/// The last sample of a run that is drawn; -1: none.
+/// Returns the last drawn sample of a run; -1 if there is none.
 int last_drawn(const CurvePanel& panel, const Run& run) {
   for (std::size_t k = run.trace.size(); k-- > 0;)
     if (panel.drawn(panel.abscissa.of(run.trace[k]), panel.quantity.value(run, run.trace[k])))
@@ -146,7 +146,7 @@ bool has_bands(const CurvePanel& panel) {
   return !panel.curves.empty() && panel.curves.front().is_band();
 }
 
-/// A row of the data; `values` are seconds, the quantity, iteration, passes and updates.
+/// Returns a row of the data; `values` are seconds, the quantity, iteration, passes and updates.
 std::string row_text(const CurvePanel& panel, const std::string& series, const std::string& repetition,
                      const std::array<double, 5>& values, double q25 = kNaN, double q75 = kNaN) {
   const auto& [seconds, value, iteration, passes, updates] = values;
@@ -154,7 +154,7 @@ std::string row_text(const CurvePanel& panel, const std::string& series, const s
                           : tsv_line(series, repetition, seconds, value, iteration, passes, updates);
 }
 
-/// A corner of the steps of a curve: its place stands in the column of the axis.
+/// Returns a corner of the steps of a curve. Its abscissa goes into the column of the axis.
 std::string corner_text(const CurvePanel& panel, const PanelCurve& curve, double x, const BandPoint& values) {
   const auto in_column = [&](int column) { return column == panel.abscissa.column ? x : kNaN; };
   const std::array<double, 5> row{in_column(3), values.median, in_column(5), in_column(6), in_column(7)};
@@ -162,7 +162,7 @@ std::string corner_text(const CurvePanel& panel, const PanelCurve& curve, double
   return row_text(panel, curve.series, std::to_string(curve.runs.front()->parameters.repetition), row);
 }
 
-/// The corners of a curve: a value holds up to the next sample.
+/// Returns the corners of a curve: a value holds up to the next sample.
 std::string steps_text(const CurvePanel& panel, const PanelCurve& curve) {
   std::string out;
   const BandPoint* before = nullptr;
@@ -175,11 +175,11 @@ std::string steps_text(const CurvePanel& panel, const PanelCurve& curve) {
     before = &point;
   }
   return out.empty() ? corner_text(panel, curve, kNaN, {kNaN, kNaN, kNaN, kNaN})
-                     : out;  // no row would be no block
+                     : out;  // a block needs at least one row
 }
 
-/// A block of rows a run, then one a curve with the corners of its steps, two blank lines between blocks; one
-/// header line.
+/// Returns one header line, then a block of rows for each run, then a block for each curve with the corners
+/// of its steps. Two blank lines separate blocks.
 std::string data_text(const CurvePanel& panel) {
   std::string out = fmt::format("label\trepetition\tseconds\t{}\titeration\tpasses\tupdates{}\n",
                                 panel.quantity.column, has_bands(panel) ? "\tq25\tq75" : "");
@@ -196,7 +196,7 @@ std::string data_text(const CurvePanel& panel) {
 
 // ---- figures
 
-/// The blocks of data_text() that hold corners, as curves.
+/// Adds the blocks of data_text() that hold corners, as curves.
 void add_curves(Panel& drawn, const CurvePanel& panel, const Styles& styles) {
   std::set<std::string> named;
   for (const PanelCurve& curve : panel.curves) {
@@ -245,7 +245,7 @@ Chart make_chart(const CurvePanel& panel, const Ranges& ranges, const Styles& st
           .data = data_text(panel)};
 }
 
-/// The members of `all` with these names, in the order of the names.
+/// Returns the members of `all` with these names, in the order of the names.
 template <class Named>
 std::vector<Named> chosen(const std::vector<Named>& all, const std::vector<std::string>& names,
                           const char* option) {

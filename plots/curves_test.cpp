@@ -181,7 +181,7 @@ TEST_F(Curves, MarksHowWellTheReferenceIsKnownWhereCurvesGoBelowThat) {
               HasSubstr("set object rectangle from graph 0, graph 0 to graph 1, first 8e-10 behind"));
   EXPECT_THAT(text_of(script), HasSubstr("8e-10 with lines title 'accuracy of f*'"));
   EXPECT_THAT(text_of(script), HasSubstr("curves say nothing"));
-  // Below it the curve is faint, and the axis soon ends.
+  // Below the bound the curve is faint, and the axis soon ends.
   EXPECT_THAT(text_of(script),
               HasSubstr("using 3:($4 > 1e-12 ? $4 : 1/0) notitle with lines linecolor rgb '#B0"));
   EXPECT_THAT(text_of(script),
@@ -274,7 +274,7 @@ BandPoint at(double x, double value) {
 }
 
 TEST_F(Curves, ABandIsMadeOfStepFunctionsOnTheUnionOfTheirPlaces) {
-  // Three runs; at 1 the second one still has its value of 0, beyond its end the first one keeps its last.
+  // Three runs. At 1 the second still has its value of 0. Beyond its end, the first keeps its last value.
   const auto band =
       repetition_band({{at(0, 8), at(1, 4)}, {at(0, 8), at(2, 2)}, {at(0, 8), at(1, 6), at(4, 0)}});
   ASSERT_EQ(band.size(), 4u);
@@ -310,7 +310,7 @@ TEST_F(Curves, RepetitionsAreAMedianWithABand) {
   second.trace[1].nnz = 10;
   first.trace[1].nnz = 30;
   make_curves({first, second}, folder_, {.quantities = {"nnz"}});
-  // The corners of the steps: all 0 before, then one run has 30, then both have a value.
+  // The corners of the steps: first all have 0, then one run has 30, then both have a value.
   EXPECT_THAT(
       lines_of(file("ocr-degree2-lambda100-nnz.tsv")),
       ::testing::ElementsAre(
@@ -480,7 +480,7 @@ TEST_F(Curves, AreOnTheScaleOfTheMeanLossToo) {
     for (int column = 1; column <= 4; ++column) std::getline(fields, field, '\t');
     EXPECT_NEAR(std::stod(field), value, 1e-9 * value);
   }
-  // What is rounding, and the accuracy of f*, are on that scale as well.
+  // The floor of rounding and the accuracy of f* are on that scale too.
   const std::string script = text_of(file("ocr-degree2-lambda100-suboptimality.gp"));
   EXPECT_THAT(script, HasSubstr(fmt::format("$4 > {:g} ?", 1e-12 * kReference / 4.0)));
 }

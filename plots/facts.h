@@ -1,5 +1,5 @@
 #pragma once
-/// What titles and pages say about stored runs.
+/// Facts about stored runs, for titles and pages.
 
 #include <cstdint>
 #include <string>
@@ -8,16 +8,16 @@
 
 namespace proxbench {
 
-/// 215358 -> "215,358".
+/// Formats 215358 as "215,358".
 std::string with_commas(std::int64_t n);
 
 /// Whether a description of data says that they are synthetic.
 bool says_synthetic(const std::string& description);
 
-/// What a title begins with: "SYNTHETIC DATA: ", "NOT COMPARABLE: ", both or neither.
+/// Returns the start of a title: "SYNTHETIC DATA: ", "NOT COMPARABLE: ", both or neither.
 std::string data_warnings(bool synthetic, bool comparable = true);
 
-/// "λ = 1, μ = 0.1", "hinge, μ = 1": penalty_text() in symbols.
+/// Returns penalty_text() in symbols, e.g. "λ = 1, μ = 0.1" or "hinge, μ = 1".
 std::string penalty_symbols(const RunParameters& run);
 
 }  // namespace proxbench

@@ -1,5 +1,5 @@
-/// Reads figures as their readers do: what the ends of a curve are by the labels of its axes is what the data
-/// say.
+/// Reads figures as readers do: the ends of a curve, read off by the labels of the axes, must agree with the
+/// data.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
   if (std::system("gnuplot --version >/dev/null 2>&1")) \
   GTEST_SKIP() << "gnuplot is not installed: no image can be drawn"
 
-/// Of the numbers that are read: pixels are written with two decimals.
+/// The tolerance of numbers that are read off: pixels are written with two decimals.
 constexpr double kTolerance = 0.003;
 
 struct Point {
@@ -45,7 +45,7 @@ struct Label {
   double pixel, value;
 };
 
-/// What stands outside tags, tag by tag.
+/// Returns the texts outside tags, tag by tag.
 std::vector<std::string> texts_of(const std::string& svg) {
   std::vector<std::string> out;
   for (std::size_t at = svg.find('>'); at != std::string::npos; at = svg.find('>', at + 1))
@@ -54,7 +54,7 @@ std::vector<std::string> texts_of(const std::string& svg) {
   return out;
 }
 
-/// "1,500", "0.25" and "2×10⁻⁴".
+/// Parses e.g. "1,500", "0.25" and "2×10⁻⁴".
 double number_of(const std::string& label) {
   static const std::vector<std::pair<std::string, char>> raised = {
       {"⁻", '-'}, {"⁰", '0'}, {"¹", '1'}, {"²", '2'}, {"³", '3'}, {"⁴", '4'},
@@ -75,7 +75,7 @@ double number_of(const std::string& label) {
   return (digits == "10" ? 1.0 : std::stod(digits)) * std::pow(10.0, std::stod(exponent));
 }
 
-/// The points of a path, in parts, each from an M on.
+/// Returns the points of an SVG path in parts. Each part begins at an M.
 std::vector<std::vector<Point>> parts_of(const std::string& path) {
   std::vector<std::vector<Point>> parts;
   std::istringstream in(path);
@@ -88,7 +88,7 @@ std::vector<std::vector<Point>> parts_of(const std::string& path) {
   return parts;
 }
 
-/// Labels of axes and curves that an SVG of gnuplot has in an area.
+/// The labels of axes and the curves in an area of an SVG by gnuplot.
 class Picture {
  public:
   explicit Picture(const std::string& svg, const Area& area = {}) {
@@ -96,11 +96,11 @@ class Picture {
     read_curves(svg, area);
   }
 
-  /// By the two outermost labels of an axis.
+  /// These interpolate between the two outermost labels of an axis.
   double x(double pixel, bool log) const { return read(x_labels, pixel, log); }
   double y(double pixel, bool log) const { return read(y_labels, pixel, log); }
 
-  /// The points of the curve with this title, in the order in which they are drawn.
+  /// Returns the points of the curve with this title, in drawing order.
   const std::vector<Point>& curve(const std::string& title) const {
     static const std::vector<Point> none(1);
     for (const auto& [name, points] : curves_)
@@ -112,7 +112,7 @@ class Picture {
   std::vector<Label> x_labels, y_labels;
 
  private:
-  /// The text of a label follows the mark of its tick, a short line across the axis.
+  /// In the SVG, the text of a label follows the mark of its tick, a short line across the axis.
   void read_labels(const std::string& svg, const Area& area) {
     constexpr std::string_view kBetween = "'/>\t<g transform=";
     for (std::size_t at = svg.find(kBetween); at != std::string::npos; at = svg.find(kBetween, at + 1)) {
@@ -130,7 +130,7 @@ class Picture {
     }
   }
 
-  /// The first part of a curve with a title is its sample in the key.
+  /// If a curve has a title, its first part is the sample in the key.
   void read_curves(const std::string& svg, const Area& area) {
     constexpr std::string_view kCurve = "<g id=\"gnuplot_plot_",
                                kPath = "<path stroke='rgb(";  // borders: 'black'
@@ -164,7 +164,7 @@ class Picture {
   std::vector<std::pair<std::string, std::vector<Point>>> curves_;
 };
 
-/// The labels of an axis stand in proportion.
+/// Expects the labels of an axis to be in proportion.
 void expect_proportion(const std::vector<Label>& labels, bool log) {
   ASSERT_GE(labels.size(), 2u) << "nothing can be read off";
   const Label &a = labels.front(), &b = labels.back();
@@ -176,7 +176,7 @@ void expect_proportion(const std::vector<Label>& labels, bool log) {
     EXPECT_NEAR((label.pixel - a.pixel) / (b.pixel - a.pixel), place(label.value), kTolerance) << label.value;
 }
 
-/// On a linear axis the tolerance is a share of what the axis spans.
+/// On a linear axis the tolerance is a fraction of the axis's span.
 void expect_read(double read, double value, const char* axis, double span = 0.0) {
   EXPECT_NEAR(read, value, kTolerance * (span > 0.0 ? span : std::abs(value)))
       << axis << ": read " << read << ", the data say " << value;
@@ -186,7 +186,7 @@ Picture picture_of(const TestFolder& folder, const std::string& name, const Area
   return Picture(read_text(folder / (name + ".svg")), area);
 }
 
-/// Two columns of the first and last row of a block of NAME.tsv; blocks end with an empty line.
+/// Returns two columns of the first and last row of a block of NAME.tsv. Blocks end with an empty line.
 std::pair<Point, Point> ends_in(const TestFolder& folder, const std::string& name, std::size_t x,
                                 std::size_t y, std::size_t block = 0) {
   std::istringstream in(read_text(folder / (name + ".tsv")));
@@ -196,7 +196,7 @@ std::pair<Point, Point> ends_in(const TestFolder& folder, const std::string& nam
     std::istringstream row(line);
     for (std::string field; std::getline(row, field, '\t');) fields.push_back(field);
     if (fields.empty() && !blocks.back().empty()) blocks.emplace_back();
-    char* after = nullptr;  // headers hold no numbers
+    char* after = nullptr;  // headers contain no numbers
     if (fields.size() > std::max(x, y))
       if (const Point p{std::strtod(fields[x].c_str(), &after), std::stod("0" + fields[y])}; *after == '\0')
         blocks.back().push_back(p);
@@ -223,7 +223,7 @@ proxbench::Run run_of(const std::string& label,
   return run;
 }
 
-/// Where a curve of a kind of figure stands in picture and data.
+/// Where a curve is found in picture and data.
 struct Reading {
   std::string figure, curve;
   std::size_t block, x, y;  ///< of NAME.tsv, from 0
@@ -231,7 +231,7 @@ struct Reading {
   Area area = {};
 };
 
-/// Draws figures of one kind, whose axes span more or less with `span` > 1.
+/// Draws figures of one kind. Their axes span a wider or narrower range for `span` > 1.
 struct Kind {
   const char* name;
   void (*draw)(const fs::path& folder, double span);
@@ -239,7 +239,7 @@ struct Kind {
 };
 
 void draw_curves(const fs::path& folder, double span) {
-  const auto lowest = static_cast<std::uint64_t>(206.0 * 1.5 * span);  // the axis begins at a third less
+  const auto lowest = static_cast<std::uint64_t>(206.0 * 1.5 * span);  // the axis begins a third lower
   proxbench::Run run = run_of("prox-newton", {{0.037, 900000}, {0.5, 9000}, {40.0, lowest}});
   for (Sample& sample : run.trace) sample.test_accuracy = 0.5 + 0.2 / span + 0.001 * sample.seconds;
   for (const bool log : {true, false})
@@ -272,7 +272,7 @@ void draw_scale(const fs::path& folder, double span) {
     proxbench::Run& run = runs.emplace_back();
     run.parameters.threads = threads;
     run.provenance.cores = 24;
-    const double seconds = threads == 1 ? 8.0 : 24.0 / span;  // slower with more threads where span < 3
+    const double seconds = threads == 1 ? 8.0 : 24.0 / span;  // slower with more threads if span < 3
     run.result.phases = {{"scores", 1, seconds, seconds, 1e9, 1e9}};
   }
   draw_scaling(scaling_problems(runs), folder);
@@ -302,7 +302,7 @@ std::vector<Kind> kinds() {
   for (const char* quantity : {"nnz", "objective", "seconds"})
     paths.push_back({std::string("path-ocr-") + quantity, "prox-newton", 0, 1, 2, true, false});
   const Area left{.right = 480, .bottom = 0.45 * 640}, right{.left = 480, .bottom = 0.45 * 640};
-  // After the ideal, and in the first panel the key of the back end.
+  // These follow the ideal line and, in the first panel, the key of the back end.
   const std::vector<Reading> scale = {{"scale", "gnuplot_plot_3a", 0, 2, 6, true, true, left},
                                       {"scale", "gnuplot_plot_2b", 0, 2, 7, true, false, right}};
   const std::vector<Reading> theory = {
@@ -361,7 +361,7 @@ TEST(Figures, PutThePathFromLeftToRightAndStepsWhereTheyAre) {
   }
 }
 
-/// The axes alone, of many ranges: all in one run of gnuplot.
+/// Draws only axes, with many ranges, all in one run of gnuplot.
 TEST(LogAxes, OfAnyRangeSayWhatTheDataSay) {
   SKIP_WITHOUT_GNUPLOT();
   struct Case {

@@ -25,19 +25,19 @@ namespace fs = std::filesystem;
 constexpr std::array<int, kSymbols> kPointTypes = {7, 5, 9, 13, 11, 15, 2, 3};
 constexpr std::array<int, kDashes> kDashTypes = {1, 2, 4, 5, 3};
 constexpr const char* kGrey = "#7F7F7F";
-/// Of gnuplot.
+/// The locale of gnuplot.
 constexpr const char* kLocale = "LC_ALL=C.UTF-8";
 /// Longest line of a title or caption, in characters of its small font.
 constexpr std::size_t kLineLength = 92;
 
 // ---- text
 
-/// A string constant; single quotes, in which gnuplot substitutes nothing.
+/// Makes a string constant in single quotes, in which gnuplot substitutes nothing.
 std::string in_quotes(const std::string& text) {
   return "'" + replaced(text, {{'\n', "'.\"\\n\".'"}, {'\'', "''"}}) + "'";
 }
 
-/// The text with the marks of gnuplot's enhanced mode made literal.
+/// Escapes the marks of gnuplot's enhanced mode.
 std::string literal(const std::string& text) {
   return replaced(text, {{'{', "\\{"},
                          {'}', "\\}"},
@@ -52,8 +52,8 @@ std::string literal(const std::string& text) {
                          {'\t', " "}});
 }
 
-/// Lines of small print, each after a line break, of at most kLineLength characters: broken at newlines and
-/// spaces.
+/// Breaks small print at newlines and spaces into lines of at most kLineLength characters, each after a line
+/// break.
 std::string small_lines(const std::string& text) {
   std::string out;
   std::istringstream paragraphs(text);
@@ -91,7 +91,7 @@ std::string axis_text(const char* axis, const Axis& of, const std::string& capti
       in_quotes(literal(of.label) + small_lines(caption)));
 }
 
-/// The parts of a panel's plot command.
+/// Builds a panel's plot command.
 class PlotCommand {
  public:
   PlotCommand(const std::string& file, const Panel& panel) : file_(file), panel_(panel) {}
@@ -121,7 +121,7 @@ class PlotCommand {
   bool bounded() const { return !std::isnan(panel_.bound); }
   void add(std::string part) { parts_.push_back(std::move(part)); }
   std::string block(std::size_t i) const { return fmt::format("{} skip 1 index {}", in_quotes(file_), i); }
-  /// A column where it is above a level.
+  /// Selects the values of a column that are above a level.
   static std::string above(int column, double level) {
     return std::isfinite(level) ? fmt::format("(${0} > {1:.6g} ? ${0} : 1/0)", column, level)
                                 : fmt::format("{}", column);
@@ -134,8 +134,8 @@ class PlotCommand {
     add(fmt::format("{} with lines {} linecolor rgb '{}' linewidth 1.5 dashtype {}", value, titled(title),
                     kGrey, dash_type));
   }
-  /// A band whose lower edge cannot be drawn, or says nothing, goes down to where it does; one that is below
-  /// as a whole has no height there.
+  /// If an edge of a band cannot be drawn, or is below the accuracy of f*, it is drawn at that limit. A band
+  /// that lies completely below has no height there.
   void add_band(const Curve& curve) {
     std::string edges = fmt::format("{}:{}", curve.low, curve.high);
     if (std::isfinite(panel_.floor))
@@ -198,7 +198,8 @@ std::string panel_text(const Chart& chart, const Panel& panel) {
 
 // ---- files
 
-/// Runs `gnuplot SCRIPT` in the folder. It dies with this process, so that it writes nothing after it.
+/// Runs `gnuplot SCRIPT` in the folder. gnuplot is killed if this process ends, so that it writes nothing
+/// afterwards.
 void run_gnuplot(const fs::path& folder, const std::string& script) {
   const fs::path log = fs::absolute(folder / "gnuplot.log");
   try {
@@ -223,7 +224,7 @@ void rename_into(const fs::path& from, const fs::path& folder) {
 
 std::string gnuplot_script(const Chart& chart) {
   std::string out = fmt::format("# Draws {0}.svg, .pdf and .png from {0}.tsv: gnuplot {0}.gp\n", chart.name);
-  // Where the locale is not of UTF-8, gnuplot warns of `set encoding utf8`, but needs it for Greek letters.
+  // In a locale without UTF-8, gnuplot warns about `set encoding utf8`, but needs it for Greek letters.
   out += fmt::format(
       "if (system('locale charmap 2>/dev/null') ne 'UTF-8' && system('{0} locale charmap') eq 'UTF-8') {{\n"
       "  system('{0} gnuplot {1}.gp')\n"

@@ -1,5 +1,5 @@
 #pragma once
-/// Parts of a page.
+/// Builds parts of a page.
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -10,17 +10,17 @@
 
 namespace proxbench {
 
-/// As it can stand in an address.
+/// Encodes the bytes for use in an address.
 std::string percent_encoded(const std::string& bytes);
-/// Links from a page in a folder to those of the files that exist.
+/// Returns links from a page in a folder to those files that exist.
 std::string links_html(const std::vector<std::filesystem::path>& files,
                        const std::filesystem::path& page_folder);
-/// A box that scrolls by itself, also by keyboard.
+/// Returns a box that scrolls by itself, also by keyboard.
 std::string scroll_html(const std::string& label, const std::string& inside);
 std::string table_html(const TextTable& table);
 std::string details_html(const std::string& summary, const std::string& inside, const char* attributes = "");
-/// JSON that can stand in a script element: no "<" can end it or open a comment. Bytes that are no UTF-8
-/// become the replacement character.
+/// Returns JSON that can be put into a script element: no "<" can end it or open a comment. Bytes that are
+/// not UTF-8 become the replacement character.
 std::string json_in_html(const nlohmann::json& data);
 
 }  // namespace proxbench

@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-/// What every panel says of its curves, and those with repetitions.
+/// The notes of every panel on its curves, and on those with repetitions.
 constexpr const char* kStepNote =
     "A value holds up to the next sample: nothing is known of what lies between.";
 constexpr const char* kMedianNote =
@@ -26,7 +26,7 @@ constexpr const char* kMedianNote =
     "end, "
     "a repetition keeps its last value.";
 
-/// Six digits, which is more than a screen shows; counts in full.
+/// Rounds to six digits, which is more than a screen shows. Counts stay exact.
 nlohmann::json rounded(double value) {
   constexpr double kLargestCount = 1e15;
   if (!std::isfinite(value)) return nullptr;
@@ -34,7 +34,7 @@ nlohmann::json rounded(double value) {
   return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr);
 }
 
-/// The coordinates of points as they are drawn, each as a share of its range; -1: it cannot be drawn.
+/// Returns the drawn coordinates of points, each as a fraction of its range; -1 if it cannot be drawn.
 std::vector<std::array<double, 5>> drawn_coordinates(const std::vector<BandPoint>& points, bool log_values) {
   std::vector<std::array<double, 5>> out;
   for (const auto& [x, median, q25, q75] : points) {
@@ -120,7 +120,7 @@ json group_json(const Runs& group, const std::vector<std::string>& labels, const
           {"panels", panels}};
 }
 
-/// The quantities that some run measured; the first one where there is none.
+/// Returns the quantities that some run measured, or the first quantity if there are none.
 std::vector<Quantity> measured_quantities(const std::vector<Run>& runs) {
   std::vector<Quantity> out;
   std::ranges::copy_if(quantities(), std::back_inserter(out), [&](const Quantity& quantity) {

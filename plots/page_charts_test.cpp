@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-/// f* = 100, known to 2e-9.
+/// A run with f* = 100, known to 2e-9.
 proxbench::Run run_of(const std::string& label, std::vector<Sample> trace = {}) {
   proxbench::Run run;
   run.parameters.dataset = "words";
@@ -42,7 +42,7 @@ Sample sample(double seconds, double objective, std::uint64_t nnz = 7) {
   return out;
 }
 
-/// A difference that falls by twelve decades with a wave on it.
+/// A run whose difference to f* falls by twelve decades with a wave.
 proxbench::Run long_run(std::size_t samples) {
   proxbench::Run run = run_of("sgd");
   for (std::size_t i = 0; i < samples; ++i) {
@@ -63,7 +63,7 @@ TEST(PageCharts, KeepsShortCurvesWhole) {
   EXPECT_THAT(thinned({}, true), SizeIs(0));
 }
 
-/// What a kept point stands for is drawn near it, up to the next kept one.
+/// The points that a kept point replaces are drawn near it, up to the next kept one.
 TEST(PageCharts, ThinnedCurvesAreDrawnWhereTheWholeOnesAre) {
   std::vector<BandPoint> whole;
   for (int i = 0; i < 20000; ++i)

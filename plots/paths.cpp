@@ -16,7 +16,7 @@ namespace {
 struct PathQuantity {
   const char* name;
   const char* label;
-  const char* key;  ///< the corner that its curves leave free, lambda or mu falling from left to right
+  const char* key;  ///< the corner without curves, as lambda or mu falls from left to right
   double (*value)(const PathPoint&);
 
   bool of_time() const { return std::string_view(name) == "seconds"; }
@@ -35,7 +35,8 @@ struct Line {
   const Run* path;
 };
 
-/// The paths of one figure: those over the same part of the penalty, where the other part has one value.
+/// The paths of one figure: they go over the same part of the penalty, and have the same value of the other
+/// part.
 struct Family {
   std::string dataset;
   bool of_mu;
@@ -47,12 +48,13 @@ struct Family {
     return {p.dataset, p.path_of_mu, p.path_of_mu ? p.lambda : p.mu};
   }
   double at(const PathPoint& point) const { return of_mu ? point.mu : point.lambda; }
-  /// "path-DATASET-", followed by "mu-", "mu-lambda1-" or "mu0.1-" but for paths over lambda with mu = 0.
+  /// Returns "path-DATASET-", followed by "mu-", "mu-lambda1-" or "mu0.1-" unless the paths are over lambda
+  /// with mu = 0.
   std::string name() const {
     const std::string with = fixed == 0.0 ? "" : fmt::format("{}{}-", of_mu ? "lambda" : "mu", fixed);
     return fmt::format("path-{}-{}{}", dataset, of_mu ? "mu-" : "", with);
   }
-  /// "regularisation path over μ, λ = 1".
+  /// Returns e.g. "regularisation path over μ, λ = 1".
   std::string text() const {
     const std::string with = fixed == 0.0 ? "" : fmt::format(", {} = {}", of_mu ? "λ" : "μ", fixed);
     return fmt::format("regularisation path{}{}", of_mu ? " over μ" : "", with);
@@ -70,8 +72,8 @@ std::string data_text(const Family& family, const PathQuantity& quantity, const 
   return out;
 }
 
-/// `titles` lists the titles of all lines in all figures. The place of a line's title in it chooses the
-/// style.
+/// `titles` lists the titles of all lines in all figures. The index of a line's title in it determines the
+/// line's style.
 Panel make_panel(const Family& family, const PathQuantity& quantity, const std::vector<Line>& lines,
                  const std::vector<std::string>& titles) {
   Range penalties, values;

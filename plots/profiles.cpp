@@ -17,16 +17,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// So many names of problems or runs stand under a plot.
+/// The largest number of problems or runs that are named under a plot.
 constexpr std::size_t kMostNames = 4;
-/// A ratio axis shows at least this.
+/// The smallest end of a ratio axis.
 constexpr double kLeastRatio = 2.0;
 
-/// What differs between profiles and distributions of costs.
+/// The differences between profiles and distributions of costs.
 struct Distribution {
   std::string name, title, x_label, y_label, caption;
   double smallest_target;
-  bool ratios;                           ///< on the horizontal axis, from 1
+  bool ratios;                           ///< whether the horizontal axis shows ratios, from 1
   std::vector<std::vector<Step>> steps;  ///< of each solver
 };
 
@@ -59,7 +59,7 @@ std::string common_caption(const ProblemSet& set) {
   return out;
 }
 
-/// The worst of what is known of any f*; 0: nothing is known.
+/// Returns the accuracy of the least exact f*; 0 if no accuracy is known.
 double reference_accuracy(const std::vector<Run>& runs) {
   double worst = 0.0;
   for (const Run& run : runs) worst = std::fmax(worst, reference_bound(run));
@@ -122,7 +122,7 @@ Distribution cost_distribution(const ProblemSet& set) {
 
 // ---- drawing
 
-/// From where to where the horizontal axis goes: over the steps that a log axis can show.
+/// Returns the range of the horizontal axis: all steps that a log axis can show.
 Range shown_range(const Distribution& of) {
   constexpr double kMargin = 1.15;
   Range range;
@@ -133,7 +133,7 @@ Range shown_range(const Distribution& of) {
   return of.ratios ? Range{1.0, kMargin * std::max(range.max, kLeastRatio)} : range.widened(kMargin);
 }
 
-/// From the left end of the axis to the right one; one block a solver.
+/// Returns one block for each solver, from the left end of the axis to the right end.
 std::string data_text(const Distribution& of, const ProblemSet& set, const Range& shown) {
   std::string out = "label\tx\tshare\n";
   for (std::size_t solver = 0; solver < set.solvers.size(); ++solver) {
@@ -153,8 +153,8 @@ std::string data_text(const Distribution& of, const ProblemSet& set, const Range
   return out;
 }
 
-/// Lines that lie on each other stay visible: later ones are thinner. `labels`: of all solvers, which give
-/// the colours.
+/// Later lines are thinner, so that lines on top of each other stay visible. `labels` are those of all
+/// solvers and determine the colours.
 std::vector<Curve> curves_of(const ProblemSet& set, const std::vector<std::string>& labels) {
   constexpr double kThick = 4.5, kThin = 2.0;
   const std::size_t solvers = set.solvers.size();

@@ -20,7 +20,7 @@ using ::testing::Not;
   if (std::system("gnuplot --version >/dev/null 2>&1")) \
   GTEST_SKIP() << "gnuplot is not installed: no image can be drawn"
 
-/// A run that is at f* = 100 after so many seconds, and 10 % above it before; 0: never.
+/// A run that is 10 % above f* = 100, and reaches it after `seconds`; 0: never.
 proxbench::Run run_of(const std::string& label, double lambda, double seconds) {
   proxbench::Run run;
   run.parameters.experiment = "e";
@@ -68,7 +68,7 @@ TEST(Profiles, OfThreeSolversOnThreeProblems) {
   EXPECT_THAT(written, ElementsAre(folder / "profile-0.001.png"));
   for (const char* extension : {".svg", ".pdf", ".png", ".gp", ".tsv"})
     EXPECT_GT(fs::file_size(folder / (std::string("profile-0.001") + extension)), 50u);
-  // From 1 to the right end of the axis, 15 % beyond the largest ratio.
+  // From 1 to the right end of the axis, which is 15 % beyond the largest ratio.
   EXPECT_EQ(read_text(folder / "profile-0.001.tsv"),
             "label\tx\tshare\n"
             "a\t1\t0.6666666666666666\na\t2\t1\na\t4.6\t1\n\n\n"
@@ -85,7 +85,7 @@ TEST(Profiles, DistributionsCountAllPairsOfProblemsAndTargets) {
   const TestFolder folder;
   std::vector<proxbench::Run> runs = {run_of("a", 1, 4), run_of("a", 2, 0)};
   make_profiles(runs, folder.path(), {.kinds = {"ecdf"}}, {0.2, 1e-3});
-  // All start within 20 %, at 0 s; one of two gets to 0.1 %, at 4 s.
+  // All start within 20 % at 0 s. One of two reaches 0.1 %, at 4 s.
   EXPECT_EQ(read_text(folder / "ecdf.tsv"),
             "label\tx\tshare\na\t3.4782608695652177\t0.5\na\t4\t0.75\na\t4.6\t0.75\n");
   EXPECT_THAT(read_text(folder / "ecdf.gp"), HasSubstr("Targets: (f − f*) / f* ≤ 0.2, 0.001."));
@@ -97,7 +97,7 @@ TEST(Profiles, OtherMeasuresGoToFiguresOfTheirOwn) {
   SKIP_WITHOUT_GNUPLOT();
   const TestFolder folder;
   std::vector<proxbench::Run> runs = three_by_three();
-  runs[0].timing.comparable = false;  // passes are
+  runs[0].timing.comparable = false;  // passes stay comparable
   EXPECT_THAT(make_profiles(runs, folder.path(), {.kinds = {"profile", "ecdf"}, .x = {"passes"}}, {1e-3}),
               ElementsAre(folder / "profile-0.001-passes.png", folder / "ecdf-passes.png"));
   EXPECT_THAT(read_text(folder / "ecdf-passes.gp"), Not(HasSubstr("NOT COMPARABLE")));
@@ -119,7 +119,7 @@ TEST(Profiles, LeaveOutProblemsThatNotAllSolversWereRunOnAndSaySo) {
   const TestFolder folder;
   std::vector<proxbench::Run> runs = three_by_three();
   runs.pop_back();                         // c on the third problem
-  runs[2].set_status("crashed(SIGSEGV)");  // c on the first, though it got there
+  runs[2].set_status("crashed(SIGSEGV)");  // c on the first, although it reached the target
   make_profiles(runs, folder.path(), {.kinds = {"profile"}}, {1e-3});
   EXPECT_THAT(read_text(folder / "profile-0.001.tsv"), HasSubstr("c\t1\t0\nc\t2.3\t0\n"));
   const std::string script = read_text(folder / "profile-0.001.gp");

@@ -27,21 +27,22 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kSynthetic = "SYNTHETIC DATA";
-/// The summaries of more data sets and penalties than this are folded.
+/// If there are more data sets and penalties than this, their summaries are folded.
 constexpr std::size_t kOpenTables = 4;
 
-/// What the page shows of one experiment: its row among the contents, and all below its heading.
+/// The part of the page about one experiment: its row in the table of contents, and everything below its
+/// heading.
 struct Section {
   std::string id, heading, title;
   bool synthetic;
-  std::vector<std::string> data;  ///< a description each
+  std::vector<std::string> data;  ///< one description each
   std::string ended;              ///< how many runs reached their tolerance
   std::string body;
 };
 
-// ---- what is said
+// ---- texts
 
-/// Each data set in one line, in the order of the runs.
+/// Returns one line for each data set, in the order of the runs.
 std::vector<std::string> data_lines(const std::vector<Run>& runs) {
   std::vector<std::string> lines = distinct(runs, [](const Run& run) {
     std::vector<std::string> sizes;
@@ -51,7 +52,7 @@ std::vector<std::string> data_lines(const std::vector<Run>& runs) {
       if (count) sizes.push_back(before + with_commas(static_cast<std::int64_t>(*count)) + after);
     return run.result.description + (sizes.empty() ? "" : fmt::format(" ({})", fmt::join(sizes, ", ")));
   });
-  // A run that failed early knows no sizes, which others tell.
+  // A run that failed early has no sizes. Other runs have them.
   const std::vector<std::string> all = lines;
   std::erase_if(lines, [&](const std::string& line) {
     return std::ranges::any_of(all, [&](const std::string& other) { return other.starts_with(line + " ("); });
@@ -59,7 +60,7 @@ std::vector<std::string> data_lines(const std::vector<Run>& runs) {
   return lines;
 }
 
-/// The distinct texts that `text_of` gives for the runs, joined.
+/// Returns the distinct texts that `text_of` gives for the runs, joined.
 template <class TextOf>
 std::string distinct_texts(const std::vector<Run>& runs, const TextOf& text_of) {
   std::vector<std::string> texts = distinct(runs, text_of);
@@ -67,7 +68,7 @@ std::string distinct_texts(const std::vector<Run>& runs, const TextOf& text_of) 
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-/// Of the runs that came to an end: others do not know all of it.
+/// Uses only runs that came to an end, because others lack some facts.
 std::string machine_line(const std::vector<Run>& runs) {
   return distinct_texts(runs, [](const Run& run) -> std::string {
     if (run.failed()) return "";
@@ -93,8 +94,8 @@ std::string ended_line(const std::vector<Run>& runs) {
                      failed > 0 ? fmt::format(", {} failed", failed) : "");
 }
 
-/// "prox-newton 3.1 s, owl-qn 40 s; not reached: sgd", at the smallest target that any solver reached and
-/// that f* is exact enough for.
+/// Returns e.g. "prox-newton 3.1 s, owl-qn 40 s; not reached: sgd". It uses the smallest target that any
+/// solver reached and for which f* is exact enough.
 std::string order_line(const TableGroup& group, const std::vector<double>& targets) {
   const std::string what = fmt::format("{}, {}", group.problem.dataset, penalty_symbols(group.problem));
   for (std::size_t i = targets.size(); i-- > 0;) {
@@ -125,7 +126,7 @@ std::string order_line(const TableGroup& group, const std::vector<double>& targe
   return fmt::format("{}: no solver reached (f − f*)/f* ≤ {:g}.", what, targets.front());
 }
 
-/// One line for each data set and penalty with several solvers; of runs whose timings can be compared.
+/// Returns one line for each data set and penalty with several solvers, from runs with comparable timings.
 std::vector<std::string> order_lines(std::vector<Run> runs, const std::vector<double>& targets) {
   std::erase_if(runs, [](const Run& run) { return !run.timing.comparable || run.failed(); });
   std::vector<std::string> lines;
@@ -134,7 +135,7 @@ std::vector<std::string> order_lines(std::vector<Run> runs, const std::vector<do
   return lines;
 }
 
-/// A heading and its paragraphs, unless all are empty.
+/// Returns a heading and its paragraphs, or nothing if all are empty.
 std::string passage_html(const char* heading, const std::vector<std::string>& paragraphs) {
   std::string out;
   for (const std::string& paragraph : paragraphs)
@@ -142,7 +143,7 @@ std::string passage_html(const char* heading, const std::vector<std::string>& pa
   return out.empty() ? "" : fmt::format("<div>\n<h3>{}</h3>\n{}</div>\n", heading, out);
 }
 
-/// `order`: of the solvers.
+/// `order` holds the lines of order_lines().
 std::string passages_html(const PaperConfig& paper, const Section& section, const std::vector<Run>& runs,
                           const std::vector<std::string>& order) {
   const std::string machines = machine_line(runs), limit = limit_line(runs);
@@ -160,7 +161,7 @@ std::string or_dash(const std::string& text) {
   return text.empty() ? "-" : text;
 }
 
-/// The runs that failed, and those with timings that are not comparable.
+/// Lists the runs that failed, and the runs whose timings are not comparable.
 std::string troubles_html(const std::vector<Run>& runs) {
   TextTable failed{"Runs that failed", {}, {"run", "status", "reason"}, 3};
   TextTable alone{
@@ -188,7 +189,7 @@ std::string runs_html(const std::vector<Run>& runs, const fs::path& folder) {
   return scroll_html(table.caption, html_grid(table));
 }
 
-/// What is the same in the provenance of all runs, and what is not: a row a run.
+/// Shows the provenance that all runs share, then the rest with one row per run.
 std::string provenance_html(const std::vector<Run>& runs) {
   TextTable common{"The same for all runs", {}, {"what", "value"}, 2, {}};
   TextTable differing{"Different", {}, {"run"}, 1, {}};
@@ -209,7 +210,7 @@ std::string provenance_html(const std::vector<Run>& runs) {
          (differing.head.size() > 1 ? table_html(differing) : "") + "</div>\n";
 }
 
-/// Runs of one step, as a table of sizes has them, have a start and an end, and no curve between.
+/// Runs that only measure sizes have one step: a start and an end, and no curve between them.
 bool has_curves(const std::vector<Run>& runs) {
   return std::ranges::any_of(runs, [](const Run& run) {
     std::set<double> moments;
@@ -238,7 +239,7 @@ std::string summaries_html(const std::vector<TextTable>& summaries, bool paths) 
                       summaries.size() <= kOpenTables ? " class=\"printed\" open" : " class=\"printed\"");
 }
 
-/// Those of the charts that are stored as figures; `kind`: of `proxbench plot`.
+/// Returns the charts that are stored as figures; `kind` is that of `proxbench plot`.
 std::string pictures_html(const fs::path& figures, const std::vector<Chart>& charts, const char* kind) {
   std::string out;
   for (const Chart& chart : charts)
@@ -278,7 +279,8 @@ std::string files_html(const fs::path& results, const fs::path& folder) {
   return out;
 }
 
-/// Of the results of one experiment, for a page in the folder. `warn` hears which stored runs are left out.
+/// Makes the section of one experiment's results, for a page in the folder. `warn` receives messages about
+/// stored runs that are not shown.
 Section make_section(const fs::path& results, const fs::path& folder,
                      const std::function<void(const std::string&)>& warn) {
   Presentation presentation = load_presentation(results / "config.ini");
@@ -351,7 +353,7 @@ std::string contents_html(const std::vector<Section>& sections) {
          "</nav>\n";
 }
 
-/// The page may load nothing from anywhere: whatever names in the results say, it stays alone.
+/// Forbids the page to load anything, whatever names in the results say.
 constexpr const char* kAlone =
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; "
     "style-src 'unsafe-inline'; img-src data:\">";

@@ -1,7 +1,7 @@
 #pragma once
-/// A page over the stored results of several experiments: for each, what a paper says about its figure or
-/// table (section [paper] of the config) beside our curves and tables, the data and machines they were made
-/// on, and what differs.
+/// Makes a page of the stored results of several experiments. For each experiment it shows the paper's
+/// statement about its figure or table (section [paper] of the config) beside our curves and tables, the data
+/// and machines used, and the differences.
 
 #include <filesystem>
 #include <functional>
@@ -12,28 +12,28 @@ namespace proxbench {
 
 struct ReportOptions {
   std::string title = "Results";
-  std::vector<std::string> notes;  ///< paragraphs above everything else, e.g. what could not be made
-  /// Hears which stored runs are left out (leave_out_strangers()).
+  std::vector<std::string> notes;  ///< paragraphs at the top of the page, e.g. on missing results
+  /// Receives a message that names stored runs that are not shown (leave_out_strangers()).
   std::function<void(const std::string&)> warn = [](const std::string&) {};
 };
 
-/// Writes one HTML file that holds all it needs, works without a network, and of which only the charts need
-/// scripts. `results` are folders of `proxbench run`, in the order in which they are to be shown. For each
-/// experiment the page has
+/// Writes one HTML file that contains everything it needs and works without a network. Only the charts need
+/// scripts. `results` are folders of `proxbench run`, in the order of the page. For each experiment the page
+/// has
 ///
 ///   - curves of all runs of single penalties (plots/page_charts.h), to be filtered, zoomed and read off;
-///   - the stored figures of regularisation paths (plots/paths.h), what these cost, and their points;
-///   - how solvers converge after the theory of a paper (plots/theory.h), where scripts/theory has run;
-///   - our table beside the paper's, the summary tables, the runs that failed and why;
-///   - config.ini, what manifests tell under "provenance", told once where it is the same, and links to the
-///     files in the folder of the results, relative to the page: they break when one of both is moved alone.
+///   - the stored figures of regularisation paths (plots/paths.h), their costs and their points;
+///   - how solvers converge after the theory of a paper (plots/theory.h), if scripts/theory has run;
+///   - our table beside the paper's, the summary tables, and the failed runs with the reasons;
+///   - config.ini, the provenance of the runs, shown once if it is the same, and links to the files in the
+///     folder of the results. They are relative to the page, and break if only one of both is moved.
 ///
 /// Data whose description says that they are synthetic are marked as such in every heading. Runs from several
-/// machines are told apart and never taken together.
+/// machines are kept apart and never combined.
 ///
-/// Throws Error (kUsage) when there is nothing to show or two experiments have the same name, and Error
-/// (kRun) when results cannot be read, the charting library is missing (load_chart_library()) or the file
-/// cannot be written; its folder is made where it is missing.
+/// Throws Error (kUsage) if there is nothing to show, or if two experiments have the same name. Throws Error
+/// (kRun) if results cannot be read, if the charting library is missing (load_chart_library()), or if the
+/// file cannot be written. The page's folder is made if it is missing.
 void write_report(const std::vector<std::filesystem::path>& results, const std::filesystem::path& page,
                   const ReportOptions& options = {});
 

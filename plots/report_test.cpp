@@ -27,7 +27,7 @@ reports = prox-newton is first
 differs = another machine
 )";
 
-/// Sets a variable of the environment while it lives.
+/// Sets an environment variable during its lifetime.
 class Environment {
  public:
   Environment(const char* name, const std::string& value) : name_(name) { setenv(name, value.c_str(), 1); }
@@ -39,7 +39,7 @@ class Environment {
   const char* name_;
 };
 
-/// Results of an experiment as `run` leaves them: two solvers, figures and a table.
+/// Makes results of an experiment as `run` leaves them: two solvers, figures and a table.
 fs::path results(const TestFolder& folder, const std::string& name, const std::string& description,
                  const std::string& more = kPaper, double reference_kkt = 1e-11) {
   folder.write(name + "/config.ini", "[experiment]\nname = " + name +
@@ -94,7 +94,7 @@ void edit_manifest(const TestFolder& folder, const std::string& run, const Edit&
   write_record(folder / run / kManifestFile, stored);
 }
 
-/// The page, with a stand-in for the charting library.
+/// Returns the page, made with a stand-in for the charting library.
 std::string page_of(const TestFolder& folder, const std::vector<fs::path>& shown,
                     const ReportOptions& options = {}, const std::string& page = "page.html") {
   folder.write("library/dygraph.min.js", "/* the library */");
@@ -104,7 +104,7 @@ std::string page_of(const TestFolder& folder, const std::vector<fs::path>& shown
   return read_text(folder / page);
 }
 
-/// The data of the charts, in the order of the page.
+/// Returns the data of the charts, in the order of the page.
 std::vector<nlohmann::json> chart_data_in(const std::string& html) {
   const std::string open = "<script type=\"application/json\">", close = "</script>";
   std::vector<nlohmann::json> out;
@@ -121,7 +121,7 @@ std::size_t count(const std::string& text, const std::string& part) {
   return found;
 }
 
-/// Every address that the page points to.
+/// Returns every address that the page links to.
 std::vector<std::string> targets(const std::string& html) {
   std::vector<std::string> out;
   const std::regex link("(?:href|src)=\"([^\"]*)\"");
@@ -184,7 +184,7 @@ TEST(Report, ATableOfSizesHasNoChartOfTwoPoints) {
     std::istringstream trace(read_text(folder / file));
     for (std::string line; std::getline(trace, line);) lines.push_back(line + "\n");
     folder.write(file,
-                 lines[0] + lines[1] + lines[3] + lines[3]);  // the end as a light sample and a full one
+                 lines[0] + lines[1] + lines[3] + lines[3]);  // the end is both a light sample and a full one
   }
   const std::string html = page_of(folder, {shown});
   EXPECT_TRUE(chart_data_in(html).empty());
@@ -221,7 +221,7 @@ TEST(Report, LetsNoNameLeaveItsPlace) {
       stored.set_status("failed(" + hostile.substr(0, 20) + ")");
       stored.result.reason = stored.provenance.machine = text;
     });
-  // Without sections of data and solvers, which could not bear such names, all runs are shown.
+  // Without sections of data and solvers, whose names could not be like these, all runs are shown.
   folder.write("figure1/config.ini", "[experiment]\nname = figure1\nlambda = 10\n; " + hostile + "\n");
   const std::string html = page_of(folder, {shown});
   EXPECT_THAT(html, Not(HasSubstr("<img")));

@@ -11,14 +11,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of the time at 1 thread: phases below this have no line.
+/// Phases below this share of the time at 1 thread have no line.
 constexpr double kLeastShare = 0.01;
-/// So many ticks have a label each; of more, some have.
+/// Up to this many ticks all have labels; of more, only some.
 constexpr std::size_t kMostLabels = 16;
 constexpr const char* kBlack = "#000000";
 constexpr double kTotalWidth = 3.5, kKeyWidth = 8.0;
 
-/// The colour of a phase in all panels; the total is black.
+/// Returns the colour of a phase in all panels; the total is black.
 const char* colour_of(const std::string& phase) {
   if (phase == kTotal) return kBlack;
   for (std::size_t i = 0; i < kPhases; ++i)
@@ -28,10 +28,10 @@ const char* colour_of(const std::string& phase) {
 
 using Rows = std::vector<const PhaseScaling*>;
 
-/// What a figure shows of one problem.
+/// The contents of the figure of one problem.
 struct Shown {
   const ScalingProblem& problem;
-  Rows lines;  ///< the total and phases that have a line, a block of NAME.tsv each
+  Rows lines;  ///< the total and the phases with a line, one block of NAME.tsv each
   Rows bars;   ///< all phases, back ends one after the other, in the last block
 };
 
@@ -77,7 +77,7 @@ std::string data_text(const Shown& shown) {
   return out;
 }
 
-/// The style of a back end: the second one is dashed.
+/// Returns the style of a back end: the second one is dashed.
 LineStyle style_of(const char* colour, std::size_t backend) {
   return {colour, backend == 0 ? 0u : 1u, backend};
 }
@@ -91,8 +91,8 @@ Axis threads_axis(const std::vector<int>& threads) {
   return axis;
 }
 
-/// All lines, `column` against threads, without titles: the bars' key names the colours. `range` is that of
-/// their values.
+/// Adds all lines, `column` against threads. They have no titles, because the bars' key names the colours.
+/// Extends `range` by their values.
 void add_lines(Panel& panel, Range& range, const Shown& shown, int column,
                std::vector<double> PhaseScaling::*values) {
   panel.x = threads_axis(shown.problem.threads);

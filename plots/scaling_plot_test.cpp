@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-/// Scores that scale, a solver that does not, and a full gradient too short for a line.
+/// Runs whose scores scale and whose solver does not, with a full gradient too short for a line.
 std::vector<proxbench::Run> made_up(const std::vector<int>& threads, std::size_t problems) {
   std::vector<proxbench::Run> out;
   for (std::size_t i = 0; i < problems; ++i)

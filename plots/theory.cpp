@@ -17,12 +17,12 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr const char* kFile = "theory.json";
-/// Iterations that the end of an arm is judged by, those with an error above this share of the first:
-/// below, w* itself is not exact enough.
+/// The end of an arm is judged by this many iterations whose error is above this share of the first error.
+/// Below it, w* itself is not exact enough.
 constexpr std::size_t kTail = 10;
 constexpr double kExact = 1e-9;
 
-/// What the panels of a figure show, from the top.
+/// The quantities of a figure's panels, from top to bottom.
 struct TheoryQuantity {
   const char* key;
   const char* label;
@@ -44,7 +44,7 @@ std::string text_of_problem(const json& problem) {
                      problem.at("lambda").get<double>());
 }
 
-/// A block for each arm.
+/// Returns a block for each arm.
 std::string data_text(const json& problem) {
   std::string out;
   for (const json& arm : problem.at("arms")) {
@@ -58,7 +58,7 @@ std::string data_text(const json& problem) {
   return out;
 }
 
-/// Panels of what a log axis can show something of.
+/// Returns panels of the quantities that have values for a log axis.
 std::vector<Panel> panels_of(const json& problem) {
   const json& arms = problem.at("arms");
   std::vector<Panel> panels;
@@ -88,7 +88,7 @@ std::vector<Panel> panels_of(const json& problem) {
   return panels;
 }
 
-/// Places of the iterations that the end of an arm is judged by.
+/// Returns the indices of the iterations by which the end of an arm is judged.
 std::vector<std::size_t> tail_of(const json& iterations) {
   std::vector<std::size_t> out;
   if (iterations.empty()) return out;
@@ -99,7 +99,7 @@ std::vector<std::size_t> tail_of(const json& iterations) {
   return out;
 }
 
-/// The upper one of two in the middle.
+/// Returns the median, which is the upper one of two middle values.
 double median_at(const json& iterations, const std::vector<std::size_t>& places, const char* key) {
   std::vector<double> values;
   for (const std::size_t t : places)
@@ -108,11 +108,11 @@ double median_at(const json& iterations, const std::vector<std::size_t>& places,
   return values.empty() ? kNaN : values[values.size() / 2];
 }
 
-/// Geometric mean of the ratios there.
+/// Returns the geometric mean of the ratios at these places.
 double mean_ratio(const json& iterations, const std::vector<std::size_t>& places) {
   double sum = 0.0;
   for (const std::size_t t : places) sum += std::log(field(iterations[t], "ratio"));
-  return std::exp(sum / static_cast<double>(places.size()));  // NaN where there is none
+  return std::exp(sum / static_cast<double>(places.size()));  // NaN if there are none
 }
 
 std::vector<std::string> arm_row(const json& problem, const json& arm) {

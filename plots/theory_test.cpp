@@ -22,7 +22,7 @@ nlohmann::json iteration(int number, double error, nlohmann::json ratio, nlohman
           {"dennis_more", 0.25}};
 }
 
-/// An arm whose error halves, and goes below what counts in the end.
+/// An arm whose error halves, and ends below the errors that count.
 nlohmann::json made_up() {
   nlohmann::json iterations = nlohmann::json::array();
   iterations.push_back(iteration(1, 1.0, nullptr, nullptr));

@@ -1,5 +1,5 @@
-/// The run of a manifest without the harness: the solver with a monitor that takes no samples between the
-/// first and the last, no trace, no model, no process around it. What scripts/overhead compares with.
+/// The run of a manifest without the harness: the solver with a monitor that samples only the start and the
+/// end, without trace, model or process around it. scripts/overhead compares with it.
 #include <fmt/format.h>
 
 #include <limits>
@@ -13,7 +13,7 @@
 namespace proxbench {
 namespace {
 
-/// Prints, as JSON, the seconds on the clock and of the processor, and the objective that was reached.
+/// Prints as JSON the seconds on the clock and of the processor, and the final objective.
 void run(std::vector<RunParameters> jobs) {
   const RunParameters& job = jobs.front();
   const LoadedData data = data_of(job);

@@ -1,19 +1,19 @@
 #pragma once
-/// What bounds kernels, compiled once for each instruction set.
+/// Measures the hardware limits of kernels, compiled once for each instruction set.
 
 #include <cstddef>
 
 namespace proxbench {
 
 struct Bounds {
-  /// `steps` rounds of independent multiply-adds on registers; sets `flops`. The result only keeps them from
-  /// being left out.
+  /// Does `steps` rounds of independent multiply-adds on registers and sets `flops`. The result only prevents
+  /// the compiler from removing them.
   double (*multiply_adds)(std::size_t steps, double start, double* flops);
-  /// Sum of n numbers, n a multiple of 64: as fast as memory or a cache gives them.
+  /// Sums n numbers, n a multiple of 64, as fast as memory or a cache delivers them.
   double (*read)(const double* x, std::size_t n);
 };
 
-/// For the instruction set in use; see core/kernels/instruction_set.h.
+/// Returns the functions for the instruction set in use; see core/kernels/instruction_set.h.
 const Bounds& bounds();
 
 }  // namespace proxbench

@@ -1,4 +1,4 @@
-/// The bounds of kernels for one instruction set (core/kernels/kernels.h).
+/// The hardware limits of kernels for one instruction set (core/kernels/kernels.h).
 #include "core/kernels/kernels.h"
 #include "experiments/bench/bounds.h"
 

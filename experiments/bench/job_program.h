@@ -16,7 +16,8 @@
 
 namespace proxbench {
 
-/// run(jobs) of one or more, at most `most`. Exit status: 0 done; 1 an error, told; 2 bad usage.
+/// Calls run(jobs) with the jobs of 1 to `most` manifests. Exit status: 0 on success; 1 on an error, which is
+/// printed; 2 on bad usage.
 inline int run_job_files(int argc, char** argv, const char* program,
                          void (*run)(std::vector<RunParameters> jobs), int most) {
   if (argc < 2 || argc - 1 > most) {

@@ -1,6 +1,6 @@
 #pragma once
-/// The kernels that training consists of, at a point of a problem: for the programs that time them and that
-/// count their instructions.
+/// The kernels of training, at a point of a problem. Used by the programs that time them and that count their
+/// instructions.
 
 #include <memory>
 #include <utility>
@@ -23,7 +23,7 @@ struct Task {
   double lambda;
 };
 
-/// A task at weights, with the scores and the residual there, and room for what kernels make of them.
+/// A task at given weights, with its scores and residual, and buffers for the results of kernels.
 struct Point {
   Point(std::shared_ptr<const Task> task_in, int threads, SparseVector weights)
       : task(std::move(task_in)),
@@ -34,7 +34,7 @@ struct Point {
     objective.scores(w, scores);
     objective.infer({scores}, &residual);
   }
-  /// At `count` weights, spread evenly over features and outputs.
+  /// Makes `count` weights, spread evenly over features and outputs.
   Point(std::shared_ptr<const Task> task_in, int threads, std::size_t count)
       : Point(task_in, threads, spread(task_in->objective(threads), count)) {}
 
@@ -43,7 +43,7 @@ struct Point {
   SparseVector w;
   Scores scores;
   Residual residual;
-  double threshold = 0.99 * task->lambda;  ///< of gradients that are selected
+  double threshold = 0.99 * task->lambda;  ///< of selected gradients
   std::vector<double> dense, gradient;
   Objective::Selection selection;
 

@@ -1,9 +1,10 @@
-/// Micro-benchmarks of the kernels that training consists of, on OCR degree 2 and on LSHTC Task 1 validation
-/// (or, where their files are not found, on synthetic tasks of the same shape). Each states its bound: flops
-/// or bytes an iteration moves by its definition.
+/// Micro-benchmarks of the kernels of training, on OCR degree 2 and on LSHTC Task 1 validation (or, if their
+/// files are not found, on synthetic tasks of the same shape). Each states its bound: the flops or the bytes
+/// of an iteration, by definition.
 ///   flops  = multiply-adds counted as two, by the algorithm's definition, padding not counted
 ///   peak   = the multiply-adds that one core does on registers, times threads (measured in this same run)
-/// "share" is flops reached over that peak, or bytes over the copy bandwidth measured in this same run.
+/// "share" is the achieved flops divided by that peak, or bytes divided by the copy bandwidth measured in
+/// this same run.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -36,7 +37,7 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// The most of five calls of `work`, which returns what it has done, in that a second.
+/// Returns the best rate per second of five calls of `work`, which returns the amount of work done.
 template <class Work>
 double best_rate(const Work& work) {
   double best = 0.0;
@@ -48,7 +49,7 @@ double best_rate(const Work& work) {
   return best;
 }
 
-/// Registers' worth of independent multiply-adds: the peak of one core, in flops a second.
+/// Measures the peak of one core, in flops per second, by independent multiply-adds on registers.
 double measure_peak_flops(int threads) {
   constexpr std::size_t kSteps = 1u << 22;
   const Parallel parallel(threads);
@@ -62,7 +63,7 @@ double measure_peak_flops(int threads) {
   });
 }
 
-/// Bytes a second of reading memory that no cache holds.
+/// Measures the bytes per second of reading memory that no cache holds.
 double measure_bandwidth(int threads) {
   const Parallel parallel(threads);
   const AlignedVector<double> memory(std::size_t{1} << 25, 1.0);  // 256 MiB
@@ -77,8 +78,8 @@ double measure_bandwidth(int threads) {
   });
 }
 
-/// Runs the loop and reports it beside its bounds. Counters are computed here from the wall time of one
-/// iteration, so that shares print as plain numbers.
+/// Runs the loop and reports its rates beside their bounds. Counters are computed here from the wall time of
+/// one iteration, so that shares print as plain numbers.
 template <class Body>
 void measure(benchmark::State& state, double flops, double bytes, const Body& body) {
   static std::map<int, double> peak, bandwidth;
@@ -97,7 +98,7 @@ void measure(benchmark::State& state, double flops, double bytes, const Body& bo
   state.counters["of_memory"] = bytes / each / bandwidth[threads];
 }
 
-/// `real` data, or the format `synthetic` where a file of theirs is not found.
+/// Reads the `real` data, or the `synthetic` format if one of their files is not found.
 std::shared_ptr<Task> read_task(double lambda, const char* real, const std::vector<const char*>& files,
                                 const char* synthetic) {
   DataFiles found;
@@ -115,8 +116,8 @@ std::shared_ptr<Task> read_task(double lambda, const char* real, const std::vect
   return std::make_shared<Task>(std::move(data.train), data.oracle, lambda);
 }
 
-/// At weights of the size that the benchmark is asked for, 1500 by default; a hundredth of all gradients is
-/// selected.
+/// Makes a point with the number of weights that the benchmark asks for, 1500 by default. A hundredth of all
+/// gradients is selected.
 std::unique_ptr<Point> ocr(const benchmark::State& state, std::size_t weights) {
   static const std::shared_ptr<Task> task = read_task(100.0, "ocr", {"ocr/letter.data.gz"}, "synthetic-ocr");
   auto point = std::make_unique<Point>(task, static_cast<int>(state.range(0)), weights);
@@ -129,8 +130,8 @@ std::unique_ptr<Point> ocr(const benchmark::State& state, std::size_t weights) {
   return point;
 }
 
-/// Without the features that cannot enter, at the w that prox-newton has after 40 iterations: which nodes
-/// carry weights decides what there is to do.
+/// Makes a point at the w that prox-newton has after 40 iterations, without the features that cannot enter.
+/// The work depends on which nodes carry weights.
 std::unique_ptr<Point> lshtc(const benchmark::State& state, std::size_t) {
   static const std::shared_ptr<Task> task = [] {
     auto out =
@@ -154,30 +155,31 @@ double positions(const Point& p) {
 double nonzeros(const Point& p) {
   return static_cast<double>(p.objective.x().nonzeros());
 }
-/// Entries of X under the weights: what scores and partial gradients must touch.
+/// Returns the number of entries of X in the features of weights, which scores and partial gradients must
+/// read.
 double entries(const Point& p) {
   double n = 0.0;
   for (const Coord c : p.w.index)
     n += static_cast<double>(p.objective.x().column_size(static_cast<Index>(c / p.objective.outputs())));
   return n;
 }
-/// An addition for each of them.
+/// One multiply-add for each entry.
 double flops_of_entries(const Point& p) {
   return 2.0 * entries(p);
 }
-/// Index (2 bytes), residual (8), and the value (8) where it is not 1.
+/// Index (2 bytes), residual (8), and the value (8) unless it is 1.
 double bytes_gathered(const Point& p) {
   return (p.objective.x().binary() ? 10.0 : 18.0) * entries(p);
 }
-/// Index (2 bytes), score read and written (16), and the value (8) where it is not 1.
+/// Index (2 bytes), score read and written (16), and the value (8) unless it is 1.
 double bytes_scattered(const Point& p) {
   return (p.objective.x().binary() ? 18.0 : 26.0) * entries(p);
 }
-/// K additions for each nonzero of X.
+/// K multiply-adds for each nonzero of X.
 double flops_of_rows(const Point& p) {
   return 2.0 * nonzeros(p) * p.objective.outputs();
 }
-/// K^2 multiply-adds a position.
+/// K^2 multiply-adds per position.
 double flops_of_pairs(const Point& p) {
   return 2.0 * positions(p) * p.objective.outputs() * p.objective.outputs();
 }
@@ -185,7 +187,7 @@ double none(const Point&) {
   return 0.0;
 }
 
-/// The Hessian on the coordinates of w.
+/// Computes the Hessian on the coordinates of w.
 void hessian(Point& p) {
   const std::size_t n = p.w.nnz();
   p.dense.resize(n * padded(n));
@@ -198,7 +200,7 @@ struct Benchmark {
   Kernel kernel;
   double (*flops)(const Point&);
   double (*bytes)(const Point&);
-  std::vector<std::int64_t> sizes = {};  ///< numbers of weights; empty: 1500, and not part of the name
+  std::vector<std::int64_t> sizes = {};  ///< numbers of weights; empty: 1500, which the name then omits
 };
 
 const Benchmark kBenchmarks[] = {
@@ -206,43 +208,39 @@ const Benchmark kBenchmarks[] = {
     // counted).
     {"forward_backward", ocr, infer, [](const Point& p) { return 3.0 * flops_of_pairs(p); },
      [](const Point& p) { return 16.0 * positions(p) * p.objective.outputs(); }},
-    // The forward pass alone.
+    // Only the forward pass.
     {"forward_only", ocr, infer_value, flops_of_pairs,
      [](const Point& p) { return 8.0 * positions(p) * p.objective.outputs(); }},
-    // X^T R; X is all ones here, so a multiply-add does the work of one addition. Bytes: the index of each
-    // nonzero
-    // from memory, its row of R (8K bytes) from the second-level cache. Each number is loaded for one
-    // addition: where
-    // a core loads one register a cycle, padded(K)/8 loads allow 0.81 of peak at K = 26, and less from the
-    // second
-    // level.
+    // X^T R. X is all ones here, so a multiply-add does the work of one addition. Bytes: the index of each
+    // nonzero comes from memory, its row of R (8K bytes) from the second-level cache. Each number is loaded
+    // for one addition. If a core loads one register per cycle, padded(K)/8 loads allow 0.81 of the peak at K
+    // = 26, and less from the second level.
     {"full_gradient", ocr, full_gradient, flops_of_rows,
      [](const Point& p) { return nonzeros(p) * (2.0 + 8.0 * p.objective.outputs()); }},
-    // The same for the support and the coordinates above the threshold; all others are told apart in single
-    // precision: half as many registers are loaded, from half as many bytes.
+    // The same for the support and the coordinates above the threshold. All others are sorted out in single
+    // precision, which loads half as many registers from half as many bytes.
     {"select_gradient", ocr, select_gradient, flops_of_rows,
      [](const Point& p) { return nonzeros(p) * (2.0 + 4.0 * p.objective.outputs()); }},
     {"partial_gradient", ocr, partial_gradient, flops_of_entries, bytes_gathered, {1500, 60000}},
     {"sparse_scores", ocr, make_scores, flops_of_entries, bytes_scattered, {1500, 60000}},
-    // What the recursions and the products with labels take on whole rows, K^2 multiply-adds a position and
-    // coordinate; most time goes into adding covariances to the Hessian's entries, in memory.
+    // K^2 multiply-adds per position and coordinate: the recursions and the products with labels on whole
+    // rows. Most time goes into adding covariances to the Hessian's entries in memory.
     {"hessian", ocr, hessian,
      [](const Point& p) { return flops_of_pairs(p) * static_cast<double>(p.w.nnz()); }, none},
-    // Downward and upward: each column of scores is read once and each column of the residual written once, 8
-    // bytes
-    // a document; in between, an exponential for each visited node with leaves of its own (not counted).
+    // Downward and upward: each column of scores is read once and each column of the residual is written
+    // once, 8 bytes per document. In between there is an exponential for each visited node that has leaves
+    // (not counted).
     {"downward_upward", lshtc, infer, none,
      [](const Point& p) {
        return 8.0 * positions(p) *
               (static_cast<double>(p.scores.columns) + static_cast<double>(p.residual.columns));
      }},
-    // Downward alone, for the value: each column of scores is read once.
+    // Only downward, for the value: each column of scores is read once.
     {"downward_only", lshtc, infer_value, none,
      [](const Point& p) { return 8.0 * positions(p) * p.scores.columns; }},
-    // All J*K gradients, a feature at a time, of which those above 0.99*lambda are kept: a multiply-add for
-    // each
-    // nonzero of X and column of the residual (then K steps a feature, not counted). Bytes: rows of the
-    // residual.
+    // All J*K gradients, one feature at a time, of which those above 0.99*lambda are kept: a multiply-add for
+    // each nonzero of X and column of the residual (then K steps per feature, not counted). Bytes: rows of
+    // the residual.
     {"tree_full_gradient", lshtc, select_gradient,
      [](const Point& p) { return 2.0 * nonzeros(p) * p.residual.columns; },
      [](const Point& p) { return nonzeros(p) * (10.0 + 8.0 * p.residual.columns); }},
@@ -264,7 +262,8 @@ void cholesky(benchmark::State& state) {
   });
 }
 
-/// 2,012 sentences of the lengths and the 22 labels of CoNLL-2000's test set (23.5 tokens on average).
+/// Makes 2,012 sentences with the lengths (23.5 tokens on average) and the 22 labels of CoNLL-2000's test
+/// set.
 Dataset sentences() {
   constexpr Index kLabels = 22, kCount = 2012;
   Random random(1);
@@ -280,9 +279,9 @@ Dataset sentences() {
   return data;
 }
 
-/// The N best label sequences of each sentence, at scores that favour one label of each token, as those of a
-/// trained model do. The forward pass takes K^2 additions a token, and as many comparisons; what the lists
-/// take beyond it has no bound of its own, so the rate is in sentences.
+/// Finds the N best label sequences of each sentence. The scores favour one label of each token, as those of
+/// a trained model do. The forward pass takes K^2 additions and as many comparisons per token. The further
+/// cost of the lists has no bound of its own, so the rate is in sentences.
 void nbest(benchmark::State& state) {
   static const Task task(sentences(), "chain");
   static const Scores scores = [] {

@@ -10,7 +10,7 @@
 namespace proxbench {
 namespace {
 
-/// The share of a kernel's instructions by which it may differ.
+/// The relative tolerance of a kernel's count.
 constexpr double kTolerance = 0.02;
 
 }  // namespace
@@ -41,7 +41,7 @@ PerfJudgement judge(const PerfCounts& budget, const PerfCounts& counts) {
   constexpr const char* kRow = "{:<28} {:>13} {:>13} {:>8}  {}\n";
   PerfJudgement out;
   out.text = fmt::format(kRow, "kernel", "budget", "counted", "change", "verdict");
-  std::map<std::string, std::pair<std::int64_t, std::int64_t>> kernels;  // allowed and counted; 0: neither
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> kernels;  // allowed and counted; 0: missing
   for (const auto& [kernel, count] : budget.instructions) kernels[kernel].first = count;
   for (const auto& [kernel, count] : counts.instructions) kernels[kernel].second = count;
   for (const auto& [kernel, both] : kernels) {

@@ -1,5 +1,5 @@
 #pragma once
-/// The number of instructions that each kernel may take: where it is kept, and what exceeds it.
+/// The budget of instructions of each kernel: reads it, and finds kernels that exceed it.
 
 #include <cstdint>
 #include <filesystem>
@@ -10,8 +10,9 @@
 
 namespace proxbench {
 
-/// Instructions by kernel, and what they were counted with: "compiler" -> "GCC 12.2.0", ... Another compiler
-/// makes other instructions of the same source, so counts are compared only where all of it is the same.
+/// Instructions by kernel, and the tools that they were counted with: "compiler" -> "GCC 12.2.0", ... Another
+/// compiler generates other instructions from the same source, so counts are compared only if all tools are
+/// the same.
 struct PerfCounts {
   std::map<std::string, std::string> made_with;
   std::map<std::string, std::int64_t> instructions;
@@ -22,14 +23,14 @@ struct PerfCounts {
   }
 };
 
-/// A budget as JSON. Throws Error (kInput) where the file cannot be read or does not hold one.
+/// Reads a budget from JSON. Throws Error (kInput) if the file cannot be read or is no budget.
 PerfCounts read_perf_budget(const std::filesystem::path& file);
-/// Lines "kernel TAB number", positive numbers. Throws Error (kInput) with the line otherwise.
+/// Reads lines "kernel TAB number" with positive numbers. Throws Error (kInput) with the line otherwise.
 std::map<std::string, std::int64_t> read_perf_numbers(const std::filesystem::path& file);
 
 struct PerfJudgement {
-  std::string text;  ///< a table for people
-  /// A kernel is over its budget, has none or is gone, and the counts can be compared.
+  std::string text;  ///< a table for the user
+  /// Whether a kernel is over its budget, has none, or is missing, and the counts can be compared.
   bool failed = false;
 };
 PerfJudgement judge(const PerfCounts& budget, const PerfCounts& counts);

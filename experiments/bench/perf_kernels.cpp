@@ -1,6 +1,5 @@
-/// The kernels that training consists of, on small fixed inputs and one thread, for counting their
-/// instructions under callgrind: scripts/perf-check. Only the kernel is counted, at its second call, when its
-/// buffers are there.
+/// Runs the kernels of training on small fixed inputs and one thread, so that scripts/perf-check can count
+/// their instructions under callgrind. Only the second call of a kernel is counted, when its buffers exist.
 #include <fmt/format.h>
 #include <gnu/libc-version.h>
 
@@ -9,7 +8,7 @@
 #include <memory>
 #if __has_include(<valgrind/callgrind.h>)
 #include <valgrind/callgrind.h>
-#else  // without the package valgrind there is nothing to count, only the program to compile
+#else  // without the package valgrind the program only compiles, and counts nothing
 #define CALLGRIND_START_INSTRUMENTATION
 #define CALLGRIND_STOP_INSTRUMENTATION
 #endif
@@ -27,7 +26,7 @@
 namespace proxbench {
 namespace {
 
-/// Sequences of 8 positions with binary features at random, under K labels.
+/// Makes sequences of 8 positions with random binary features and K labels.
 Dataset chain_data(Index labels, Index sequences, Index features, Index nonzeros) {
   constexpr Index kLength = 8;
   Random random(1);
@@ -35,7 +34,7 @@ Dataset chain_data(Index labels, Index sequences, Index features, Index nonzeros
   DesignMatrix::Builder x;
   for (Index i = 0; i < sequences; ++i) {
     for (Index t = 0; t < kLength; ++t) {
-      // One of each stretch of features: ascending, and none twice.
+      // One feature of each block: ascending, and none twice.
       for (Index n = 0; n < nonzeros; ++n)
         x.add(static_cast<Index>(n * (features / nonzeros) + random.below(features / nonzeros)), 1.0);
       x.end_position();
@@ -83,7 +82,7 @@ Body chain_advance() {
   return [p, direction = p->scores] { p->objective.advance(p->scores, 0.5, direction); };
 }
 
-/// A new pair on 5,000 rows with 10 pairs stored, and what coordinate descent needs of it.
+/// Adds a new pair on 5,000 rows with 10 pairs stored, and computes what coordinate descent needs.
 Body lbfgs_update() {
   constexpr std::size_t kRows = 5000, kMemory = 10;
   struct State {
@@ -105,13 +104,13 @@ Body lbfgs_update() {
   return next_pair;
 }
 
-/// Iterations in which the inner problem takes nearly all: little data, many coordinates in the working set,
-/// 50 passes of coordinate descent each.
+/// Iterations dominated by the inner problem: little data, many coordinates in the working set, 50 passes of
+/// coordinate descent each.
 Body prox_newton_inner() {
   const auto task = std::make_shared<Task>(chain_data(26, 10, 500, 50), "chain");
   return [task, objective = std::shared_ptr<Objective>(new Objective(task->objective(1)))] {
     Objective evaluator = task->objective(1);
-    // So few iterations, with kkt, are all sampled whatever the clock says.
+    // With kkt, and so few iterations, all are sampled whatever the clock says.
     Monitor monitor(evaluator, *objective, {.max_iterations = 6, .sample_kkt = true});
     const SolverInfo& solver = solver_registry().find("prox-newton");
     Options options(solver.options);
@@ -156,7 +155,7 @@ void count(const std::string& name) {
   throw Error::usage("unknown kernel '" + name + "'; 'list' names all");
 }
 
-/// `counts_file`: what was counted; `valgrind`: the version that counted it.
+/// `counts_file` holds the counts; `valgrind` is the version that made them.
 PerfCounts load_counts(const std::string& counts_file, const std::string& valgrind) {
   return {{{"compiler", std::string(PROXBENCH_COMPILER)},
            {"instruction set", std::string(PROXBENCH_INSTRUCTION_SET)},

@@ -16,10 +16,10 @@ namespace {
 constexpr double kRounding = 1e-10;
 /// Added to the diagonal for the Cholesky factor of a singular Hessian, as a share of its largest entry.
 constexpr double kRidge = 1e-13;
-/// Of the positive control: noise of its start, and its steps at most.
+/// The positive control: noise of its start, and its largest number of steps.
 constexpr double kNoise = 0.02;
 constexpr std::int64_t kMostSteps = 30;
-/// It ends where the error falls by less: rounding is reached.
+/// It ends once an error exceeds this fraction of the one before, because rounding is reached.
 constexpr double kFalls = 0.5;
 
 double norm(std::span<const double> v) {
@@ -168,7 +168,7 @@ std::vector<Iteration> newton_on_face(Objective& objective, const MarginalsOracl
   Scores scores = objective.make_scores();
   Residual residual = objective.make_residual();
   std::vector<double> g(best.nnz());
-  // l(w) + penalties, and the gradient of F on the face less its kinks: g.
+  // Computes l(w) + penalties, and the gradient g of F on the face, with the signs of w*.
   const auto evaluate = [&] {
     objective.scores(w, scores);
     const double loss = objective.infer({scores}, &residual);

@@ -1,11 +1,11 @@
 #pragma once
-/// The theory of Zhong et al. (2014) in numbers: how fast iterates converge off the null space of the Hessian
-/// (Theorem 1), and that null space itself (Theorem 3).
+/// The theory of Zhong et al. (2014) in numbers: how fast iterates converge outside the null space of the
+/// Hessian (Theorem 1), and that null space itself (Theorem 3).
 ///
-/// The error of w_t is e_t = ||m(w_t) - m(w*)||, m the marginals of all outputs at all positions: it vanishes
-/// where w_t and w* differ by a vector of the null space alone. With exact inner solutions and a unit step
-/// s_t the subgradient at w_{t+1} is (H - B_t) s_t up to second order: its max norm over ||m(w_{t+1}) -
-/// m(w_t)|| is the Dennis-More ratio, up to the norms that it is in.
+/// The error of w_t is e_t = ||m(w_t) - m(w*)||, where m holds the marginals of all outputs at all positions.
+/// It vanishes if w_t and w* differ only by a vector of the null space. With exact inner solutions and a unit
+/// step s_t, the subgradient at w_{t+1} is (H - B_t) s_t up to second order. Its max norm divided by
+/// ||m(w_{t+1}) - m(w_t)|| is the Dennis-More ratio, up to the choice of norms.
 
 #include <Eigen/Core>
 #include <cstdint>
@@ -22,10 +22,11 @@
 
 namespace proxbench::theory {
 
-/// All marginals, an output after the other.
+/// All marginals, one output after the other.
 using Marginals = std::vector<double>;
 
-/// Keeps the marginals of the last inference with a residual: those at the iterate that a solver hands over.
+/// Keeps the marginals of the last inference with a residual: those at the iterate that a solver gives to the
+/// monitor.
 class MarginalsOracle final : public WrappedOracle {
  public:
   using WrappedOracle::WrappedOracle;
@@ -47,42 +48,44 @@ struct Iteration {
   std::uint64_t nnz;
   double kkt;
   double error;  ///< e_t
-  double step;   ///< ||m(w_t) - m(w_{t-1})||; NaN: the first
+  double step;   ///< ||m(w_t) - m(w_{t-1})||; NaN for the first
 };
 
-/// Of an arm, for theory.json: {label, support_settled_at, unit_steps, steps_since, iterations}. The support
-/// has settled from the first iteration on after which all have `nnz` nonzeros (null: never), and the unit
-/// steps are counted from there. An iteration is an object with the figures above and
+/// Returns an arm for theory.json: {label, support_settled_at, unit_steps, steps_since, iterations}. The
+/// support has settled at the first iteration from which on all have `nnz` nonzeros (null: never). Unit steps
+/// are counted from there. Each iteration is an object with the values above and
 ///
 ///   ratio        e_t / e_{t-1}
-///   order        log of that over log of the ratio before
+///   order        log of this ratio divided by log of the previous one
 ///   dennis_more  kkt / step
 nlohmann::ordered_json arm_json(const std::string& label, const std::vector<Iteration>& iterations,
                                 std::uint64_t nnz);
 
-/// Directions of Theorem 3's null space that no X is needed for, under their names. "from nodes to their
-/// children": for each feature, random r of each inner node of the hierarchy, and v = r of the parent less r
-/// of the node; its sum along each path from the root is the same, so no label gains on another. Without a
-/// hierarchy "constant over labels". "constant transitions": 1 on the extra weights, where these are one for
-/// each pair of neighbouring labels.
+/// Returns directions of Theorem 3's null space that do not depend on X, with their names. "from nodes to
+/// their children": for each feature, draws a random r for each inner node of the hierarchy, and sets v = r
+/// of the parent minus r of the node. Its sum along each path from the root is the same, so no label gains on
+/// another. Without a hierarchy: "constant over labels". "constant transitions": 1 on the extra weights, if
+/// these are one for each pair of neighbouring labels.
 std::vector<std::pair<std::string, std::vector<double>>> null_directions(const Objective& objective,
                                                                          const Hierarchy* hierarchy,
                                                                          std::uint64_t seed);
 
-/// ||H v|| / ||v|| at the curvature's point.
+/// Returns ||H v|| / ||v|| at the curvature's point.
 double stretch(Objective& objective, Objective::Curvature& at, const std::vector<double>& v);
-/// The curvature at w.
+/// Returns the curvature at w.
 Objective::Curvature curvature_at(Objective& objective, const SparseVector& w);
 
-/// The Hessian at w on the coordinates: from covariances, or else from products with unit vectors.
+/// Returns the Hessian at w on these coordinates, computed from covariances, or otherwise from products with
+/// unit vectors.
 Eigen::MatrixXd hessian_on(Objective& objective, const SparseVector& w, const std::vector<Coord>& face);
 
-/// Of the Hessian on a face: {dimension, rank, smallest, largest}, the eigenvalues being those above
-/// rounding, which Theorem 1 calls m to M.
+/// Returns {dimension, rank, smallest, largest} of the Hessian on a face. The two eigenvalues are the
+/// extremes above rounding, which Theorem 1 calls m and M.
 nlohmann::ordered_json spectrum(const Eigen::MatrixXd& hessian);
 
-/// The positive control of Theorem 1: exact Newton steps without a line search on the face of w*, from its
-/// weights with normal noise of a fiftieth, until the error stops to fall. `objective` must use `oracle`.
+/// The positive control of Theorem 1: exact Newton steps without a line search on the face of w*. They start
+/// at its weights with normal noise of a fiftieth, and end when the error stops falling. `objective` must use
+/// `oracle`.
 std::vector<Iteration> newton_on_face(Objective& objective, const MarginalsOracle& oracle,
                                       const SparseVector& best);
 

@@ -1,6 +1,6 @@
 /// proxbench_theory JOB.json...: the theory of Zhong et al. (2014) on the problems of the jobs
-/// (experiments/bench/theory.h). The jobs of a sweep are arms on one or more problems: each is run once more
-/// with every iterate looked at. Prints theory.json, which plots/theory.h reads.
+/// (experiments/bench/theory.h). The jobs of a sweep are arms on one or more problems. Each job runs once
+/// more, and every iterate is examined. Prints theory.json, which plots/theory.h reads.
 #include <fmt/format.h>
 
 #include <functional>
@@ -20,13 +20,13 @@
 namespace proxbench::theory {
 namespace {
 
-/// Faces of more coordinates have no dense Hessian, problems of more weights no dense directions.
+/// Larger faces get no dense Hessian, and problems with more weights get no dense directions.
 constexpr std::size_t kMostOnFace = 1000;
 constexpr Coord kMostWeights = 100'000'000;
-/// Of w*.
+/// The tolerance of w*.
 constexpr double kTol = 1e-13;
 
-/// One problem, its optimum, and arms on it.
+/// One problem with its optimum and its arms.
 class Study {
  public:
   Study(const LoadedData& data, const RunParameters& job)
@@ -66,7 +66,7 @@ class Study {
     Marginals before;
     std::vector<Iteration> iterations;
     solve(job.solver, job.solver_options, job.tol, [&](const Sample& sample) {
-      // Before the first step nothing is inferred that is kept; the end may sample an iterate twice.
+      // Before the first step no marginals are kept. At the end an iterate may be sampled twice.
       if (sample.iteration == 0 || (!iterations.empty() && iterations.back().number == sample.iteration))
         return;
       iterations.push_back({sample.iteration, sample.passes, sample.objective, sample.nnz, sample.kkt,
@@ -103,7 +103,7 @@ class Study {
     return result.w;
   }
 
-  /// Of Theorem 3's directions.
+  /// Returns the stretches of Theorem 3's directions.
   nlohmann::ordered_json stretches(Objective& objective) const {
     Objective::Curvature curvature = curvature_at(objective, best_);
     nlohmann::ordered_json out;

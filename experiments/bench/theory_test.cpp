@@ -28,7 +28,7 @@ std::vector<Coord> all_coordinates(Coord d) {
   return out;
 }
 
-/// Probabilities of labels side by side: the softmax of their scores, by hand.
+/// Returns the probabilities of independent labels: the softmax of their scores, by hand.
 std::vector<double> softmax_at(const test::Problem& problem, Index p, const SparseVector& w) {
   const Index labels = problem.spec().labels;
   std::vector<double> probability(labels, 0.0);
@@ -43,7 +43,7 @@ std::vector<double> softmax_at(const test::Problem& problem, Index p, const Spar
   return probability;
 }
 
-/// Sum over positions of x x^T (diag(p) - p p^T).
+/// Returns the sum over positions of x x^T (diag(p) - p p^T).
 Eigen::MatrixXd logistic_hessian(const test::Problem& problem, const SparseVector& w) {
   const Index labels = problem.spec().labels;
   const auto d = static_cast<Eigen::Index>(w.nnz());
@@ -73,7 +73,8 @@ TEST(Theory, TheHessianOfLabelsSideBySideIsTheSoftmaxs) {
   EXPECT_LT((found - expected).cwiseAbs().maxCoeff(), 1e-12 * expected.cwiseAbs().maxCoeff());
 }
 
-/// n positions, a bias alone, w = 0: n*(I/K - 1 1^T/K^2) has the eigenvalue n/K K - 1 times, and 0 once.
+/// With n positions, only a bias and w = 0, n*(I/K - 1 1^T/K^2) has the eigenvalue n/K K - 1 times, and 0
+/// once.
 TEST(Theory, TheSpectrumOfABiasIsKnown) {
   const test::Problem problem(
       {.name = "bias", .labels = 4, .features = 0, .sequences = 10, .bias = true, .tree = Tree::kFlat});
@@ -135,7 +136,7 @@ TEST(Theory, OrdersOfErrorsAreThoseTheyWereMadeWith) {
   EXPECT_TRUE(arm_json("slow", linear, 8)["support_settled_at"].is_null());
 }
 
-/// On a chain, whose Hessian comes from covariances, and on a tree, where it is made of products.
+/// Tests a chain, whose Hessian comes from covariances, and a tree, whose Hessian is made of products.
 TEST(Theory, NewtonOnTheFaceConvergesQuadratically) {
   for (const Tree tree : {Tree::kNone, Tree::kNested}) {
     const test::Problem problem({.name = "face", .sequences = 30, .lambda = 0.5, .tree = tree});

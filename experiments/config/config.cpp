@@ -53,8 +53,8 @@ class ConfigReader {
     return std::move(config_);
   }
 
-  /// The values of [experiment], [plot] and [paper], and what Presentation has of the other sections. False
-  /// where a value is wrong or missing.
+  /// Reads the values of [experiment], [plot] and [paper], and Presentation's values of the other sections.
+  /// Returns false if a value is wrong or missing.
   bool read_presentation() {
     bool complete = ini_.sections.find("experiment") != nullptr;
     if (!complete)
@@ -98,8 +98,8 @@ class ConfigReader {
     if (!problem.empty()) text_.reject(section.name, problem);
   }
 
-  /// What stands in the section beside its own keys: the options of its solver or format. Anything else is an
-  /// error.
+  /// Reads the keys in the section that are not its own: the options of its solver or format. Any other key
+  /// is an error.
   template <class Section>
   Options read_options(const std::string& name, const OptionTable& table = {},
                        const std::string& solver = "") {
@@ -134,7 +134,8 @@ class ConfigReader {
       });
   }
 
-  /// Takes the values by the rows of the keys. False where one is wrong, or a required one is missing.
+  /// Reads the values by the rows of the keys. Returns false if one is wrong, or if a required one is
+  /// missing.
   template <class Section>
   bool read_section(const std::string& name, Section& out) {
     const IniSection* section = ini_.sections.find(name);
@@ -156,7 +157,7 @@ class ConfigReader {
     return complete;
   }
 
-  /// Defaults that depend on other keys.
+  /// Sets the defaults that depend on other keys.
   void fill_defaults() {
     if (config_.title.empty()) config_.title = config_.name;
     if (!text_.given("experiment", "reference_solver")) {
@@ -173,7 +174,7 @@ class ConfigReader {
     if (!text_.given("plot", "quantities")) config_.plot.quantities = {"nnz", "accuracy"};
   }
 
-  /// Calls `find` with the folder of the file in which the name stands. Adds what it throws.
+  /// Calls `find` with the folder of the file that contains the name. Adds the errors that it throws.
   template <class Find>
   void find_file(const Location& where, const std::string& key, Find find) {
     try {
@@ -245,7 +246,7 @@ class ConfigReader {
     if (solver.solver == kExternal && solver.options.string("adapter").empty())
       text_.reject(section.name, fmt::format("[{}] has no key 'adapter', expected adapter = NAME",
                                              printable(section.name)));
-    // A tol that nobody gave might end a run before its gap is reached.
+    // A default tol might end a run before it reaches its gap.
     if (solver.gap > 0 && !section.entries.find("tol") && !text_.given("experiment", "tol")) solver.tol = 0.0;
     config_.solvers.push_back(std::move(solver));
   }

@@ -1,7 +1,7 @@
 #pragma once
-/// The tables of what a config may say, a row for each key. Reading, checking, to_ini(), completion,
-/// `proxbench list --options` and the documentation follow from them. Type, default and whether a key takes a
-/// list follow from the member that its row names.
+/// The tables of config keys, with one row for each key. Reading, checking, to_ini(), completion, `proxbench
+/// list --options` and the documentation all use them. The member that a row names determines the key's type
+/// and default, and whether it takes a list.
 
 #include <algorithm>
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace proxbench {
 
-/// What the row of a key says of its values, beside their type.
+/// The constraints on the values of a key, in addition to their type.
 struct KeyRules {
   double min = -kInfinity, max = kInfinity;
   bool min_open = false;   ///< the lower bound itself is excluded
@@ -22,9 +22,9 @@ struct KeyRules {
   std::vector<std::string> choices = {};
   bool file = false;  ///< the value names a file
   bool required = false;
-  bool repeats = false;  ///< a value may stand more than once in the list
-  /// Why the key means nothing in a config, as an error says it behind the value; "" where it means
-  /// something. Null: it always does.
+  bool repeats = false;  ///< a value may occur more than once in the list
+  /// Returns why the key has no effect in a config, as an error says it after the value; "" if it has an
+  /// effect. Null: it always has one.
   std::string (*idle)(const ExperimentConfig&) = nullptr;
 };
 
@@ -33,13 +33,13 @@ struct ConfigKey {
   OptionSpec spec;
   KeyRules rules;
   bool list;
-  /// Takes the text of a value into the section. Returns what is wrong with it.
+  /// Reads the text of a value into the section. Returns the errors in it.
   std::function<std::vector<PathProblem>(Section&, const std::string& text)> read;
   std::function<std::string(const Section&)> write;
 };
 
-/// Of ExperimentConfig, DataConfig, SolverConfig, PlotConfig, PaperConfig and SlurmConfig, in the order in
-/// which they are documented. The options of a solver or format are keys of its section too.
+/// The keys of ExperimentConfig, DataConfig, SolverConfig, PlotConfig, PaperConfig and SlurmConfig, in the
+/// order of the documentation. The options of a solver or format are also keys of its section.
 template <class Section>
 const std::vector<ConfigKey<Section>>& keys_of();
 template <>
@@ -55,16 +55,16 @@ const std::vector<ConfigKey<PaperConfig>>& keys_of();
 template <>
 const std::vector<ConfigKey<SlurmConfig>>& keys_of();
 
-/// The key of this name, which there is.
+/// Returns the key of this name, which must exist.
 template <class Section>
 const ConfigKey<Section>& find_key(std::string_view name) {
   return *std::ranges::find(keys_of<Section>(), name, [](const auto& key) { return key.spec.name; });
 }
 
-/// With ", " between them.
+/// Joins the names with ", ".
 std::string joined(const std::vector<std::string>& names);
 bool contains(const std::vector<std::string>& names, std::string_view name);
-/// Returns "", or "found 'TEXT', expected CONSTRAINT" where the text is no value of the option.
+/// Returns "", or "found 'TEXT', expected CONSTRAINT" if the text is no value of the option.
 std::string set_option(Options& options, const OptionSpec& spec, const std::string& text);
 
 }  // namespace proxbench

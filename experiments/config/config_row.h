@@ -11,7 +11,7 @@
 
 namespace proxbench {
 
-/// A value as a config has it. Numbers as people write them: 1e-6 and not 1e-06.
+/// Formats a value for a config. Numbers look as people write them: 1e-6, not 1e-06.
 template <class Value>
 std::string value_text(const Value& value) {
   if constexpr (std::is_same_v<Value, Loss::Kind>) {
@@ -34,7 +34,7 @@ std::string value_text(const std::vector<Value>& values) {
   return joined(texts);
 }
 
-/// Takes a text as a value of the key. Returns what is wrong with it, else "".
+/// Reads a text as a value of the key. Returns the error in it, or "".
 template <class Value>
 std::string read_value(const OptionSpec& spec, const std::string& text, Value& out) {
   Options options({spec});
@@ -61,8 +61,8 @@ inline std::vector<PathProblem> if_any(const PathProblem& problem) {
   return {problem};
 }
 
-/// Takes the parts of a list one by one. `take` takes one of them: it returns what is wrong, else sets the
-/// text that all writings of the value have.
+/// Reads the parts of a list one by one with `take`. It returns the error in a part, or otherwise sets the
+/// canonical text of the value, by which repetitions are found.
 template <class Take>
 std::vector<PathProblem> read_list(const std::string& text, bool repeats, Take take) {
   std::vector<PathProblem> problems;
@@ -93,7 +93,7 @@ struct ListOf<std::vector<Value>> {
 /// Makes the rows of one section.
 template <class Section>
 struct Row {
-  /// `member`: a pointer to the member, or a function that gives it.
+  /// `member` is a pointer to the member, or a function that returns it.
   template <class Member>
   ConfigKey<Section> operator()(Member member, const char* name, const std::string& help,
                                 const KeyRules& rules = {}) const {

@@ -14,7 +14,7 @@
 namespace proxbench {
 namespace {
 
-/// One of them at most goes over a path, and lambda + mu > 0.
+/// At most one of them goes over a path, and lambda + mu > 0.
 void check_penalties(const ExperimentConfig& config, const ConfigText& text) {
   if (config.mu_path && !config.paths.empty())
     text.reject("experiment", "mu",
@@ -29,7 +29,7 @@ void check_penalties(const ExperimentConfig& config, const ConfigText& text) {
   }
 }
 
-/// A key that means nothing in this config is not ignored.
+/// A key without effect in this config is an error.
 template <class Section>
 void check_idle_keys(const ExperimentConfig& config, const std::string& section, const ConfigText& text) {
   for (const ConfigKey<Section>& key : keys_of<Section>()) {
@@ -50,7 +50,7 @@ void check_paths(const ExperimentConfig& config, const ConfigText& text) {
     text.reject_value("experiment", "stop_at", path + "a path(...), which has no f* to stop at, expected 0");
 }
 
-/// What a config asks for that is measured against f*.
+/// Checks the keys that need f*.
 void check_reference(const ExperimentConfig& config, const ConfigText& text) {
   text.check_name("experiment", "reference_solver", config.reference_solver, solver_registry().names());
   if (config.reference != "none") return;
@@ -66,7 +66,7 @@ void check_reference(const ExperimentConfig& config, const ConfigText& text) {
   if (config.paper.costs) needs_reference("paper", "costs", "true");
 }
 
-/// A list has one value for each of another list.
+/// Requires that a list has one value for each value of another list.
 void check_length(const ConfigText& text, const char* section, const char* key, std::size_t found,
                   const char* other, std::size_t expected) {
   if (text.given(section, key) && found != expected)
@@ -74,7 +74,7 @@ void check_length(const ConfigText& text, const char* section, const char* key, 
                 fmt::format("found {} values, expected {}: one for each of {}", found, expected, other));
 }
 
-/// The numbers of a paper are for lambdas that are run.
+/// Requires that the numbers of a paper are for lambdas of the grid.
 void check_paper(const ExperimentConfig& config, const ConfigText& text) {
   const PaperConfig& paper = config.paper;
   check_length(text, "paper", "nnz", paper.nnz.size(), "lambda", paper.lambdas.size());
@@ -105,7 +105,8 @@ void check_slurm(const ExperimentConfig& config, const ConfigText& text) {
         fmt::format("found {}, expected at least the {} threads of a run", config.slurm.cpus, needed));
 }
 
-/// The penalties of the grid. All values of a path are above 0, and which they are changes nothing.
+/// Returns the penalties of the grid. All values of a path are above 0. Which values they are does not matter
+/// here.
 std::vector<Penalty> penalties_of(const ExperimentConfig& config) {
   std::vector<Penalty> out;
   for (const double lambda : config.lambdas) out.push_back({lambda, config.mu_path ? 1.0 : config.mu});
@@ -113,8 +114,8 @@ std::vector<Penalty> penalties_of(const ExperimentConfig& config) {
   return out;
 }
 
-/// Why the solver cannot run on a problem, a data set with a penalty, for each problem of the grid: "" where
-/// it can, as far as that is known without the data.
+/// Returns for each problem of the grid (a data set with a penalty) why the solver cannot run on it. Returns
+/// "" for those on which it can run, as far as this is known without the data.
 std::vector<std::string> misfits_of(const ExperimentConfig& config, const SolverInfo& solver) {
   std::vector<std::string> out;
   for (const DataConfig& data : config.data)
@@ -129,12 +130,12 @@ std::vector<std::string> misfits_of(const ExperimentConfig& config, const Solver
   return out;
 }
 
-/// Whether the solver can run on none of the problems; they may be none.
+/// Whether the solver can run on none of the problems. There may be no problems.
 bool fits_none(const std::vector<std::string>& misfits) {
   return std::ranges::count(misfits, "") == 0;
 }
 
-/// A solver that can run on no problem is an error, which names those that could.
+/// A solver that can run on no problem is an error, which names the solvers that could.
 void check_solvers(const ExperimentConfig& config, const ConfigText& text) {
   for (const SolverConfig& solver : config.solvers) {
     const std::vector<std::string> misfits = misfits_of(config, solver_or_trainer(solver.solver));

@@ -1,6 +1,5 @@
 #pragma once
-/// What must hold of several keys of a config together: rules see the whole config, and the text it was read
-/// from.
+/// Rules about several keys of a config. They see the whole config and the text from which it was read.
 
 #include <string>
 #include <string_view>
@@ -11,7 +10,7 @@
 
 namespace proxbench {
 
-/// The text of a config, to say where what is wrong stands.
+/// The text of a config, used to give the locations of errors.
 class ConfigText {
  public:
   ConfigText(const Ini& ini, Problems& problems) : ini_(ini), problems_(problems) {}
@@ -19,16 +18,17 @@ class ConfigText {
   bool given(std::string_view section, std::string_view key) const {
     return ini_.find(section, key) != nullptr;
   }
-  /// As it is written; "" where the key is not given.
+  /// Returns the value as written; "" if the key is not given.
   std::string value(std::string_view section, std::string_view key) const;
-  /// Adds "[section] key: what", where the value stands from a byte of it on; the section where it does not.
+  /// Adds the error "[section] key: what", located `offset` bytes into the value. If the key is not given,
+  /// the location is that of the section.
   void reject(const std::string& section, const std::string& key, const std::string& what,
               std::size_t offset = 0) const;
-  /// The same of a value that is given: "found 'VALUE'" stands before `why`.
+  /// Adds the error "found 'VALUE'" followed by `why`, for a value that is given.
   void reject_value(const std::string& section, const std::string& key, const std::string& why) const;
-  /// Adds what is wrong with a section; with the file, where it has none of this name.
+  /// Adds an error of a section. Its location is the file if there is no section of this name.
   void reject(const std::string& section, const std::string& what) const;
-  /// Whether the name is a known one; else rejects the key.
+  /// Whether the name is known. If it is not, rejects the key.
   bool check_name(const std::string& section, const std::string& key, const std::string& name,
                   const std::vector<std::string>& known) const;
 
@@ -37,10 +37,11 @@ class ConfigText {
   Problems& problems_;
 };
 
-/// All rules, of a config whose values are right by themselves.
+/// Checks all rules for a config whose single values are correct.
 void check_rules(const ExperimentConfig& config, const ConfigText& text);
 
-/// Why the name cannot be part of a file name: "'NAME', expected ..."; empty: it can.
+/// Returns why the name cannot be part of a file name: "'NAME', expected ...". Returns an empty text if it
+/// can.
 std::string name_problem(std::string_view name);
 
 }  // namespace proxbench

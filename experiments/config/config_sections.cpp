@@ -1,4 +1,4 @@
-/// The tables of what a config may say: the options of a run, and the sections with their keys.
+/// The tables of config keys: the options of a run, and the sections with their keys.
 
 #include <algorithm>
 
@@ -32,7 +32,7 @@ namespace {
 
 constexpr double kMaxSeed = 9007199254740991.0;  // 2^53 - 1, so that every seed is exact in JSON
 
-/// What says something of curves or of f* means nothing where there are no single penalties.
+/// Returns why a key about curves or f* has no effect without single penalties.
 std::string of_single_penalties(const ExperimentConfig& config) {
   if (config.has_singles()) return "";
   return fmt::format(

@@ -1,4 +1,4 @@
-/// A config written out as an INI file, with all values that it took from defaults.
+/// Writes a config as an INI file, with all values that came from defaults.
 
 #include <fmt/format.h>
 
@@ -9,12 +9,13 @@ namespace {
 
 std::string line_of(const std::string& key, const std::string& value) {
   std::string line = fmt::format("{} = {}\n", key, value);
-  // A backslash at the end would join the next line: another one, and an empty line to join.
+  // A backslash at the end would join the next line. So another backslash and an empty line to join are
+  // added.
   if (line.ends_with("\\\n")) line.insert(line.size() - 1, "\\\n");
   return line;
 }
 
-/// Without keys that mean nothing in the config, and those that are empty as by default.
+/// Omits keys that have no effect in the config, and keys that are empty by default.
 template <class Section>
 std::string section_ini(const ExperimentConfig& config, const std::string& title, const Section& section) {
   std::string out = fmt::format("[{}]\n", title);

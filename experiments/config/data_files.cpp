@@ -11,18 +11,18 @@ namespace proxbench {
 namespace fs = std::filesystem;
 namespace {
 
-/// The variable's value; empty where it is not set.
+/// Returns the variable's value, or an empty text if it is not set.
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value ? value : "";
 }
 
 bool is_file(const fs::path& path) {
-  std::error_code ignored;  // an unreadable folder holds no file for us
+  std::error_code ignored;  // an unreadable folder counts as empty
   return fs::exists(path, ignored) && !fs::is_directory(path, ignored);
 }
 
-/// The folders that are searched for a relative path, in order.
+/// Returns the folders that are searched for a relative path, in order.
 std::vector<fs::path> data_folders(const fs::path& base) {
   std::vector<fs::path> folders{""};
   if (!base.empty() && base != ".") folders.push_back(base);

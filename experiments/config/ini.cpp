@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kInclude = "include";
 
-/// Cuts the comment off: '#' or ';' at the start or after white space.
+/// Removes the comment: '#' or ';' at the start or after white space.
 std::string_view without_comment(std::string_view line) {
   for (std::size_t i = 0; i < line.size(); ++i)
     if ((line[i] == '#' || line[i] == ';') && (i == 0 || kWhiteSpace.find(line[i - 1]) != kWhiteSpace.npos))
@@ -25,13 +25,13 @@ std::string_view without_comment(std::string_view line) {
   return line;
 }
 
-/// A line with those in which it goes on, without comments and outer white space.
+/// A line joined with its continuation lines, without comments and outer white space.
 struct JoinedLine {
   std::string text;
   std::vector<TextPiece> pieces;
 };
 
-/// Takes a line off the text; adds the number of lines in the file to `lines`.
+/// Takes a line from the text; adds its number of lines in the file to `lines`.
 JoinedLine take_line(std::string_view& text, std::size_t& lines) {
   JoinedLine out;
   for (bool more = true; more && !text.empty();) {
@@ -50,7 +50,7 @@ JoinedLine take_line(std::string_view& text, std::size_t& lines) {
   return out;
 }
 
-/// Where the byte `offset` of a line stands.
+/// Returns the location of the byte `offset` of a line.
 Location location_at(const std::vector<TextPiece>& pieces, std::size_t offset, const Location& file) {
   const TextPiece& piece = *(std::ranges::upper_bound(pieces, offset, {}, &TextPiece::offset) - 1);
   return {file.source, piece.line, piece.column + (offset - piece.offset), file.file};
@@ -60,25 +60,25 @@ std::string section_title(const IniSection& section) {
   return fmt::format("[{}]", printable(section.name));
 }
 
-/// False where there is no such file.
+/// Returns false if there is no such file.
 bool read_text(const std::filesystem::path& file, std::string& out) {
-  std::error_code ignored;  // a file that cannot be looked at cannot be opened either
+  std::error_code ignored;  // a file that cannot be examined cannot be opened either
   if (std::filesystem::is_directory(file, ignored) || !std::ifstream(file)) return false;
   out = text_of(file);
   return true;
 }
 
-/// The same for every name of a file.
+/// Returns a path that is the same for all names of a file.
 std::filesystem::path identity(const std::filesystem::path& file) {
-  std::error_code ignored;  // then its name is all we know of it
+  std::error_code ignored;  // then only its name is known
   const std::filesystem::path found = std::filesystem::weakly_canonical(file, ignored);
   return found.empty() ? file : found;
 }
 
-/// Reads one file into an Ini, and what it includes before it.
+/// Reads one file into an Ini, after the files that it includes.
 class IniReader {
  public:
-  /// `done`: the files that were read to their ends.
+  /// `done` holds the files that were read to their ends.
   IniReader(const IniFile& file, const IniReader* includer, Ini& ini, std::set<std::filesystem::path>& done,
             Problems& problems)
       : here_{file.name, 0, 0, ini.files.size()},
@@ -104,10 +104,10 @@ class IniReader {
   }
 
  private:
-  /// Where a byte of the line stands.
+  /// Returns the location of a byte of the line.
   Location at(std::size_t offset) const { return location_at(line_.pieces, offset, here_); }
 
-  /// Where a part of the line begins.
+  /// Returns the offset of a part of the line.
   std::size_t offset_of(std::string_view part) const {
     return static_cast<std::size_t>(part.data() - line_.text.data());
   }
@@ -170,13 +170,13 @@ class IniReader {
     }
   }
 
-  /// Returns what is wrong with the file, with the files that lead there.
+  /// Returns the error of the file, with the chain of files that leads there.
   std::string include(const std::string& name) {
     const std::filesystem::path folder = ini_.files[here_.file].folder;
     if (folder.empty())
       return fmt::format("found {}, expected no include in a text that stands in no folder", in_quotes(name));
     const std::filesystem::path file = (folder / name).lexically_normal();
-    std::error_code ignored;  // what cannot be looked at is no file for us
+    std::error_code ignored;  // a file that cannot be examined does not count
     std::string text, expected;
     const std::filesystem::path same = identity(file);
     bool inside_itself = false;
@@ -198,7 +198,7 @@ class IniReader {
     return "";
   }
 
-  /// "FILE -> FILE -> ": what leads here, from the outermost file on.
+  /// Returns "FILE -> FILE -> ": the chain of includes, from the outermost file on.
   std::string chain() const { return (includer_ ? includer_->chain() : "") + here_.source + " -> "; }
 
   const Location here_;  // the file
@@ -208,9 +208,8 @@ class IniReader {
   std::set<std::filesystem::path>& done_;  // the files that were read to their ends
   Problems& problems_;
   JoinedLine line_;
-  IniSection* section_ =
-      nullptr;           // null: its header was malformed and reported, what follows belongs nowhere
-  bool inside_ = false;  // a section has begun
+  IniSection* section_ = nullptr;  // null: its header was malformed and reported; lines below it are skipped
+  bool inside_ = false;            // a section has begun
 };
 
 }  // namespace
@@ -246,7 +245,7 @@ std::vector<std::string> Problems::lines() const {
 }
 
 void Problems::throw_if_any(const std::string& subject) const {
-  constexpr std::size_t kShown = 20;  // of a kind
+  constexpr std::size_t kShown = 20;  // number of problems shown of each kind
   if (empty()) return;
   std::string text = fmt::format("{}: {} error{}", subject, found_.size(), found_.size() == 1 ? "" : "s");
   std::map<std::string, std::size_t> counts;

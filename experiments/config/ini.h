@@ -1,21 +1,21 @@
 #pragma once
-/// INI files that remember where everything stood, so that whoever reads the values can name the line.
+/// INI files that keep the location of every text, so that errors can name the line.
 ///
 ///     # a comment; also with ';', on a line of its own or after white space
 ///     [section] or [section.name]
 ///     key = value
 ///     list = a, b, c
 ///
-/// A line that ends with a backslash goes on in the next one, after one space.
-/// Values are text; what they mean is for the reader of the config to say.
+/// If a line ends with a backslash, it continues in the next line, after one space. Values are text; the
+/// reader of the config interprets them.
 ///
-/// In front of the first section a file may include others, relative to its own folder:
+/// Before its first section a file may include others, relative to its own folder:
 ///
 ///     include = common/solvers.ini, common/ocr.ini
 ///
-/// Their sections and keys come first, in this order, and what a later file says of a key overrides what an
-/// earlier one says; the including file comes last. A file that is included twice counts once, where it came
-/// first.
+/// Sections and keys of included files come first, in this order. A key in a later file overrides the same
+/// key of an earlier one, and the including file comes last. A file that is included twice counts only at its
+/// first place.
 
 #include <cstddef>
 #include <filesystem>
@@ -31,8 +31,8 @@
 
 namespace proxbench {
 
-/// Where something was found: in a line of a file, in a file as a whole (line 0), or in a --set of the
-/// command line (line 0, kNoFile).
+/// A location: in a line of a file, in a whole file (line 0), or in a --set of the command line (line 0,
+/// kNoFile).
 struct Location {
   static constexpr std::size_t kNoFile = std::numeric_limits<std::size_t>::max();
 
@@ -41,20 +41,21 @@ struct Location {
   std::size_t column = 0;  ///< from 1, in bytes; 0: not known
   std::size_t file = 0;    ///< of Ini::files
 
-  /// "source", "source:line" or "source:line:column".
+  /// Returns "source", "source:line" or "source:line:column".
   std::string text() const;
 };
 
-/// Collects what is wrong, so that everything is reported at once.
+/// Collects errors, so that all are reported at once.
 class Problems {
  public:
   void add(const Location& where, const std::string& what);
   bool empty() const { return found_.empty(); }
-  /// One "file:line:column: what" each, sorted by file in the order of reading, then by line and column. In a
-  /// file those without a line come last, and last of all those of --set.
+  /// Returns one "file:line:column: what" per problem, sorted by file in reading order, then by line and
+  /// column. Problems without a line come last in their file, and problems of --set come last of all.
   std::vector<std::string> lines() const;
-  /// Throws Error (kUsage) with a headline that names `subject` and counts the problems, and then the lines,
-  /// of each kind the first 20 and how many more there are. Does nothing where there are no problems.
+  /// Throws Error (kUsage) with a headline that names `subject` and counts the problems, followed by their
+  /// lines. Of each kind it shows the first 20, and how many more there are. Does nothing if there are no
+  /// problems.
   void throw_if_any(const std::string& subject) const;
 
  private:
@@ -66,8 +67,8 @@ class Problems {
   std::vector<Problem> found_;
 };
 
-/// The text from `offset` on stands at this line and column: a value that goes on in the next line has
-/// several.
+/// The text from `offset` on is at this line and column. A value that continues in the next line has several
+/// pieces.
 struct TextPiece {
   std::size_t offset, line, column;
 };
@@ -75,22 +76,22 @@ struct TextPiece {
 struct IniEntry {
   std::string key, value;
   Location where;                      ///< of the key
-  std::vector<TextPiece> pieces = {};  ///< of its line; none for --set
-  std::size_t begin = 0;               ///< of the value in its line
-  /// Where this byte of the value stands; of an empty value, where it would stand.
+  std::vector<TextPiece> pieces = {};  ///< pieces of its line; none for --set
+  std::size_t begin = 0;               ///< offset of the value in its line
+  /// Returns the location of this byte of the value, or for an empty value, where it would be.
   Location at(std::size_t offset = 0) const;
 };
 
-/// Things with names, each found by it.
+/// A list of items that can be found by name.
 template <class Item, std::string Item::*kName>
 class Named {
  public:
-  /// Null where there is none.
+  /// Returns null if there is none.
   const Item* find(std::string_view name) const {
     const auto found = numbers_.find(name);
     return found == numbers_.end() ? nullptr : &items_[found->second];
   }
-  /// The one of the same name, which is added where there is none.
+  /// Returns the item of the same name, and adds it if there is none.
   Item& get(const Item& item) {
     const auto [at, added] = numbers_.try_emplace(item.*kName, items_.size());
     if (added) items_.push_back(item);
@@ -113,44 +114,43 @@ struct IniSection {
 
 struct IniFile {
   std::string name;              ///< for messages
-  std::filesystem::path folder;  ///< empty: it may include nothing
-  bool includes = false;         ///< it has a line "include = ..."
+  std::filesystem::path folder;  ///< empty: includes are not allowed
+  bool includes = false;         ///< whether it has a line "include = ..."
 };
 
 struct Ini {
   Named<IniSection, &IniSection::name> sections = {};
   std::vector<IniFile> files = {};  ///< this file and all files it includes, in the order of reading
 
-  /// Null where there is none.
+  /// Returns null if there is none.
   const IniEntry* find(std::string_view section, std::string_view key) const;
-  /// The folder of the file in which something stands; that of the file itself for --set.
+  /// Returns the folder of the file at this location. For --set, it is the folder of the file itself.
   std::filesystem::path folder_of(const Location& where) const;
 };
 
-/// Parses the text, which messages call `source`, and reads what it includes, directly or not; `folder` is
-/// that of the text, and an empty one allows no includes. What is wrong is added to `problems`, everything
-/// else is in the result: lines that are no section, no key and no comment, keys outside a section, sections
-/// or keys given twice in a file; included files that cannot be read or include themselves, with the chain of
-/// includes that leads to them.
+/// Parses the text, which messages call `source`, and reads all files that it includes, directly or
+/// indirectly. `folder` is the folder of the text; if it is empty, includes are not allowed. Errors are added
+/// to `problems`, and the rest is in the result. Errors are: lines that are no section, no key and no
+/// comment; keys outside a section; sections or keys given twice in a file; and included files that cannot be
+/// read or that include themselves, with the chain of includes.
 Ini parse_ini(std::string_view text, const std::string& source, const std::filesystem::path& folder,
               Problems& problems);
 
-/// Parses a file with all that it includes. Throws Error (kUsage) where the file itself cannot be read.
+/// Parses a file and the files that it includes. Throws Error (kUsage) if the file itself cannot be read.
 Ini read_ini(const std::filesystem::path& file, Problems& problems);
 
-/// Applies "section.key=value" (the section is all before the last dot in front of '='): replaces the value,
-/// or adds the key and, where needed, the section.
+/// Applies "section.key=value": replaces the value, or adds the key and, if necessary, the section. The
+/// section is the text up to the last dot before '='.
 void apply_override(Ini& ini, const std::string& assignment, Problems& problems);
 
-/// The parts between commas that stand in no parentheses, without surrounding white space; an empty text has
-/// no parts.
+/// Splits at commas outside parentheses, and trims white space around the parts. An empty text has no parts.
 std::vector<std::string> split_list(std::string_view text);
 
 struct ListPart {
   std::string text;
-  std::size_t offset;  ///< of its first byte, or of the comma behind it where it is empty
+  std::size_t offset;  ///< of its first byte, or of the comma after it if it is empty
 };
-/// The same parts, with where they stand in the text.
+/// Returns the same parts with their offsets in the text.
 std::vector<ListPart> list_parts(std::string_view text);
 
 }  // namespace proxbench

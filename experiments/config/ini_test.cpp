@@ -102,7 +102,7 @@ TEST(Ini, IncludedFilesComeFirstAndAreOverriddenKeyByKey) {
                                  (folder / "common/more.ini").string()));
 }
 
-/// What is wrong with main.ini, without the name of the folder.
+/// Returns the errors in main.ini, without the name of the folder.
 std::vector<std::string> problems_of_main(const TestFolder& folder) {
   Problems problems;
   read_ini(folder / "main.ini", problems);
@@ -149,7 +149,7 @@ TEST(Ini, ACycleIsFoundThroughLinksToo) {
 
 TEST(Ini, IncludesThatShareFilesAreReadOnce) {
   const TestFolder folder;
-  constexpr int kFiles = 40;  // read once for each path there would be 2^40
+  constexpr int kFiles = 40;  // reading a file once per chain of includes would take 2^40 reads
   for (int i = 0; i < kFiles; ++i) {
     const std::string next = std::to_string(i + 1) + ".ini";
     folder.write(std::to_string(i) + ".ini", "include = " + next + ", ./" + next + "\n");

@@ -16,14 +16,14 @@ std::string code(const std::string& text) {
   return text.empty() ? "" : fmt::format("`{}`", text);
 }
 
-/// `40`, or `40`; `10` where preset = `paper`.
+/// Returns e.g. "`40`" or "`40`; `10` where preset = `paper`".
 std::string default_cell(const OptionSpec& spec) {
   std::string cell = code(spec.default_value);
   for (const auto& [preset, value] : spec.preset_values) cell += "; " + preset + ": " + code(value);
   return cell;
 }
 
-/// The type, and the values where they are bounded.
+/// Returns the type, and the values if they are bounded.
 std::string values_cell(const OptionSpec& spec, bool is_list) {
   const std::string list = is_list ? "list of " : "", constraint = spec.constraint();
   std::vector<std::string> choices;
@@ -33,7 +33,7 @@ std::string values_cell(const OptionSpec& spec, bool is_list) {
   return fmt::format("{}{}: {}", list, spec.type_name(), code(constraint));
 }
 
-/// One row an option; "" where there are none.
+/// Returns one row per option, or "" if there are none.
 std::string options_grid(const OptionTable& table, const ConfigSectionInfo& section = {}) {
   if (table.empty()) return "";
   TextTable grid;

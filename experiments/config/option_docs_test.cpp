@@ -22,7 +22,7 @@ const std::string& block(const std::string& name) {
       ->text;
 }
 
-/// Of the block, from the heading of one thing to the next heading.
+/// Returns the part of the block from a heading to the next heading.
 std::string part(const std::string& name, const std::string& heading) {
   const std::string& text = block(name);
   const std::size_t begin = text.find("\n### `" + heading + "`\n");
@@ -30,7 +30,7 @@ std::string part(const std::string& name, const std::string& heading) {
   return text.substr(begin, text.find("\n### ", begin + 1) - begin);
 }
 
-/// The rows of an option table: each is documented, and what is documented is what is parsed and checked.
+/// Expects every option of the table to be documented, and every documented row to be parsed and checked.
 void expect_documented(const OptionTable& table, const std::string& text) {
   for (const OptionSpec& spec : table) {
     EXPECT_THAT(text, HasSubstr("\n| `" + spec.name + "` | "));

@@ -14,10 +14,10 @@ namespace proxbench {
 
 /// The part of the penalty that a path goes over; the other one is fixed.
 enum class PathOf { kLambda, kMu };
-/// "lambda" or "mu".
+/// Returns "lambda" or "mu".
 const char* path_of_name(PathOf of);
 
-/// From START down to END in COUNT points, a constant factor apart.
+/// COUNT values from START down to END, with a constant ratio.
 struct PathGrid {
   /// A lambda or mu, or a multiple of lambda_max, the smallest lambda at which w = 0 is optimal.
   struct End {
@@ -28,30 +28,31 @@ struct PathGrid {
   int count;  ///< >= 2
   PathOf of = PathOf::kLambda;
 
-  /// "path(max, 0.01*max, 50)"; the same for all ways to write it.
+  /// Returns the canonical text, e.g. "path(max, 0.01*max, 50)".
   std::string text() const;
-  /// The same in characters that are safe in file names: "path-max-0.01max-50", "mu-path-10-0.1-20".
+  /// Returns it in characters that are safe in file names, e.g. "path-max-0.01max-50" or "mu-path-10-0.1-20".
   std::string file_text() const;
-  /// Strictly descending, `count` of them. Throws Error (kUsage) where START is not above END for this
-  /// lambda_max (>= 0).
+  /// Returns the `count` values, strictly descending. Throws Error (kUsage) if START is not above END for
+  /// this lambda_max (>= 0).
   std::vector<double> values(double lambda_max) const;
-  /// The penalties of its values, with the other part fixed.
+  /// Returns the penalties of the values, with the other part fixed.
   std::vector<Penalty> penalties(double fixed, double lambda_max) const;
 };
 
-/// What is wrong with the text of a path, and from which byte of it on.
+/// The error in the text of a path, and its offset in bytes.
 struct PathProblem {
   std::size_t offset = 0;
   std::string text;  ///< "found X, expected Y"
 };
 
-/// Whether the text is meant as a path: "path", or "path(" and anything.
+/// Whether the text looks like a path: "path", or "path(" followed by anything.
 bool looks_like_path(std::string_view text);
 
-/// "path(START, END, COUNT)": START and END a positive real or, of lambda, `max` or R*max with R a positive
-/// real; START the larger one; COUNT an integer >= 2. None where it is not one, with the problem.
+/// "path(START, END, COUNT)": START and END are positive reals or, for lambda, `max` or R*max with a positive
+/// real R. START is larger than END. COUNT is an integer >= 2. If the text is no such path, returns none and
+/// sets `problem`.
 std::optional<PathGrid> parse_path(std::string_view text, PathOf of, PathProblem& problem);
-/// Throws Error (kUsage): `what` says what the text is.
+/// Does the same, but throws Error (kUsage). `what` names the text in the message.
 PathGrid parse_path(std::string_view text, PathOf of, const std::string& what);
 
 }  // namespace proxbench

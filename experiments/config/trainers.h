@@ -1,5 +1,5 @@
 #pragma once
-/// `solver = external`: a program of its own in the place of a solver (experiments/trainers).
+/// `solver = external`: an external program instead of a solver (experiments/trainers).
 
 #include "core/solver.h"
 
@@ -7,11 +7,12 @@ namespace proxbench {
 
 inline constexpr const char* kExternal = "external";
 
-/// Its options, and what it needs as far as no adapter is asked. It makes no solver.
+/// Returns its options and its needs, as far as they are known without asking an adapter. It makes no solver.
 const SolverInfo& external_trainer();
-/// The registered solver of this name, or external_trainer(). Throws Error (kUsage) where there is neither.
+/// Returns the registered solver of this name, or external_trainer(). Throws Error (kUsage) if the name is
+/// neither.
 const SolverInfo& solver_or_trainer(const std::string& name);
-/// The names of all of them.
+/// Returns the names of all of them.
 std::vector<std::string> solver_and_trainer_names();
 
 }  // namespace proxbench

@@ -6,7 +6,7 @@
 namespace proxbench {
 namespace {
 
-/// What is right of a position's K numbers of multi-label data.
+/// Returns how many of a position's K labels are right in multi-label data.
 std::size_t right_labels(const Dataset& data, std::size_t position, std::span<const Index> row) {
   std::size_t guessed = 0, correct = 0;
   for (const Index on : row) guessed += on;
@@ -31,7 +31,7 @@ double structure_accuracy(const Dataset& data, std::span<const Index> prediction
   return static_cast<double>(right) / static_cast<double>(data.instances());
 }
 
-/// Where an instance has one position to predict, this is the accuracy by position.
+/// If each instance has only one position to predict, this equals the accuracy by position.
 bool has_structures(const Dataset& data) {
   return data.on.empty() && data.graded() > data.instances();
 }

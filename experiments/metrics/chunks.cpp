@@ -19,9 +19,9 @@ bool in_chunk(const ChunkLabel& label) {
   return label.tag == "B" || label.tag == "I";
 }
 
-/// Whether the second of two labels starts a chunk. In IOB2 chunks start with B; in IOB1 with I, and with B
-/// only behind a chunk of the same type. Other tags, which labels of the test set alone may have, count by
-/// their types.
+/// Whether the second of two labels starts a chunk. In IOB2 a chunk starts with B. In IOB1 it starts with I,
+/// and with B only after a chunk of the same type. Other tags, which only labels of the test set may have,
+/// are compared by type.
 bool starts_chunk(const ChunkLabel& before, const ChunkLabel& now) {
   if (now.tag == "O") return false;
   if (now.type != before.type) return true;
@@ -72,8 +72,8 @@ ChunkLabel ChunkGrader::gold_at(Index position) const {
 }
 
 void ChunkGrader::add(std::size_t instance, std::span<const Index> outputs, ByType& counts) const {
-  ChunkLabel gold, predicted;  // of the position before: a sequence begins and ends with O
-  bool agree = false;          // both are in a chunk that started at the same position with the same type
+  ChunkLabel gold, predicted;  // of the previous position: a sequence begins and ends with O
+  bool agree = false;          // both are in chunks that started at the same position with the same type
   for (std::size_t t = 0; t <= outputs.size(); ++t) {
     const bool end = t == outputs.size();
     const ChunkLabel next_gold = end ? ChunkLabel() : gold_at(data_.begin[instance] + static_cast<Index>(t)),

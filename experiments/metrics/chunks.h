@@ -1,6 +1,6 @@
 #pragma once
-/// Chunks in label sequences: B-X begins one of type X, I-X goes on with it, O is outside; B and I alone are
-/// of one type.
+/// Chunks in label sequences: B-X begins a chunk of type X, I-X continues it, and O is outside. Plain B and I
+/// form chunks of a single type.
 
 #include <map>
 #include <span>
@@ -15,23 +15,23 @@ namespace proxbench {
 /// Whether the names are labels of chunks: each is O, B, I, B-X or I-X, and not all are O.
 bool are_chunk_labels(const std::vector<std::string>& names);
 
-/// "B-NP" has the tag "B" and the type "NP", "O" has no type.
+/// "B-NP" has the tag "B" and the type "NP". "O" has no type.
 struct ChunkLabel {
   std::string_view tag = "O", type = {};
 };
 
-/// Counts the chunks of sequences as conlleval of the CoNLL shared tasks does: in IOB1 as in IOB2, right
-/// where start, end and type are. A gold label that training data lack counts under its own name where the
-/// reader tells it; else it is a chunk that no prediction has.
+/// Counts the chunks of sequences like conlleval of the CoNLL shared tasks, in IOB1 and in IOB2. A predicted
+/// chunk is right if start, end and type are. A gold label that is missing in the training data counts under
+/// its own name if the reader reports it. Otherwise it counts as a chunk that no prediction has.
 class ChunkGrader {
  public:
-  /// Borrows the data.
+  /// Keeps a reference to the data.
   explicit ChunkGrader(const Dataset& data);
-  /// By the type of the chunks, which are views into the names of the data.
+  /// Counts by type of chunk. The types are views into the names of the data.
   using ByType = std::map<std::string_view, MatchCounts>;
-  /// Adds those of an instance; `outputs`: what is predicted for its positions.
+  /// Adds the counts of an instance; `outputs` are the predictions for its positions.
   void add(std::size_t instance, std::span<const Index> outputs, ByType& counts) const;
-  /// Of one instance, all types together.
+  /// Returns the counts of one instance over all types.
   MatchCounts count(std::size_t instance, std::span<const Index> outputs) const;
 
  private:
@@ -41,7 +41,7 @@ class ChunkGrader {
   std::vector<ChunkLabel> labels_;  ///< by output
 };
 
-/// Of all instances.
+/// Returns the counts of all instances.
 ChunkGrader::ByType count_chunks(const Dataset& data, std::span<const Index> prediction);
 
 }  // namespace proxbench

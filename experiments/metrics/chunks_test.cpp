@@ -9,8 +9,7 @@ namespace {
 
 constexpr Index O = 0, BN = 1, IN = 2, BV = 3;
 
-/// What is counted is checked case by case in metrics_test.cpp; here, that each instance is counted by
-/// itself.
+/// metrics_test.cpp checks the counts case by case. This checks that each instance is counted separately.
 TEST(Chunks, AreCountedByInstance) {
   Dataset data;
   data.vocabulary = std::make_shared<Vocabulary>(Vocabulary{{}, {"O", "B-NP", "I-NP", "B-VP"}});

@@ -1,5 +1,5 @@
 #pragma once
-/// How well each label, and each type of chunks, is predicted.
+/// Measures how well each label, and each type of chunks, is predicted.
 
 #include <cstdint>
 #include <map>
@@ -12,13 +12,13 @@
 
 namespace proxbench {
 
-/// Shares of nothing are 0, as conlleval and scikit-learn have it.
+/// A ratio with denominator 0 is 0, as in conlleval and scikit-learn.
 struct Quality {
   double precision = 0.0, recall = 0.0, f1 = 0.0;
 };
 Quality quality_of(const MatchCounts& counts);
 
-/// Counts of each name: of both the sum.
+/// Returns the sum of the counts of all names.
 template <class Counts>
 MatchCounts sum_of(const Counts& counts) {
   MatchCounts sum;
@@ -29,24 +29,26 @@ MatchCounts sum_of(const Counts& counts) {
   }
   return sum;
 }
-/// The micro average is the quality of the sum, and the macro average the mean of the qualities.
+/// The micro average is the quality of the summed counts, and the macro average is the mean of the qualities.
 template <class Counts>
 Quality micro_of(const Counts& counts) {
   return quality_of(sum_of(counts));
 }
 Quality macro_of(const std::map<std::string_view, MatchCounts>& counts);
 
-/// What there is to say of predictions. Names are views into the vocabulary and unknown_gold of the data.
+/// An evaluation of predictions. Names are views into the vocabulary and unknown_gold of the data.
 struct Evaluation {
-  std::map<std::string_view, MatchCounts> labels;  ///< that are gold or predicted somewhere
-  std::map<std::string_view, MatchCounts> chunks;  ///< by type; empty where labels are not those of chunks
-  /// How often a gold label (first) got another label (second); of one label a position alone.
+  std::map<std::string_view, MatchCounts> labels;  ///< labels that are gold or predicted somewhere
+  std::map<std::string_view, MatchCounts> chunks;  ///< by type; empty if the labels are not chunk labels
+  /// How often a gold label (first) was predicted as another label (second). Only for data with one label per
+  /// position.
   std::map<std::pair<std::string_view, std::string_view>, std::uint64_t> confusions;
 };
-/// Of labels, or sets of labels. Throws Error (kUsage) where the data are groups of candidates.
+/// Evaluates labels or sets of labels. Throws Error (kUsage) if the data are groups of candidates.
 Evaluation evaluate(const Dataset& data, std::span<const Index> prediction);
 
-/// The gold output of a position, also where training data lack it; "?" where it has no name.
+/// Returns the name of the gold output of a position, even if it is missing in the training data; "?" if it
+/// has no name.
 std::string_view gold_name(const Dataset& data, Index position);
 
 }  // namespace proxbench

@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::Pair;
 
-/// One sequence after the other; "" ends one. The same labels for both.
+/// Makes sequences, each ended by "". `names` are the labels.
 Dataset data_of(const std::vector<std::string>& gold, const std::vector<std::string>& names) {
   Dataset data;
   data.vocabulary = std::make_shared<Vocabulary>(Vocabulary{{}, names});
@@ -59,8 +59,8 @@ TEST(Evaluation, CountsLabelsAndConfusions) {
   EXPECT_DOUBLE_EQ(micro.recall, 0.6) << "both are the accuracy";
 }
 
-/// conlleval counts, of gold "NP(1-2) VP(3) NP(4) PP(6)" and predicted "NP(1-2) VP(3) NP(4-5) PP(6)":
-/// PP 1 of 1, NP 1 of 2 and 2 found, VP 1 of 1. Overall precision and recall are 3/4.
+/// For gold "NP(1-2) VP(3) NP(4) PP(6)" and predicted "NP(1-2) VP(3) NP(4-5) PP(6)", conlleval counts: PP 1
+/// of 1, NP 1 of 2 with 2 found, VP 1 of 1. Overall precision and recall are 3/4.
 TEST(Evaluation, CountsChunksByTypeAsConllevalDoes) {
   const std::vector<std::string> names{"O", "B-NP", "I-NP", "B-VP", "B-PP"};
   const Dataset data = data_of({"B-NP", "I-NP", "B-VP", "B-NP", "O", "", "B-PP", ""}, names);

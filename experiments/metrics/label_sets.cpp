@@ -1,4 +1,4 @@
-/// What predicted label sets are worth.
+/// The metrics of predicted label sets.
 #include "experiments/metrics/metrics.h"
 
 namespace proxbench {

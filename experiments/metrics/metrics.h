@@ -1,5 +1,5 @@
 #pragma once
-/// All metrics: the built-in ones, then those of plug-ins.
+/// All metrics: first the built-in ones, then those of plug-ins.
 
 #include <vector>
 
@@ -8,18 +8,18 @@
 
 namespace proxbench {
 
-/// Built in: one line a source in metrics.cpp.
+/// Each source of built-in metrics has one line in metrics.cpp.
 const Registry<MetricInfo>& metric_registry();
-/// One more, from outside. Throws Error (kUsage) where the name is taken.
+/// Adds a metric of a plug-in. Throws Error (kUsage) if the name is taken.
 void add_metric(MetricInfo info);
 
-/// The first of them: what traces show as test_accuracy.
+/// Returns the first metric, which traces show as test_accuracy.
 const MetricInfo& trace_metric();
 
-/// All that say anything of such data, trace_metric() first.
+/// Returns all metrics that apply to such data, trace_metric() first.
 std::vector<const MetricInfo*> metrics_for(const Dataset& data);
 
-/// Those of each source.
+/// Return the metrics of each source.
 std::vector<MetricInfo> accuracy_metrics();
 std::vector<MetricInfo> chunk_metrics();
 std::vector<MetricInfo> ranking_metrics();

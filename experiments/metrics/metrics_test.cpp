@@ -51,7 +51,8 @@ TEST(Metrics, OfLabelSets) {
   const auto of = [&](const char* name, const std::vector<Index>& prediction) {
     return metric_registry().find(name).measure(data, prediction);
   };
-  // {0, 1}, {3} and {1, 2}: 3 of 5 guessed are right, 5 are gold; wrong are 1 and 2, 3, and 3.
+  // Predicts {0, 1}, {3} and {1, 2}: 3 of 5 guessed labels are right, and 5 are gold. The wrong labels are 1
+  // and 2, 3, and 3.
   const std::vector<Index> guessed{1, 1, 0, 0, 0, 0, 0, 1, 0, 1, 1, 0};
   EXPECT_EQ(of("label-f1", guessed), 6.0 / 10.0);
   EXPECT_EQ(of("accuracy", guessed), 8.0 / 12.0);
@@ -83,7 +84,7 @@ TEST(Metrics, OfCandidatesChosen) {
     return metric_registry().find(name).measure(data, prediction);
   };
   const Index no = kNoOutput;
-  const std::vector<Index> second{no, no, 0, 0, 0, no};  // of the first group an equal of the gold one
+  const std::vector<Index> second{no, no, 0, 0, 0, no};  // in the first group, an equal of the gold candidate
   EXPECT_EQ(of("accuracy", second), 1.0 / 3);
   EXPECT_EQ(of("ranking-accuracy", second), 2.0 / 3);
   EXPECT_DOUBLE_EQ(of("mean-quality", second), (4.0 / 6 + 2.0 / 4 + 0.0) / 3);
@@ -114,8 +115,8 @@ TEST(Metrics, SayWhatTheyApplyTo) {
   EXPECT_EQ(metric_registry().find("accuracy").applies, nullptr);
 }
 
-/// Labels of the sequences, and what is predicted for them, as texts. A gold label that the vocabulary lacks
-/// is one of the test set alone.
+/// Takes the gold and predicted labels of sequences as texts. A gold label that the vocabulary lacks occurs
+/// only in the test set.
 double chunks_measured(const char* metric, const std::vector<std::vector<std::string>>& gold,
                        const std::vector<std::vector<std::string>>& predicted) {
   const std::vector<std::string> names = {"O", "B-NP", "I-NP", "B-VP", "I-VP"};

@@ -1,4 +1,4 @@
-/// What the candidates chosen from groups are worth.
+/// The metrics of the candidates chosen from groups.
 #include <algorithm>
 
 #include "experiments/metrics/metrics.h"
@@ -13,7 +13,7 @@ bool has_counts(const Dataset& data) {
   return !data.counts.empty();
 }
 
-/// The mean over groups of measure(qualities of the group, number of the candidate chosen).
+/// Returns the mean over groups of measure(qualities of the group, index of the chosen candidate).
 double mean_of_chosen(const Dataset& data, std::span<const Index> prediction,
                       double (*measure)(std::span<const double> quality, std::size_t chosen)) {
   double sum = 0.0;
@@ -36,7 +36,7 @@ double mean_quality(const Dataset& data, std::span<const Index> prediction) {
                         [](std::span<const double> quality, std::size_t chosen) { return quality[chosen]; });
 }
 
-/// F1 of the sums over the candidates chosen.
+/// Returns F1 of the sums over the chosen candidates.
 double ranking_f1(const Dataset& data, std::span<const Index> chosen) {
   double correct = 0.0, gold = 0.0, guessed = 0.0;
   for (std::size_t p = 0; p < data.positions(); ++p) {

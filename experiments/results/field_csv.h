@@ -1,5 +1,5 @@
 #pragma once
-/// Records as lines of CSV files: a column a field.
+/// Records as lines of CSV files. Each field is a column.
 
 #include <fmt/format.h>
 
@@ -24,7 +24,7 @@ std::string csv_header(const std::vector<Field<Record>>& fields) {
   return out;
 }
 
-/// Of a JSON object "NAME=VALUE NAME=VALUE", so that no comma stands in it.
+/// Writes a JSON object as "NAME=VALUE NAME=VALUE", so that it has no comma.
 inline std::string csv_value(const nlohmann::ordered_json& value) {
   if (!value.is_object()) return field_text(value);
   std::string out;
@@ -41,7 +41,8 @@ std::string csv_line(const std::vector<Field<Record>>& fields, const Record& rec
   return out;
 }
 
-/// False where the text is no value of the type; null for an empty one that is no count.
+/// Returns false if the text is no value of the type. An empty real number becomes null. An empty count is no
+/// value.
 inline bool parse_value(const std::string& text, FieldType type, nlohmann::json& out) {
   const auto number = [&](auto value) {
     const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -66,7 +67,7 @@ inline bool parse_value(const std::string& text, FieldType type, nlohmann::json&
   return true;
 }
 
-/// Throws Error with file and line where the line does not hold the fields.
+/// Throws Error with file and line if the line does not hold the fields.
 template <class Record>
 Record record_of(const std::vector<Field<Record>>& fields, const std::string& line,
                  const std::filesystem::path& file, std::uint64_t number) {
@@ -87,8 +88,9 @@ Record record_of(const std::vector<Field<Record>>& fields, const std::string& li
   return record;
 }
 
-/// The records of a file: a header, then a line each. `half_lines`: what stands behind the last line break is
-/// left out, as a process that died leaves it. Throws Error with file and line where it is malformed.
+/// Reads the records of a file: a header, then one line per record. With `half_lines`, ignores the text after
+/// the last line break, which a process that died may have left. Throws Error with file and line if the file
+/// is malformed.
 template <class Record>
 std::vector<Record> read_csv(const std::vector<Field<Record>>& fields, const std::filesystem::path& file,
                              bool half_lines) {

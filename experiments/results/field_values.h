@@ -1,5 +1,5 @@
 #pragma once
-/// How rows of the tables in fields.h are made: the values of members as JSON, and back.
+/// Builds rows of the tables in fields.h: converts values of members to JSON and back.
 
 #include <fmt/format.h>
 
@@ -34,7 +34,7 @@ constexpr FieldType type_of() {
 inline Json value_json(double value) {
   return number_json(value);
 }
-/// Null where there is none.
+/// Returns null if the map is empty.
 inline Json value_json(const std::map<std::string, double>& values) {
   Json out;
   for (const auto& [name, value] : values) out[name] = number_json(value);
@@ -49,7 +49,7 @@ inline Json value_json(const TightenEnd& end) {
           {"iterations", end.iterations},
           {"seconds", end.seconds}};
 }
-/// Null where there are none.
+/// Returns null if there are no phases.
 inline Json value_json(const std::vector<PhaseCost>& phases) {
   return phases.empty() ? Json() : Json(phases);
 }
@@ -88,7 +88,7 @@ void set_value(T& out, const nlohmann::json& value) {
   else
     value.get_to(out);
 }
-/// Null: none.
+/// Null stands for an empty map.
 inline void set_value(std::map<std::string, double>& out, const nlohmann::json& values) {
   for (const auto& [name, value] : values.items()) set_value(out[name], value);
 }
@@ -103,7 +103,7 @@ void set_value(std::optional<T>& out, const nlohmann::json& value) {
     set_value(out.emplace(), value);
 }
 
-/// `access`: gives the value of a record, by reference where it is read back.
+/// `access` returns the value of a record. The field can be read back only if it returns a reference.
 template <class Record, class Access>
 Field<Record> field(std::string section, std::string name, std::string unit, FieldUse use, std::string help,
                     Access) {
@@ -121,7 +121,7 @@ Field<Record> field(std::string section, std::string name, std::string unit, Fie
   return out;
 }
 
-/// Of a member, of a member of a member, and so on.
+/// Makes the field of a member, of a member of a member, and so on.
 template <class Record, auto... members>
 Field<Record> member(const char* section, const char* name, const char* unit, FieldUse use,
                      const char* help) {

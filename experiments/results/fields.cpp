@@ -22,10 +22,10 @@ Json::json_pointer place_of(const Field<Run>& field) {
   return Json::json_pointer(text);
 }
 
-/// Of each FieldType.
+/// The name of each FieldType.
 constexpr std::array<const char*, 5> kTypeNames = {"text", "integer", "real", "bool", "JSON"};
 
-/// `section_is`: whether fields of this section belong to the block.
+/// `section_is` says whether fields of this section belong to the block.
 template <class Record, class Belongs>
 DocBlock block_of(const std::string& name, const std::vector<Field<Record>>& fields,
                   const Belongs& section_is) {

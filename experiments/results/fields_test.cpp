@@ -44,7 +44,7 @@ TEST(Fields, OfASummaryAreTheAgreedKeys) {
   EXPECT_EQ(summary["threads"], 1);
 }
 
-/// Has a value of its own in every field.
+/// A run with a different value in every field.
 proxbench::Run made_up() {
   proxbench::Run run;
   run.parameters.solver = "owl-qn";

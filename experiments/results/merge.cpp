@@ -19,8 +19,8 @@ std::string manifest_text(const Run& run) {
   return read_file(run.folder / kManifestFile, kStoredResult);
 }
 
-/// Where the run goes; "" if it is there already. `chosen`: runs by the names that they get. Throws Error if
-/// it cannot be told from another.
+/// Returns the name under which the run is stored; "" if it is already there. `chosen` maps names to the runs
+/// that have them. Throws Error if the run cannot be told from another one.
 std::string merged_name(const Run& run, const std::map<std::string, Run>& chosen) {
   const std::string own = run.folder.filename().string(), name = own.substr(0, own.find('@'));
   const Provenance& made = run.provenance;
@@ -41,14 +41,15 @@ std::string merged_name(const Run& run, const std::map<std::string, Run>& chosen
   }
 }
 
-/// Relative gap and kkt of a stored reference; one without a gap is less certain than any with one.
+/// Returns relative gap and kkt of a stored reference. A reference without a gap counts as less exact than
+/// any with one.
 std::pair<double, double> uncertainty(const fs::path& reference) {
   const BestKnown best = best_of(read_record(reference));
   return {std::isnan(best.relative_gap) ? kInfinity : best.relative_gap,
           std::isnan(best.relative_kkt) ? 1.0 : best.relative_kkt};
 }
 
-/// The better reference for each name.
+/// Returns the better reference for each name.
 std::map<std::string, fs::path> chosen_references(const std::vector<fs::path>& folders) {
   std::map<std::string, fs::path> out;
   for (const fs::path& folder : folders)

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// A stored run in OUT/runs/NAME.
+/// Stores a run in OUT/runs/NAME.
 void write_run(const TestFolder& folder, const std::string& out, const std::string& name, double objective,
                const std::string& machine = "here") {
   proxbench::Run run;
@@ -33,7 +33,7 @@ void write_run(const TestFolder& folder, const std::string& out, const std::stri
   folder.write(at + "/model.tsv", "# proxbench model 1\n");
 }
 
-/// A reference with this relative kkt.
+/// Stores a reference with this relative kkt.
 void write_reference(const TestFolder& folder, const std::string& out, double kkt) {
   proxbench::Run run;
   run.result.certificate = {.objective = 10.0, .kkt = kkt, .dual = std::nan("")};

@@ -18,7 +18,7 @@ TEST(PathFile, IsReadAsItWasWritten) {
   const std::string text = csv_header(path_columns()) + "\n" + line(point) + "\n";
   const std::vector<PathPoint> read =
       read_csv(path_columns(), folder.write("path.csv", text + "2,0.05,3."), true);
-  ASSERT_EQ(read.size(), 1u);  // the half line of a killed run is left out
+  ASSERT_EQ(read.size(), 1u);  // the incomplete line of a killed run is ignored
   EXPECT_EQ(line(read.front()), line(point));
   EXPECT_EQ(read.front().certificate.dual, 3.25);
   EXPECT_TRUE(std::isnan(read.front().test_accuracy));

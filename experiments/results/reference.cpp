@@ -6,7 +6,7 @@
 namespace proxbench {
 namespace {
 
-/// How the search for the certified gap ended.
+/// Returns how the search for the certified gap ended.
 std::optional<Status> gap_status(const Run& reference) {
   return reference.result.tighten ? reference.result.tighten->status : reference.result.status;
 }

@@ -1,22 +1,24 @@
 #pragma once
-/// f* of one (data, lambda, mu, loss): the record of its reference run, as OUT/references holds it.
+/// f* of one (data, lambda, mu, loss), from the record of its reference run in OUT/references.
 
 #include "experiments/config/config.h"
 #include "experiments/results/fields.h"
 
 namespace proxbench {
 
-/// What the runs of its problem say of it.
+/// The part of a reference that is copied into the records of its problem's runs.
 BestKnown best_of(const Run& reference);
 
-/// A bound on objective - min F, the smaller of two: the certified gap; and F being convex, F(w) - F(w*) <=
-/// kkt * ||w - w*||_1, where lambda*||w*||_1 <= F(w) and lambda > 0.
+/// Returns the smaller of two bounds on F(w) - min F. The first is the certified gap. The second, for lambda
+/// > 0, is kkt * (||w||_1 + F(w)/lambda): since F is convex, F(w) - F(w*) <= kkt * ||w - w*||_1, and
+/// lambda*||w*||_1 <= F(w).
 double slack(const Run& reference);
 
-/// Whether its time limit ended it. Only then another run on the same data may find another f*.
+/// Whether the time limit ended the reference run. Only then can another run on the same data find another
+/// f*.
 bool ended_by_time_limit(const Run& reference);
 
-/// Good enough for what a config asks of its references, or as good as it would get again.
+/// Whether the reference is as exact as the config asks, or as exact as a new run would make it.
 bool serves(const Run& reference, const ExperimentConfig& config);
 
 }  // namespace proxbench

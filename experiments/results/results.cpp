@@ -21,8 +21,8 @@ namespace proxbench {
 namespace fs = std::filesystem;
 namespace {
 
-/// Runs of a program that failed before it said its name and version get those of others with their label, so
-/// that a label is shown alike everywhere.
+/// If an external trainer failed before it gave its name and version, copies them from other runs with the
+/// same label, so that a label looks the same everywhere.
 void name_trainers(std::vector<Run>& runs) {
   std::map<std::string, std::string> trainers;
   for (const Run& run : runs)
@@ -31,7 +31,7 @@ void name_trainers(std::vector<Run>& runs) {
     if (run.parameters.solver == kExternal) run.result.trainer = trainers[run.parameters.label];
 }
 
-/// From now on its seconds count from the start of its process.
+/// Makes the run's seconds count from the start of its process.
 void add_start(Run& run) {
   if (run.is_path()) return;
   double start = 0.0;
@@ -41,7 +41,7 @@ void add_start(Run& run) {
   for (Sample& sample : run.trace) sample.seconds += start;
 }
 
-/// Takes f* from OUT/references where it is there.
+/// Takes f* from OUT/references if it is there.
 void use_stored_reference(const fs::path& out, Run& run) {
   if (run.is_path()) return;
   if (const auto reference = find_reference(out, problem_name(run.parameters), run))
@@ -52,7 +52,7 @@ bool lacks(const std::vector<std::string>& names, const std::string& name) {
   return !names.empty() && place_in(names, name) == names.size();
 }
 
-/// Runs are sorted by this.
+/// The key by which runs are sorted.
 auto order_of(const Run& run, const Presentation& presentation) {
   const RunParameters& p = run.parameters;
   return std::tuple(place_in(presentation.datasets, p.dataset), problem_key(p),
@@ -138,7 +138,7 @@ std::optional<Run> find_record(const fs::path& file, std::string& problem) {
   if (std::error_code ignored; !fs::exists(file, ignored)) return std::nullopt;
   try {
     return read_record(file);
-  } catch (const Error& error) {  // of another version, or damaged
+  } catch (const Error& error) {  // it has another version or is damaged
     problem = error.what();
     return std::nullopt;
   }
@@ -151,7 +151,7 @@ void write_record(const fs::path& file, const Run& run) {
 Run read_run(const fs::path& out, const fs::path& folder) {
   Run run = read_record(folder / kManifestFile);
   run.folder = folder;
-  // A run that failed may not have come so far.
+  // A run that failed may have ended before it wrote this file.
   const auto read = [&](const char* file, const auto& fields, bool half_lines, auto& records) {
     if (std::error_code ignored; !run.failed() || fs::exists(folder / file, ignored))
       records = read_csv(fields, folder / file, half_lines);

@@ -1,6 +1,5 @@
 #pragma once
-/// Stored results: what a run leaves on disk, and how it is read back. Plots and tables are made from this
-/// alone.
+/// Stored results: what a run leaves on disk, and how it is read back. Plots and tables need nothing else.
 ///
 ///     OUT/config.ini               the resolved config
 ///     OUT/references/PROBLEM.json  f* of one data set and penalty, and how it was made
@@ -10,8 +9,8 @@
 ///     OUT/runs/RUN/path.csv, model-NUMBER.tsv    of a path, for each of its penalties
 ///     OUT/figures/NAME.{svg,pdf,png,gp,tsv}, OUT/tables/NAME.{md,tex,csv}
 ///
-/// RUN = PROBLEM-LABEL-repREPETITION with PROBLEM = DATASET-lambdaLAMBDA (paths: sweep/plan.h), in characters
-/// safe for file names.
+/// RUN = PROBLEM-LABEL-repREPETITION with PROBLEM = DATASET-lambdaLAMBDA (for paths, see sweep/plan.h). All
+/// characters are safe for file names.
 ///
 /// A manifest and a reference are records of a Run (fields.h).
 
@@ -33,11 +32,11 @@ namespace proxbench {
 
 inline constexpr const char* kManifestFile = "manifest.json";
 
-/// Runs that somebody else holds.
+/// Runs that the caller owns.
 using Runs = std::vector<const Run*>;
 
-/// The runs (Run or const Run*) that have the same key together, in the order in which keys occur first:
-/// pairs of key and Runs. They point into `runs`.
+/// Groups runs (Run or const Run*) by key, in the order in which keys first occur. Returns pairs of a key and
+/// its Runs, which point into `runs`.
 template <class SomeRuns, class KeyOf>
 auto grouped(const SomeRuns& runs, const KeyOf& key_of) {
   using Key = std::decay_t<std::invoke_result_t<KeyOf, const Run&>>;
@@ -55,21 +54,21 @@ auto grouped(const SomeRuns& runs, const KeyOf& key_of) {
   }
   return groups;
 }
-/// The keys alone.
+/// Returns only the keys.
 template <class SomeRuns, class KeyOf>
 auto distinct(const SomeRuns& runs, const KeyOf& key_of) {
   std::vector<std::decay_t<std::invoke_result_t<KeyOf, const Run&>>> keys;
   for (const auto& [key, group] : grouped(runs, key_of)) keys.push_back(key);
   return keys;
 }
-/// The place of a value in a list; behind all where it is not there.
+/// Returns the index of a value in a list, or the list's size if it is not there.
 template <class Value>
 std::size_t place_in(const std::vector<Value>& list, const std::type_identity_t<Value>& value) {
   return static_cast<std::size_t>(std::ranges::find(list, value) - list.begin());
 }
 
-/// The one with this name. Throws Error (kUsage) "WHAT: found 'NAME' (did you mean ...?)" where there is
-/// none.
+/// Returns the element with this name. Throws Error (kUsage) "WHAT: found 'NAME' (did you mean ...?)" if
+/// there is none.
 template <class Named>
 const Named& find_named(const std::vector<Named>& all, const std::string& name, const char* what) {
   std::vector<std::string> known;
@@ -85,7 +84,7 @@ inline const std::string& label_of(const Run& run) {
 inline const std::string& dataset_of(const Run& run) {
   return run.parameters.dataset;
 }
-/// Data set, penalty and loss: values of F compare where they are the same.
+/// Data set, penalty and loss. Values of F can be compared only between runs with equal keys.
 using ProblemKey = std::tuple<std::string, std::string, double, double, std::string>;
 ProblemKey problem_key(const RunParameters& run);
 inline ProblemKey problem_of(const Run& run) {
@@ -95,93 +94,96 @@ inline bool same_problem(const RunParameters& a, const RunParameters& b) {
   return problem_key(a) == problem_key(b);
 }
 
-/// "lambda = 1", "mu = 0.1", "lambda = 1, mu = 0.1"; of a path "lambda = path(max, 50, 50), mu = 0.1" and the
-/// like, "hinge, mu = 1" with a hinge loss. What is 0 is left out.
+/// Returns "lambda = 1", "mu = 0.1" or "lambda = 1, mu = 0.1"; for a path e.g. "lambda = path(max, 50, 50),
+/// mu = 0.1"; for a hinge loss e.g. "hinge, mu = 1". A penalty of 0 is omitted.
 std::string penalty_text(const RunParameters& run);
 
-/// The name of a run's problem: that of the run without label and repetition.
+/// Returns the name of a run's problem: the run's name without label and repetition.
 std::string problem_name(const RunParameters& run);
 /// OUT/references/PROBLEM.json.
 std::filesystem::path reference_file(const std::filesystem::path& out, const std::string& problem);
-/// The stored f* of this problem; none where there is none of the data, penalty and loss of `run`. Throws
-/// Error where it cannot be read.
+/// Returns the stored reference of this problem, or none if no reference has the data, penalty and loss of
+/// `run`. Throws Error if it cannot be read.
 std::optional<Run> find_reference(const std::filesystem::path& out, const std::string& problem,
                                   const Run& run);
 
-/// The name of the run's folder; of a run without one, what it would be.
+/// Returns the name of the run's folder, or the name that the folder would have.
 std::string run_name(const Run& run);
 
-/// Runs of more than one machine, whose times are not to be mixed.
+/// Whether the runs come from more than one machine, so that their times must not be mixed.
 bool several_machines(const std::vector<Run>& runs);
-/// "unknown machine" where it was not told.
+/// Returns "unknown machine" if the machine was not recorded.
 std::string machine_name(const Run& run);
-/// The label, with "[CRFsuite 0.12.2]" behind that of a program of its own.
+/// Returns the label, with e.g. "[CRFsuite 0.12.2]" appended for an external trainer.
 std::string shown_label(const Run& run);
-/// What runs are told apart by in tables and figures: shown_label(), or "label @ machine" among several
-/// machines (a label that says so already stays as it is).
+/// Returns the name of a run's series in tables and figures: shown_label(), or "label @ machine" among
+/// several machines. A label that already names the machine is not changed.
 std::string series_name(const Run& run, bool among_several_machines);
 
-/// Throws Error (kUsage) that names the runs whose timings are not comparable, where there are any;
-/// `instead`: what the user can do.
+/// Throws Error (kUsage) if timings of runs are not comparable, and names these runs. `instead` says what the
+/// user can do.
 void require_comparable(const std::vector<Run>& runs, const std::string& instead);
 
-/// Throws Error (kUsage) with a did-you-mean for a label that no run has.
+/// Throws Error (kUsage) with a did-you-mean if no run has one of the labels.
 void require_labels(const std::vector<Run>& runs, const std::vector<std::string>& labels);
 
-/// All runs below OUT/runs, with the f* that OUT/references holds now (it may have been
-/// made again, tighter, since a run was stored; where it is gone, that of the run's record), sorted by data
-/// set and label in the order of the presentation, and by penalty and repetition, paths behind the others of
-/// their data set. A run that failed may have no trace, and where its process died while it wrote one, the
-/// half line at its end is left out. Throws Error with file and line where a file is malformed, or where the
-/// folder holds no run.
+/// Reads all runs below OUT/runs. f* is taken from OUT/references, since a tighter one may have been found
+/// after a run was stored; if it is missing there, it is taken from the run's record. Runs are sorted by data
+/// set and label in the order of the presentation, then by penalty and repetition. Paths come last within
+/// their data set. A run that failed may have no trace. If its process died while it wrote the trace, the
+/// incomplete last line is ignored. Throws Error with file and line if a file is malformed, or if the folder
+/// holds no run.
 std::vector<Run> read_all_runs(const std::filesystem::path& out, const Presentation& presentation = {});
-/// For what is made of single penalties: throws Error where there are none, of results that hold paths alone.
+/// Throws Error if the results hold only paths. For output that needs runs of single penalties.
 void require_single_penalties(const std::vector<Run>& runs, const std::filesystem::path& out);
 
-/// Removes the runs whose data set or solver the presentation does not name, as an earlier config may have
-/// left them: tables and figures show what the config asks for. Returns one line that names what was left
-/// out, or nothing. All stay if it names none. Throws Error where none is left.
+/// Removes runs whose data set or solver the presentation does not name. An earlier config may have left
+/// them, but tables and figures show only what the config asks for. Removes nothing if the presentation names
+/// no data sets or solvers. Returns one line that names the removed runs, or nothing. Throws Error if no run
+/// is left.
 std::string leave_out_strangers(const std::filesystem::path& out, const Presentation& presentation,
                                 std::vector<Run>& runs);
 
-/// One of them; `run_folder` is OUT/runs/RUN.
+/// Reads one run; `run_folder` is OUT/runs/RUN.
 Run read_run(const std::filesystem::path& out, const std::filesystem::path& run_folder);
-/// The record in a file, without trace. Throws Error that names it.
+/// Reads the record in a file, without trace. Throws Error that names the file.
 Run read_record(const std::filesystem::path& file);
-/// The same; none if there is no such file or it cannot be read, with `problem` "missing" or the error.
+/// Does the same, but returns none if there is no such file or it cannot be read. `problem` is then "missing"
+/// or the error.
 std::optional<Run> find_record(const std::filesystem::path& file, std::string& problem);
 void write_record(const std::filesystem::path& file, const Run& run);
-/// What stands in a folder, sorted, but names that begin with a dot; nothing where there is no such folder.
+/// Returns the entries of a folder, sorted, without names that begin with a dot. Returns nothing if there is
+/// no such folder.
 std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);
-/// The folders of complete runs below OUT/runs, sorted.
+/// Returns the folders of complete runs below OUT/runs, sorted.
 std::vector<std::filesystem::path> run_folders(const std::filesystem::path& out);
 
-/// Throws Error, with file and line, where it is malformed.
+/// Throws Error, with file and line, if the file is malformed.
 std::vector<Sample> read_trace(const std::filesystem::path& file);
 
-/// The paths among stored runs, which are taken out of them.
+/// Removes the paths from `runs` and returns them.
 std::vector<Run> take_paths(std::vector<Run>& runs);
 
-/// (F - f*) / |f*|.
+/// Returns (F - f*) / |f*|.
 double relative_difference(double objective, double reference);
 
-/// Bound on (f - min F)/f at the run's reference w, the smaller of two: its certified gap; and F being
-/// convex, F(w) - min F <= kkt*(||w||_1 + ||w*||_1), where lambda*||w||_1 <= F(w), together 2*kkt/lambda. At
-/// least 1e-15, which is rounding. NaN where the run lacks a reference, or both. A difference to f* below it
-/// says nothing.
+/// Returns a bound on (f - min F)/f at the run's reference w, the smaller of two. The first is the certified
+/// gap. The second is 2*kkt/lambda: since F is convex, F(w) - min F <= kkt*(||w||_1 + ||w*||_1), and
+/// lambda*||w||_1 <= F(w). The result is at least 1e-15, which is rounding. It is NaN if the run has no
+/// reference, or neither bound. A difference to f* below this bound means nothing.
 double reference_bound(const Run& run);
 
-/// What a run paid until a target: more than `from` and no more than `to`.
+/// The cost of a run until a target: more than `from` and at most `to`.
 struct CostRange {
   double from, to;
 };
-/// Whether the two are more than a tenth of the second apart, so that one number would say too much.
+/// Whether `from` and `to` differ by more than a tenth of `to`, so that one number would claim too much.
 bool is_wide(const CostRange& range);
-/// `cost` at the first sample with (objective - f*)/|f*| <= target, and at the sample before it (at the first
-/// of all twice that of the first): nothing is interpolated. Infinity twice where there is none. NaN twice
-/// where the run has no f*.
+/// Sets `to` to `cost` at the first sample with (objective - f*)/|f*| <= target, and `from` to the cost at
+/// the sample before it. Nothing is interpolated. If the very first sample reaches the target, both are its
+/// cost. Both are infinity if no sample reaches the target, and NaN if the run has no f*.
 CostRange cost_to_target(const Run& run, double target, double (*cost)(const Sample&));
-/// A test metric; NaN where it was not measured.
+/// Returns a test metric, or NaN if it was not measured.
 double metric_at(const Sample& sample, const std::string& name);
 
 }  // namespace proxbench

@@ -27,7 +27,7 @@ Sample sample(double seconds, double objective) {
   return s;
 }
 
-/// A run whose trace goes to f* = 100 through the given objectives, one a second; each time is known to a
+/// A run whose trace goes to f* = 100 through the given objectives, one per second. Each time is known to a
 /// twentieth.
 proxbench::Run made_up(const std::string& label, int repetition, const std::vector<double>& objectives,
                        double speed = 1.0) {
@@ -42,7 +42,7 @@ proxbench::Run made_up(const std::string& label, int repetition, const std::vect
   run.best.relative_gap = 3e-10;
   for (std::size_t i = 0; i < objectives.size(); ++i) {
     const double seconds = speed * static_cast<double>(i);
-    // What was so far, shortly before.
+    // The previous objective, shortly before.
     if (i > 0) run.trace.push_back(sample(0.95 * seconds, objectives[i - 1]));
     run.trace.push_back(sample(seconds, objectives[i]));
   }
@@ -253,12 +253,11 @@ TEST(Results, FilesAppearWholeOrNotAtAll) {
   EXPECT_EQ(read_text(folder / "a"), "four");
 }
 
-/// The median of the times to a target in a row of the only group.
+/// Returns the median of the times to a target in a row of the only group.
 double seconds(const Summary& summary, std::size_t row, std::size_t target) {
   return summary.groups.at(0).rows.at(row).figures.at(target).to.median;
 }
 
-/// The spread of a figure.
 const Spread& spread_of_figure(const Summary& summary, const TableRow& row, const std::string& name) {
   const auto found = std::ranges::find(summary.figures, name, &Figure::name);
   return row.figures.at(static_cast<std::size_t>(found - summary.figures.begin())).to;
@@ -274,7 +273,7 @@ TEST(Tables, GiveTimesToTargetsAndTheRatioToTheFastest) {
   ASSERT_EQ(summary.groups[0].rows.size(), 3u);
   EXPECT_EQ(seconds(summary, 0, 0), 1);
   EXPECT_EQ(seconds(summary, 0, 1), 2);
-  EXPECT_EQ(summary.groups[0].rows[0].ratio, 2.0);  // the run that ends below f* is taken at its word
+  EXPECT_EQ(summary.groups[0].rows[0].ratio, 2.0);  // the run that ends below f* counts
   EXPECT_EQ(seconds(summary, 1, 0), 4);
   EXPECT_EQ(seconds(summary, 1, 1), 8);
   EXPECT_EQ(summary.groups[0].rows[1].ratio, 8.0);
@@ -383,7 +382,7 @@ TEST(Tables, FitAPageUnlessColumnsAreChosen) {
   EXPECT_THAT(head(), ElementsAre("solver", "status", "n", "s to 0.01", "s to 0.001", "s to 0.0001",
                                   "s to 1e-06", "final difference", "test accuracy"));
   options.targets.clear();
-  runs[0].best.objective = std::nan("");  // of a config with reference = none
+  runs[0].best.objective = std::nan("");  // as with reference = none
   EXPECT_THAT(head(), ElementsAre("solver", "status", "n", "test accuracy", "seconds", "nnz", "relative gap",
                                   "iterations", "passes"));
   options.columns = {"passes", "n", "load_seconds"};

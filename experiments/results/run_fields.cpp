@@ -47,7 +47,7 @@ template <auto one>
 Field<Run> made(const char* name, const char* help, FieldUse use = FieldUse::kColumn) {
   return member<Run, &Run::provenance, one>("provenance", name, "", use, help);
 }
-/// A text that is null where it is empty.
+/// Makes a text field that is null if the text is empty.
 template <auto... members>
 Field<Run> text(const char* section, const char* name, const char* help) {
   Field<Run> out = member<Run, members...>(section, name, "", FieldUse::kColumn, help);

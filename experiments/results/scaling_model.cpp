@@ -17,7 +17,8 @@ int threads_of(const Run& run) {
   return run.parameters.threads * run.parameters.processes;
 }
 
-/// Of each run of a problem on one back end with so many threads the sum of these phases.
+/// Sums these phases in each run of a problem with this back end and number of threads, and returns the
+/// spread.
 Spread phase_spread(const ScalingProblem& problem, const std::string& backend, int threads,
                     const std::vector<std::size_t>& phases, double PhaseCost::*what) {
   std::vector<double> values;
@@ -38,7 +39,7 @@ void add_phase(PhaseCost& total, const PhaseCost& phase) {
   total.sum_bytes += phase.sum_bytes;
 }
 
-/// The row of these phases, `one` at 1 thread.
+/// Returns the row of these phases; `one` is their cost at 1 thread.
 PhaseScaling row_of(const ScalingProblem& problem, const std::string& backend, const PhaseCost& one,
                     const std::vector<std::size_t>& phases) {
   PhaseScaling out;
@@ -57,7 +58,7 @@ PhaseScaling row_of(const ScalingProblem& problem, const std::string& backend, c
   return out;
 }
 
-/// The rows of one back end.
+/// Returns the rows of one back end.
 std::vector<PhaseScaling> rows_of(const ScalingProblem& problem, const std::string& backend) {
   const auto first = std::ranges::find_if(problem.runs, [&](const Run* run) {
     return run->parameters.backend == backend && threads_of(*run) == 1;

@@ -62,7 +62,7 @@ TEST(ScalingModel, CountsMessagesByHand) {
   inference.one.sum_bytes = 40000.0;
   const Network network{.latency = 1e-3, .bandwidth = 1e6};
   EXPECT_DOUBLE_EQ(predicted_by_processes(inference, network, 1), 6.0) << "nothing crosses";
-  // Three processes: 2 hops there and 2 back for each sum, and two thirds of the bytes twice.
+  // Three processes: each sum takes 2 messages there and 2 back, and moves two thirds of the bytes twice.
   EXPECT_NEAR(predicted_by_processes(inference, network, 3), 2.0 + 5 * 4e-3 + 2 * 0.04 * 2 / 3, 1e-12);
 }
 
@@ -73,7 +73,7 @@ PhaseCost phase(const char* name, std::int64_t calls, double seconds, double loo
   return {name, calls, seconds, loop_seconds, 2e9, bytes, calls, 8e5 * static_cast<double>(calls)};
 }
 
-/// Loops of 0.8 s that scale, 0.2 s that do not; the third repetition is a slow one.
+/// Loops of 0.8 s scale, 0.2 s do not. The third repetition is slow.
 Scaling made_up() {
   Scaling out{"Made up", {}};
   for (const int repetition : {1, 2, 3})
@@ -119,7 +119,7 @@ TEST(ScalingTables, ShowWhatWasMeasuredAndWhatIsPredicted) {
               AllOf(HasSubstr("| openmp | total | 10 | 1 | - | - | 20.0 % | 2.50 | 62.5 % | 20.0 % |"),
                     HasSubstr("| openmp | scores | 10 | 0.8 | 5.00 | 2.50 | 0.0 % | 4.00 | 100.0 % |"),
                     HasSubstr("Medians over 3 repetitions"), Not(HasSubstr("Oversubscribed"))));
-  // Eight processes: 0.8 s / 8, 10 sums of 6 messages each, and 8 MB 7/4 times. The solver's 0.2 s stay.
+  // Eight processes: 0.8 s / 8, 10 sums of 6 messages each, and 7/4 times 8 MB. The solver's 0.2 s stay.
   EXPECT_THAT(
       text(),
       AllOf(HasSubstr("| openmp | scores | 10 | 8 | 8.0 |"), HasSubstr("| openmp | total | 10 | 8 | 3.3 |"),

@@ -13,7 +13,7 @@ double sorted_quantile(const std::vector<double>& sorted, double p) {
   const double h = static_cast<double>(sorted.size() - 1) * p;
   const auto below = static_cast<std::size_t>(h);
   const double weight = h - static_cast<double>(below);
-  // Not 0 * infinity, and not infinity - infinity.
+  // Avoids 0 * infinity and infinity - infinity.
   if (weight == 0.0 || sorted[below] == sorted[below + 1]) return sorted[below];
   return sorted[below] + weight * (sorted[below + 1] - sorted[below]);
 }

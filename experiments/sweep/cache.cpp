@@ -16,8 +16,8 @@
 namespace proxbench {
 namespace {
 
-/// xxh3, fed piece by piece. Each piece is followed by its length, so that no two sequences of pieces look
-/// the same.
+/// An xxh3 digest of a sequence of pieces. Each piece is followed by its length, so that different sequences
+/// do not look the same.
 class Digest {
  public:
   Digest() : state_(XXH3_createState(), XXH3_freeState) { XXH3_128bits_reset(state_.get()); }
@@ -56,7 +56,7 @@ std::string value_text(const nlohmann::json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-/// Adds one text for each value below two JSON objects that differs.
+/// Adds one text for each value in which two JSON objects differ.
 void add_changes(const std::string& where, const nlohmann::json& from, const nlohmann::json& to,
                  std::vector<std::string>& out) {
   if (from == to) return;
@@ -72,7 +72,7 @@ void add_changes(const std::string& where, const nlohmann::json& from, const nlo
     add_changes(where + " " + key, from.value(key, none), to.value(key, none), out);
 }
 
-/// The options of the data that name files: what counts is the content of these, not where they lie.
+/// Returns the options of the data that name files: the content of these files counts, not their location.
 std::set<std::string> file_options(const RunParameters& job) {
   std::set<std::string> out;
   for (const OptionSpec& spec : data_format_registry().find(job.format).options)
@@ -82,8 +82,8 @@ std::set<std::string> file_options(const RunParameters& job) {
   return out;
 }
 
-/// The parameters that decide the result, but for threads and seed, which are named by themselves. Of files
-/// the bytes count, which are in the key.
+/// Returns the parameters that decide the result, without threads and seed, which have messages of their own.
+/// Files are left out because the key holds digests of their bytes.
 nlohmann::json deciding(const RunParameters& job) {
   nlohmann::json json = parameters_json(job);
   for (const char* elsewhere : {"name", "experiment", "dataset", "label", "repetition", "threads", "seed",

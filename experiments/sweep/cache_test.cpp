@@ -26,7 +26,7 @@ RunParameters a_job() {
   return job;
 }
 
-/// The run of a job, with its key.
+/// Returns the run of a job, with its key.
 proxbench::Run run_of(const RunParameters& job, double stop_at = 0.0) {
   proxbench::Run run;
   run.parameters = job;
@@ -34,7 +34,7 @@ proxbench::Run run_of(const RunParameters& job, double stop_at = 0.0) {
   return run;
 }
 
-/// As a manifest holds it and gives it back.
+/// Writes the run as a manifest and reads it back.
 proxbench::Run stored(const proxbench::Run& run) {
   return run_from(nlohmann::json::parse(run_json(run).dump()), "a test");
 }

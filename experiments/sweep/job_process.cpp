@@ -22,7 +22,7 @@ namespace proxbench {
 namespace fs = std::filesystem;
 namespace {
 
-/// How often the kernel has killed a process for want of memory.
+/// Returns how often the kernel has killed a process because memory ran out.
 long oom_kills() {
   std::ifstream in("/proc/vmstat");
   std::string key;
@@ -31,8 +31,8 @@ long oom_kills() {
   return 0;
 }
 
-/// The last line that says something of a worker, the first of what launches several (mpirun frames its
-/// complaint in rows of dashes).
+/// Returns the most informative line of a log: the last one of a worker, or the first one of a launcher of
+/// several processes (mpirun frames its message in rows of dashes).
 std::string telling_line(const std::string& log, bool first) {
   std::istringstream lines(log);
   std::string telling;
@@ -58,16 +58,16 @@ void pin(ProcessSettings& settings, const std::vector<int>& cpus, std::size_t fi
          bool bind_each) {
   const auto begin = cpus.begin() + static_cast<std::ptrdiff_t>(first);
   settings.cpus.assign(begin, begin + static_cast<std::ptrdiff_t>(threads));
-  if (bind_each)  // each by its number: OMP_PLACES=threads needs /sys, which containers may lack
+  if (bind_each)  // lists CPU numbers, because OMP_PLACES=threads needs /sys, which containers may lack
     settings.environment = {"OMP_PROC_BIND=true",
                             fmt::format("OMP_PLACES={{{}}}", fmt::join(settings.cpus, "},{"))};
   else
-    settings.environment = {"OMP_PROC_BIND=false"};  // whatever the user has set for OpenMP
+    settings.environment = {"OMP_PROC_BIND=false"};  // overrides the user's setting of OpenMP
   if (may_place_memory()) settings.memory_nodes = memory_nodes_of(settings.cpus);
 }
 
 JobLimits job_limits(const ExperimentConfig& config, const RunParameters& job) {
-  // The trainer of an external run has its time limit once for each of its stops.
+  // An external trainer may use its time limit once for each of its stops.
   const bool limited = job.time_limit > 0 && job.solver != kExternal;
   const double automatic = limited ? 60.0 + 3.0 * job.time_limit : 0.0;
   return {std::isnan(config.wall_limit) ? automatic : config.wall_limit, config.kill_grace};
@@ -118,7 +118,7 @@ std::optional<Sample> JobProcess::newest_sample() {
   in.seekg(read_);
   for (std::string line; std::getline(in, line) && !in.eof();) {
     read_ += static_cast<std::streamoff>(line.size()) + 1;
-    if (trace_lines_++ > 0) newest = line;  // behind the header
+    if (trace_lines_++ > 0) newest = line;  // skips the header
   }
   if (newest.empty()) return std::nullopt;
   return record_of(trace_columns(), newest, folder_ / "trace.csv", trace_lines_);
@@ -131,7 +131,7 @@ double JobProcess::seconds() const {
 Run JobProcess::result() const {
   const ProcessEnd& end = process_->end();
   const fs::path file = folder_ / kManifestFile;
-  // A process that dies leaves none, since it appears as a whole.
+  // A process that dies leaves no record, because the record appears as a whole.
   Run run = fs::exists(file) ? read_record(file) : run_;
   const auto set = [&](const std::string& status, const std::string& reason) {
     run.set_status(status);

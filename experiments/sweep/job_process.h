@@ -1,5 +1,5 @@
 #pragma once
-/// A job in a process of its own: started, watched, stopped, and what became of it.
+/// A job in a process of its own: starts, watches and stops it, and reads its result.
 
 #include <chrono>
 #include <filesystem>
@@ -15,45 +15,46 @@
 
 namespace proxbench {
 
-/// `proxbench-worker`, which stands beside the program that is running. Throws Error where it does not.
+/// Returns `proxbench-worker` from the folder of the running program. Throws Error if it is not there.
 std::filesystem::path worker_program();
 
 struct JobLimits {
-  double wall = 0.0;    ///< seconds of wall time after which it is asked to stop (SIGTERM); 0: no limit
+  double wall = 0.0;    ///< seconds of wall time until the process is asked to stop (SIGTERM); 0: no limit
   double grace = 10.0;  ///< seconds after which a process that was asked to stop is killed (SIGKILL)
 };
-/// Of the process of a run.
+/// Returns the limits of the process of a run.
 JobLimits job_limits(const ExperimentConfig& config, const RunParameters& job);
 
-/// The process may run on `threads` of these CPUs, from number `first` on. Its memory is spread over their
-/// NUMA nodes (process.h). With `bind_each` OpenMP binds each of its threads to one CPU. Not for processes
-/// whose threads or child processes are not OpenMP's own: these inherit the one CPU of the first thread.
+/// Restricts the process to `threads` of these CPUs, starting with number `first`. Spreads its memory over
+/// their NUMA nodes (process.h). With `bind_each`, OpenMP binds each of its threads to one CPU. Do not use it
+/// for processes with threads or child processes that are not OpenMP's: these inherit the single CPU of the
+/// first thread.
 void pin(ProcessSettings& settings, const std::vector<int>& cpus, std::size_t first, std::size_t threads,
          bool bind_each);
-/// The process of a run, within the config's memory limit. It is bound where the config says so, and there
-/// are CPUs for `at_a_time` of them, of which it is number `slot`. Several processes are bound by what
-/// launches them.
+/// Returns the settings of the process of a run, with the config's memory limit. The process is bound to CPUs
+/// if the config asks for it and there are enough CPUs for `at_a_time` processes, of which this is number
+/// `slot`. If a run has several processes, their launcher binds them.
 ProcessSettings job_settings(const ExperimentConfig& config, const RunParameters& job,
                              const std::vector<int>& cpus, std::size_t slot = 0, int at_a_time = 1);
 
 class JobProcess {
  public:
-  /// Starts the run that the record asks for, in a process that works in this folder; of `settings` command
-  /// and log are set here.
+  /// Starts the run of this record, in a process that works in this folder. Sets command and log of
+  /// `settings`.
   JobProcess(Run run, const std::filesystem::path& folder, ProcessSettings settings, const JobLimits& limits);
 
-  /// Watches it for so long at most; true once it has ended. Asks it to stop where `interrupt` is set or its
-  /// wall time is over, and kills it where it does not within the grace.
+  /// Watches the process for at most `slice`; returns true once it has ended. Asks it to stop if `interrupt`
+  /// is set or its wall time is over, and kills it if it has not stopped within the grace period.
   bool watch(std::chrono::milliseconds slice, bool interrupt);
 
-  /// The last of the samples that have been added to its trace since the last call.
+  /// Returns the newest sample that was added to the trace since the last call.
   std::optional<Sample> newest_sample();
 
-  /// Since its start.
+  /// Returns the seconds since the start of the process.
   double seconds() const;
 
-  /// After its end: the record that it wrote, or the one it was started with, with what a dead process cannot
-  /// say: status, reason, peak memory and wall time.
+  /// After the end of the process, returns the record that it wrote, or otherwise the record that it was
+  /// started with. Adds what a dead process cannot write: status, reason, peak memory and wall time.
   Run result() const;
 
  private:
@@ -64,7 +65,7 @@ class JobProcess {
   Run run_;
   std::filesystem::path folder_;
   JobLimits limits_;
-  long oom_kills_;  ///< of the kernel, before the start
+  long oom_kills_;  ///< the kernel's count before the start
   double start_;
   std::unique_ptr<Process> process_;
   std::optional<Asked> asked_;
@@ -74,10 +75,10 @@ class JobProcess {
   std::uint64_t trace_lines_ = 0;
 };
 
-/// Ends the trace of a killed run after its last whole line, and gives it a header where it has none.
+/// Cuts the trace of a killed run after its last whole line, and adds a header if it has none.
 void repair_trace(const std::filesystem::path& file);
 
-/// What the last sample of a run says that has no result of its own.
+/// Fills in the values of the last sample, for a run that has no result of its own.
 void add_last_sample(RunFigures& figures, const std::filesystem::path& trace_file);
 
 }  // namespace proxbench

@@ -10,8 +10,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// OpenMP's library binds the first thread when it is loaded. Threads of oneTBB, and trainers that are
-/// programs of their own, inherit from that one.
+/// OpenMP's library binds the first thread when it is loaded. Threads of oneTBB, and external trainers,
+/// inherit this binding.
 TEST(JobSettings, OnlyThreadsOfOpenMpAreBoundEach) {
   const std::vector<int> cpus = usable_cpus();
   if (cpus.size() < 2) GTEST_SKIP() << "one CPU";

@@ -20,14 +20,14 @@ namespace proxbench {
 namespace fs = std::filesystem;
 namespace {
 
-/// "5 s", "12 min", "1.5 h".
+/// Returns e.g. "5 s", "12 min" or "1.5 h".
 std::string duration_text(double seconds) {
   if (seconds < 90) return fmt::format("{:.0f} s", seconds);
   if (seconds < 5400) return fmt::format("{:.0f} min", seconds / 60);
   return fmt::format("{:.1f} h", seconds / 3600);
 }
 
-/// Tells how far a reference falls short of what was asked for.
+/// Warns if a reference is less exact than the config asks, and says by how much.
 void warn_if_loose(const Run& reference, const ExperimentConfig& config, const Hooks& hooks) {
   const RunParameters& job = reference.parameters;
   const std::string problem =
@@ -81,10 +81,10 @@ class LocalSweep {
   }
 
  private:
-  /// How long a process is watched before its trace is looked at again.
+  /// The time between two looks at the trace of a process.
   static constexpr std::chrono::milliseconds kSlice{500};
 
-  /// A run that is going on. `slot`: which of the runs that are made at a time.
+  /// A run in progress. `slot` is its number among the runs that are made at the same time.
   struct Active {
     const Cell* cell;
     fs::path folder;
@@ -127,7 +127,7 @@ class LocalSweep {
     run_cells(fitting);
   }
 
-  /// Makes a run that others wait for, in a folder that no other task has, on whatever machine.
+  /// Makes a run that other runs wait for, in a folder that no other task on any machine uses.
   Run made_alone(const Run& run, const std::string& folder_name, const JobLimits& limits) {
     const ScratchFolder folder(start_folder(sweep_.out / "runs" / folder_name));
     JobProcess child(run, folder.path, job_settings(config_, run.parameters, cpus_, 0, sweep_.options.jobs),
@@ -136,7 +136,7 @@ class LocalSweep {
     return child.result();
   }
 
-  /// Sets facts_, where they are not known already: with a reason if the data cannot be read, or their oracle
+  /// Sets facts_ if they are not known yet. They get a reason if the data cannot be read, or if their oracle
   /// cannot serve them.
   void describe(const std::string& dataset, const std::string& name) {
     if (dataset == described_) return;
@@ -152,7 +152,7 @@ class LocalSweep {
       hooks_.warn(fmt::format("data set {}: {}", dataset, doubt));
   }
 
-  /// Sets reference_, from what is stored or by a run of its own; it stays empty where that fails.
+  /// Sets reference_ from what is stored, or by making a run. It stays empty if that fails.
   void take_reference(const SweepProblem& problem, const std::string& name) {
     const fs::path file = reference_file(sweep_.out, problem.name);
     if (problem.lacks_reference) {
@@ -223,7 +223,7 @@ class LocalSweep {
     return {&cell, folder, slot, std::make_unique<JobProcess>(std::move(run), folder, process, limits)};
   }
 
-  /// What the record of a run says before it starts.
+  /// Returns the record of a run before it starts.
   Run begun(Run run) const {
     run.provenance = provenance();
     run.timing.comparable = rules_.not_comparable_because.empty();
@@ -233,7 +233,7 @@ class LocalSweep {
   }
 
   JobLimits until_the_end(JobLimits limits) const {
-    constexpr double kLeast = 1.0;  // 0 would be no limit
+    constexpr double kLeast = 1.0;  // 0 would mean no limit
     const double left = std::max(kLeast, rules_.ends_at - wall_seconds());
     if (std::isfinite(left) && (limits.wall == 0 || left < limits.wall)) limits.wall = left;
     return limits;
@@ -244,8 +244,8 @@ class LocalSweep {
     if (const std::optional<Sample> sample = child.newest_sample()) hooks_.on_sample(name, *sample);
   }
 
-  /// "[3/8, about 5 min left] NAME", the time once something is known of how long runs take. `elapsed`: of
-  /// the run at hand.
+  /// Returns "[3/8, about 5 min left] NAME". The time is shown once durations of runs are known. `elapsed` is
+  /// the time of the current run.
   std::string progress_text(const std::string& name, double elapsed) const {
     double known = -elapsed, unknown = 0.0;
     for (const auto& [cell, seconds] : left_) std::isnan(seconds) ? unknown += 1.0 : known += seconds;
@@ -263,18 +263,18 @@ class LocalSweep {
     Run run = one.child->result();
     if (text_of(one.folder / "log.txt").empty()) fs::remove(one.folder / "log.txt");
     complete(run, one.folder);
-    fs::remove(one.folder / kJobFile);  // the manifest says all of it, and the run is complete
+    fs::remove(one.folder / kJobFile);  // the manifest has all its contents, and the run is complete
     ended_seconds_ += one.child->seconds();
     std::string problem;
     const fs::path before = sweep_.out / "runs" / one.cell->name() / kManifestFile;
     const std::optional<Run> stored = find_record(before, problem);
     if (run.result.status == Status::kInterrupted && stored && !stored->failed())
-      fs::remove_all(one.folder);  // what is there says more
+      fs::remove_all(one.folder);  // the stored run says more
     else
       store(run, one.folder);
   }
 
-  /// Adds what a run that failed cannot tell of itself, and writes the manifest.
+  /// Adds facts that a failed run cannot record itself, and writes the manifest.
   void complete(Run& run, const fs::path& folder) const {
     RunFigures& figures = run.result;
     if (figures.data_digest.empty()) {
@@ -302,11 +302,11 @@ class LocalSweep {
   const Hooks& hooks_;
   NodeRules rules_;
   SweepResult& result_;
-  std::vector<int> cpus_;  ///< those that processes may be bound to
-  std::string described_;  ///< the data set that facts_ are of
+  std::vector<int> cpus_;  ///< CPUs that processes may be bound to
+  std::string described_;  ///< the data set of facts_
   RunFigures facts_;
-  std::optional<Run> reference_;        ///< of the problem at hand
-  std::map<std::string, double> left_;  ///< runs that have not ended, and what is known of their seconds
+  std::optional<Run> reference_;        ///< of the current problem
+  std::map<std::string, double> left_;  ///< runs that have not ended, with their expected seconds if known
   std::size_t total_ = 0, started_ = 0;
   double ended_seconds_ = 0.0;
 };

@@ -23,8 +23,8 @@ namespace proxbench {
 namespace fs = std::filesystem;
 namespace {
 
-// Names of what is on its way, in OUT/runs: ".NAME.PID.new" until a run is complete, ".NAME.PID.old" while a
-// complete one takes its place.
+// Temporary names in OUT/runs: ".NAME.PID.new" until a run is complete, ".NAME.PID.old" while a complete run
+// replaces an older one.
 constexpr const char* kNew = ".new";
 constexpr const char* kOld = ".old";
 
@@ -32,7 +32,7 @@ fs::path hidden(const fs::path& folder, const char* suffix) {
   return folder.parent_path() / fmt::format(".{}.{}{}", folder.filename().string(), getpid(), suffix);
 }
 
-/// "NAME" of ".NAME.PID.SUFFIX"; empty where it is no such name.
+/// Returns "NAME" from ".NAME.PID.SUFFIX", or an empty text if it is no such name.
 std::string hidden_name(const std::string& file) {
   if (!file.starts_with('.') || !(file.ends_with(kNew) || file.ends_with(kOld))) return "";
   const std::string middle = file.substr(1, file.size() - 5);
@@ -40,8 +40,8 @@ std::string hidden_name(const std::string& file) {
   return dot == std::string::npos ? "" : middle.substr(0, dot);
 }
 
-/// Whether this is the temporary name ".SOMETHING-PID" (of write_file_atomically(), of make_curves()) of a
-/// process that is no more.
+/// Whether this is a temporary name ".SOMETHING-PID" (by write_file_atomically() or make_curves()) of a
+/// process that has ended.
 bool left_by_the_dead(const std::string& name) {
   const std::size_t dash = name.find_last_of('-');
   std::int64_t id = 0;
@@ -55,7 +55,7 @@ void remove_temporary_files(const fs::path& out) {
   for (const fs::path& folder : {out, out / "runs", out / "references", out / "figures", out / "tables"})
     for (const fs::directory_entry& entry : fs::directory_iterator(folder))
       if (left_by_the_dead(entry.path().filename().string())) left.push_back(entry.path());
-  std::error_code ignored;  // what is left here is in nobody's way, and the next sweep's to remove
+  std::error_code ignored;  // leftovers harm nobody, and the next sweep removes them
   for (const fs::path& path : left) fs::remove_all(path, ignored);
 }
 
@@ -67,8 +67,8 @@ void end_unfinished(const fs::path& out, const std::function<bool(const std::str
   std::sort(left.begin(), left.end());  // .new before .old of the same run
   for (const fs::path& path : left) {
     const fs::path folder = path.parent_path() / hidden_name(path.filename().string());
-    // The worker writes the manifest. The job file goes once the run is complete; that of a data set and of a
-    // reference stays.
+    // The worker writes the manifest. The job file is removed once the run is complete, except for jobs that
+    // describe a data set or make a reference.
     const bool complete = fs::exists(path / "manifest.json") && !fs::exists(path / kJobFile);
     if (complete && (path.extension() == kNew || !fs::exists(folder)))
       publish(path, folder);

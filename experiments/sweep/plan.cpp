@@ -24,13 +24,13 @@ namespace proxbench {
 namespace fs = std::filesystem;
 namespace {
 
-/// Points of the path in a folder of a run, whatever became of it.
+/// Returns the number of path points in the folder of a run, however the run ended.
 std::int64_t stored_points(const fs::path& folder) {
   const std::string text = text_of(folder / "path.csv");
   return std::max<std::int64_t>(std::count(text.begin(), text.end(), '\n') - 1, 0);
 }
 
-/// What a stored run says of whether it is the one that is asked for.
+/// Returns why a stored run does not replace the run that is asked for.
 std::vector<std::string> reasons_to_run(const Run& stored, const Run& asked, bool comparable) {
   std::vector<std::string> why;
   const std::string &failure = stored.result.failure, &reason = stored.result.reason;
@@ -50,7 +50,7 @@ std::string absolute(const std::string& file) {
   return file.empty() ? "" : fs::absolute(file).lexically_normal().string();
 }
 
-/// What all jobs on a data set have in common.
+/// Returns the settings that all jobs on a data set share.
 RunParameters job_on(const ExperimentConfig& config, const DataConfig& data) {
   RunParameters job;
   job.name = data.name;
@@ -76,7 +76,7 @@ RunParameters job_on(const ExperimentConfig& config, const DataConfig& data) {
   return job;
 }
 
-/// Looks at what is stored. Each file of data is read once.
+/// Checks which runs are stored. Each data file is read once.
 class Inspector {
  public:
   Inspector(const ExperimentConfig& config, const fs::path& out, const SweepOptions& options)
@@ -93,7 +93,7 @@ class Inspector {
     problem.reference = asked(reference_job(config_, cell), 0.0);
     try {
       problem.known_reference = find_reference(out_, problem.name, *problem.reference);
-    } catch (const Error& error) {  // of another version, or damaged
+    } catch (const Error& error) {  // it has another version or is damaged
       problem.unread = error.what();
     }
     if (problem.known_reference && !serves(*problem.known_reference, config_))
@@ -157,7 +157,7 @@ class Inspector {
 std::string unmet_needs(const RunParameters& job, const OracleInfo* oracle) {
   if (job.solver == kExternal)
     if (std::string unmet = unmet_trainer(job, oracle); !unmet.empty()) return unmet;
-  // All values of a path are above 0, and which they are changes nothing.
+  // All values of a path are above 0. Which values they are does not matter here.
   Penalty penalty{job.lambda, job.mu};
   if (!job.path.empty()) (job.path_of_mu ? penalty.mu : penalty.lambda) = 1.0;
   const SolverInfo& info = solver_or_trainer(job.solver);
@@ -231,7 +231,7 @@ RunParameters reference_job(const ExperimentConfig& config, const RunParameters&
   job.time_limit = config.reference_time_limit;
   job.seed = config.seed;
   job.warm_up = 0.0;
-  // Nobody looks at its trace.
+  // Nobody reads the trace of a reference.
   job.sampling_budget = std::min(job.sampling_budget, RunParameters{}.sampling_budget);
   return job;
 }
@@ -248,9 +248,9 @@ std::vector<SweepProblem> inspect(const ExperimentConfig& config, const fs::path
                                   const SweepOptions& options, const std::string& only) {
   const std::vector<RunParameters> plan = plan_runs(config);
   Inspector inspector(config, out, options);
-  // One repetition after the other, the solvers of each in an order that is drawn, so that no solver is
-  // always first and a slow spell of the machine hits all alike. A resumed sweep keeps the order, since every
-  // cell is drawn for.
+  // Repetitions run one after the other. The order of solvers within a repetition is drawn at random, so that
+  // no solver is always first and a slow phase of the machine affects all alike. Every cell draws, stored or
+  // not, so a resumed sweep keeps the order.
   Random random(config.seed);
   std::vector<SweepProblem> problems;
   for (std::size_t i = 0; i < plan.size(); ++i) {

@@ -9,7 +9,7 @@
 namespace proxbench {
 namespace {
 
-/// An empty file for each that the config names, so that a test needs no data.
+/// Makes an empty file for each file that the config names, so that a test needs no data.
 void make_data_files(const Ini& config, const TestFolder& data) {
   for (const IniSection& section : config.sections) {
     if (!section.name.starts_with("data")) continue;
@@ -20,7 +20,7 @@ void make_data_files(const Ini& config, const TestFolder& data) {
   }
 }
 
-/// `prefix`: how the names of the experiments in a folder of configs begin, beside those of its files.
+/// Checks a folder of configs: the name of each experiment is `prefix` followed by the name of its file.
 void expect_good_configs(const std::string& folder, const std::string& prefix) {
   std::size_t checked = 0;
   for (const auto& entry : std::filesystem::directory_iterator(PROXBENCH_SOURCE_DIR "/configs" + folder)) {

@@ -27,7 +27,7 @@ extern char** environ;
 namespace proxbench {
 namespace {
 
-/// The first line of a file; none where it cannot be read or is empty.
+/// Returns the first line of a file, or none if it cannot be read or is empty.
 std::optional<std::string> first_line(const std::string& file) {
   std::ifstream in(file);
   std::string line;
@@ -39,7 +39,7 @@ std::string or_unavailable(const std::optional<std::string>& text) {
   return text && !text->empty() ? *text : kUnavailable;
 }
 
-/// The value of "KEY : VALUE" or "KEY=VALUE" lines.
+/// Returns the value of a line "KEY : VALUE" or "KEY=VALUE".
 std::optional<std::string> value_in(const std::string& file, const std::string& key, char separator) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
@@ -52,7 +52,7 @@ std::optional<std::string> value_in(const std::string& file, const std::string& 
   return std::nullopt;
 }
 
-/// "L1d 32K, L1i 32K, L2 1024K, L3 32768K", of the first CPU.
+/// Returns the caches of the first CPU, e.g. "L1d 32K, L1i 32K, L2 1024K, L3 32768K".
 std::string caches() {
   std::string out;
   for (int index = 0;; ++index) {
@@ -69,7 +69,7 @@ std::string caches() {
   return out.empty() ? kUnavailable : out;
 }
 
-/// The distinct governors of the CPUs.
+/// Returns the distinct governors of the CPUs.
 std::string governors() {
   std::set<std::string> found;
   for (const int cpu : usable_cpus())
@@ -133,7 +133,7 @@ std::map<std::string, std::string> slurm_job() {
           {"restarts", environment_text("SLURM_RESTART_COUNT")}};
 }
 
-/// The command line of this process, as a shell reads it back.
+/// Returns the command line of this process, quoted for a shell.
 std::string command_line() {
   std::ifstream in("/proc/self/cmdline", std::ios::binary);
   std::vector<std::string> words;

@@ -1,5 +1,6 @@
 #pragma once
-/// Where, when and with what a run was made, and what on this machine could spoil its timings.
+/// Records where, when and with which program a run was made, and what on this machine could disturb its
+/// timings.
 
 #include <string>
 #include <vector>
@@ -11,26 +12,26 @@ namespace proxbench {
 /// The text of a fact that cannot be read.
 inline constexpr const char* kUnavailable = "unavailable";
 
-/// Of this program, machine and moment. In a job of Slurm, `slurm` has its name, job, node, partition,
-/// restarts.
+/// Describes this program, this machine and the current time. In a Slurm job, `slurm` holds its name, job,
+/// node, partition and restarts.
 Provenance provenance();
 
-/// What of the program decides the results of runs: a digest of the sources that do
-/// (scripts/source-facts.cmake lists them), the compiler and its flags. Neither the revision nor what else
-/// the program does is part of it.
+/// Returns a digest of the sources that decide the results of runs (listed by scripts/source-facts.cmake),
+/// and of the compiler and its flags. The revision and the rest of the program are not part of it.
 std::string deciding_code();
 
-/// The value of an environment variable; empty where it is not set.
+/// Returns the value of an environment variable, or an empty text if it is not set.
 std::string environment_text(const char* name);
 
-/// The text as one word of a shell's command line, quoted where it must be.
+/// Returns the text as one word of a shell command, quoted if necessary.
 std::string shell_word(const std::string& text);
 
-/// That other programs leave too little of the CPUs for so many threads; empty: they do not.
+/// Returns a warning if other programs leave too few CPUs for this number of threads; otherwise an empty
+/// text.
 std::string busy_text(int threads);
 
-/// One line each for what could spoil timings with so many threads a run and so many runs at a time: load,
-/// clock frequencies that change, too few cores, too little memory left.
+/// Returns one line for each possible disturbance of timings with `threads` threads per run and `jobs` runs
+/// at a time: load, changing clock frequencies, too few cores, too little free memory.
 std::vector<std::string> timing_hazards(int threads, int jobs);
 
 }  // namespace proxbench

@@ -44,7 +44,7 @@ class Measurement {
       hooks_.warn("timings: " + hazard);
   }
 
-  /// One cell for each problem.
+  /// Returns one cell for each problem.
   std::vector<RunParameters> planned() const {
     std::vector<RunParameters> out;
     for (const RunParameters& cell : plan_runs(config_))
@@ -56,7 +56,7 @@ class Measurement {
   void measure(const RunParameters& cell, std::vector<Run>& runs) {
     if (const std::string unmet = unmet_needs(cell); !unmet.empty())
       throw Error::usage(fmt::format("{}: {}", cell.name, unmet));
-    std::string first, weights;  // the run that the others are compared with, and where it ended
+    std::string first, weights;  // the run that others are compared with, and its final weights
     for (int repetition = 1; repetition <= options_.repetitions; ++repetition)
       for (const int threads : options_.threads)
         for (const std::string& backend : options_.backends) {
@@ -76,7 +76,7 @@ class Measurement {
         }
   }
 
-  /// The same work in every run: no clock decides where it ends.
+  /// Makes all runs do the same work: no clock decides where they end.
   RunParameters asked(const RunParameters& cell, int threads, const std::string& backend,
                       int repetition) const {
     RunParameters job = cell;
@@ -107,7 +107,7 @@ class Measurement {
     Run run;
     run.parameters = job;
     run.provenance = provenance_;
-    run.timing.cpus = settings.cpus;  // none: it is bound to none
+    run.timing.cpus = settings.cpus;  // empty: the run is not bound
     JobProcess child(run, folder, settings, job_limits(config_, job));
     while (!child.watch(std::chrono::milliseconds(500), hooks_.stop())) {
     }

@@ -1,6 +1,6 @@
 #pragma once
-/// How a run scales with threads and processes, by phase: the same iterations with several numbers of them,
-/// each run by itself on CPUs of its own, profiled (core/base/profile.h).
+/// Measures how each phase of a run scales with threads and processes. Runs make the same iterations with
+/// different numbers of threads, one run at a time on its own CPUs, with profiling (core/base/profile.h).
 
 #include <cstdint>
 #include <filesystem>
@@ -15,20 +15,20 @@ namespace proxbench {
 
 struct ScalingOptions {
   std::vector<int> threads;  ///< 1 is always among them; none: 1 to all CPUs
-  /// Names of Backend, or kProcessesBackend: as many processes of one thread.
+  /// Names of Backend, or kProcessesBackend, which uses processes of one thread instead of threads.
   std::vector<std::string> backends{"openmp", "tbb"};
-  std::vector<std::string> solvers;  ///< labels of the config; none: its first
+  std::vector<std::string> solvers;  ///< labels of the config; none: only the first
   int repetitions = 3;
-  std::int64_t iterations = 50;  ///< of every run, fewer where it converges before
+  std::int64_t iterations = 50;  ///< per run; fewer if it converges earlier
 };
 
-/// The options with what they leave open, threads ascending. Throws Error (kUsage) where the config has no
-/// such solver, or paths.
+/// Fills in missing options and sorts threads in ascending order. Throws Error (kUsage) if the config lacks
+/// one of the solvers, or has paths.
 ScalingOptions completed(ScalingOptions options, const ExperimentConfig& config);
 
-/// Makes all runs, one at a time, repetitions outermost; `options`: completed(). `scratch` is a folder for
-/// them, which is removed afterwards. Throws Error where a run fails, where two runs of a problem end at
-/// different weights, or where it was interrupted.
+/// Makes all runs, one at a time, with repetitions as the outermost loop. `options` must come from
+/// completed(). `scratch` is a folder for the runs, which is removed afterwards. Throws Error if a run fails,
+/// if two runs of a problem end at different weights, or on an interrupt.
 Scaling run_scaling(const ExperimentConfig& config, const ScalingOptions& options,
                     const std::filesystem::path& scratch, const Hooks& hooks = {});
 

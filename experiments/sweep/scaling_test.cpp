@@ -102,7 +102,7 @@ TEST_F(Scale, TellsWhatTheCommandForProcessesComplainsOf) {
 }
 
 TEST_F(Scale, ProcessesAreStartedByTheCommandForThem) {
-  // What stands in for mpirun starts the command once and notes how many were asked for.
+  // The substitute for mpirun starts the command once and records the number of processes.
   folder.write("launch", "#!/bin/sh\necho $1 >>processes.txt\nshift\nexec \"$@\"\n");
   fs::permissions(folder / "launch", fs::perms::owner_all);
   const Result result =

@@ -62,7 +62,7 @@ bool failed_run(const Run& run) {
 }
 
 void warn_of_run(const Run& run, const std::optional<Run>& reference, const Hooks& hooks) {
-  constexpr double kRounding = 1e-10;  // relative differences of F this small are rounding of its sums
+  constexpr double kRounding = 1e-10;  // smaller relative differences of F are rounding of its sums
   const std::string &name = run.parameters.name, &reason = run.result.reason;
   if (run.failed() || !reason.empty())
     hooks.warn(fmt::format("{}: {}{}{}", name, run.status(), reason.empty() ? "" : ": ", reason));

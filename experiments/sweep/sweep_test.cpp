@@ -1,4 +1,4 @@
-/// Sweeps as users run them: each run in a process of its own, resumed, interrupted, limited.
+/// Sweeps as users run them: each run has its own process; sweeps are resumed, interrupted and limited.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// What a run that never ends by itself is made of.
+/// The config of a run that never ends by itself.
 const char* const kSlow = R"([experiment]
 name = slow
 lambda = 1
@@ -56,18 +56,15 @@ class SweepProcess : public CommandLine {
   Result sweep(const std::string& more = "", const std::string& config = "tiny.ini") const {
     return run("run " + config + " --out out --quiet --set experiment.warm_up=0 " + more);
   }
-  /// Inode numbers of manifests: a run that was made again has another.
-  std::map<std::string, ino_t> stored() const {
-    std::map<std::string, ino_t> out;
-    for (const auto& entry : fs::directory_iterator(folder / "out/runs")) {
-      struct stat status {};
-      stat((entry.path() / "manifest.json").c_str(), &status);
-      out[entry.path().filename()] = status.st_ino;
-    }
+  /// Inode numbers of manifests. A run that was made again has another one.
+  std::map<std::string, fs::file_time_type> stored() const {
+    std::map<std::string, fs::file_time_type> out;
+    for (const auto& entry : fs::directory_iterator(folder / "out/runs"))
+      out[entry.path().filename()] = fs::last_write_time(entry.path() / "manifest.json");
     return out;
   }
-  /// Starts a sweep, waits until the trace of a run of this name has so many lines, acts, and returns the
-  /// status of the sweep's process.
+  /// Starts a sweep, waits until the trace of a run of this name has `lines` lines, calls `act`, and returns
+  /// the status of the sweep's process.
   int start_and(const std::string& config, const std::string& run, const std::function<void(pid_t)>& act,
                 const char* plugin = nullptr, std::ptrdiff_t lines = 4) const {
     const pid_t child = fork();
@@ -87,7 +84,7 @@ class SweepProcess : public CommandLine {
     waitpid(child, &status, 0);
     return status;
   }
-  /// Whether the process no longer handles SIGINT: it has seen one.
+  /// Whether the process no longer handles SIGINT, which means that it has received one.
   static bool stopping(pid_t id) {
     std::istringstream lines(read_text(fmt::format("/proc/{}/status", id)));
     for (std::string line; std::getline(lines, line);)
@@ -95,7 +92,7 @@ class SweepProcess : public CommandLine {
         return (std::stoull(line.substr(8), nullptr, 16) >> (SIGINT - 1) & 1) == 0;
     return true;
   }
-  /// Whether a process that is not ours to wait for ends within 10 s.
+  /// Whether a process that is not our child ends within 10 s.
   static bool ends(pid_t id) {
     for (int i = 0; i < 1000; ++i) {
       const std::string stat = read_text(fmt::format("/proc/{}/stat", id));
@@ -104,7 +101,7 @@ class SweepProcess : public CommandLine {
     }
     return false;
   }
-  /// Lines of the trace of a run that is going on.
+  /// Returns the number of lines in the trace of a running run.
   std::ptrdiff_t lines_of(const std::string& run) const {
     std::error_code not_yet;
     for (fs::directory_iterator entry(folder / "out/runs", not_yet), end; !not_yet && entry != end;
@@ -215,7 +212,7 @@ TEST_F(SweepProcess, ForceMakesAllAnew) {
   ASSERT_EQ(sweep().status, 0);
   const auto before = stored();
   ASSERT_EQ(sweep("--force").status, 0);
-  for (const auto& [name, inode] : stored()) EXPECT_NE(inode, before.at(name)) << name;
+  for (const auto& [name, time] : stored()) EXPECT_NE(time, before.at(name)) << name;
 }
 
 TEST_F(SweepProcess, AManifestTellsWhereARunCameFrom) {
@@ -253,7 +250,7 @@ TEST_F(SweepProcess, RunsMadeAtATimeAreNotComparable) {
   EXPECT_EQ(sweep("--jobs 0").status, 2);
   EXPECT_THAT(run("run tiny.ini --out out --set experiment.warm_up=0 --jobs 2 --dry-run").out,
               HasSubstr("4 of them stored"));
-  // A sweep that times its runs does not take them for its own.
+  // A sweep that measures times does not reuse them.
   EXPECT_THAT(run("run tiny.ini --out out --set experiment.warm_up=0 --dry-run").out,
               AllOf(HasSubstr("0 of them stored"), HasSubstr("not comparable: 2 runs were made at a time")));
 }
@@ -267,7 +264,7 @@ TEST_F(SweepProcess, DataThatCannotBeReadCostTheirRunsOnly) {
                                 HasSubstr("bad.txt:2: found "), HasSubstr("4 of 8 runs failed")));
   EXPECT_EQ(manifest("words-lambda1-gd-rep1")["status"], "max-iterations");
   EXPECT_EQ(manifest("bad-lambda1-gd-rep1")["status"], "skipped(the data cannot be read)");
-  folder.write("bad.txt", kTrain);  // failures are never served
+  folder.write("bad.txt", kTrain);  // failed runs are never reused
   EXPECT_EQ(sweep("", "two.ini").status, 0);
   EXPECT_EQ(manifest("bad-lambda1-gd-rep1")["status"], "max-iterations");
 }
@@ -355,7 +352,7 @@ TEST_F(SweepProcess, AKilledRunIsRecordedAndCostsOnlyItself) {
   folder.write("slow.ini", kSlow + std::string("max_iterations = 2\n"));
   const int status = start_and("slow.ini", "synthetic-ocr-lambda1-prox-gd-rep1", [](pid_t id) {
     const std::string children = fmt::format("/proc/{0}/task/{0}/children", id);
-    kill(std::stoi(read_text(children)), SIGSEGV);  // its only one: the run's process
+    kill(std::stoi(read_text(children)), SIGSEGV);  // the only child: the run's process
   });
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1);
   const json crashed = manifest("synthetic-ocr-lambda1-prox-gd-rep1");
@@ -373,7 +370,7 @@ TEST_F(SweepProcess, WhatAKilledSweepLeftIsEndedByTheNext) {
   fs::rename(runs / "words-lambda1-prox-newton-rep1",
              runs / ".words-lambda1-prox-newton-rep1.17.old");                            // moved aside
   folder.write("out/runs/.words-lambda0.5-gd-rep1.17.new/trace.csv", "half");             // not complete
-  folder.write("out/runs/.words-lambda0.5-prox-newton-rep1.17.old/manifest.json", "{}");  // replaced already
+  folder.write("out/runs/.words-lambda0.5-prox-newton-rep1.17.old/manifest.json", "{}");  // already replaced
   folder.write("out/.config.ini.tmp-4194305", "half");  // above the largest process id
   folder.write("out/figures/.drawing-4194305/half", "");
   EXPECT_THAT(run("run tiny.ini --out out --set experiment.warm_up=0").err,
@@ -424,7 +421,7 @@ TEST_F(SweepProcess, ASolverThatGoesWrongCostsItsOwnRunsOnly) {
   EXPECT_EQ(ended("hang")["iterations"], 2) << "of the last sample";
   EXPECT_EQ(ended("gd")["status"], "max-iterations");
   EXPECT_EQ(ended("prox-newton")["status"], "converged");
-  // None of these is served: not even the one that is no failure, since it was cut off.
+  // None of these runs is used again. Even the one that did not fail is not, since it was cut off.
   const Result again =
       run("--plugin " PROXBENCH_TEST_PLUGINS
           "/misbehaving.so run wrong.ini --out out --dry-run "

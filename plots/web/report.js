@@ -1,5 +1,5 @@
-// The charts and the sortable tables of a report. A chart's panels stand in its figure as JSON, which
-// plots/page_charts.h describes; the reader chooses above it which of them is drawn, and how much of it.
+// The charts and the sortable tables of a report. A chart's figure contains its panels as JSON, in the format of
+// plots/page_charts.h. With the controls above it, the reader chooses which of them is drawn, and how much of it.
 "use strict";
 (() => {
   const TICKS = JSON.parse(document.getElementById("ticks").textContent)
@@ -9,7 +9,7 @@
   const FAILED_DASH = [3, 5];
   const PRINT_WIDTH = 660;
 
-  // Attributes that are functions handle events.
+  // Makes an element. Attributes that are functions become event handlers.
   function element(tag, attributes = {}, ...children) {
     const made = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes))
@@ -25,7 +25,7 @@
     return rounded.toLocaleString("en-US", {maximumFractionDigits: 10});
   }
 
-  // The ticks of the largest rank that has room between low and high, as dygraphs takes them.
+  // Returns the ticks of the largest rank that fits between low and high, in the format of dygraphs.
   function logTicks(low, high, pixels, opts, graph, values) {
     const room = Math.max(2, Math.floor(pixels / opts("pixelsPerLabel")));
     const inside = TICKS.filter(({v}) => v >= low && v <= high);
@@ -76,7 +76,7 @@
         element("button", {type: "button", onclick: () => this.graph?.resetZoom()}, "Reset zoom"));
     }
 
-    // A choice of a member of the state from [value, text] pairs; without them a check box.
+    // Adds a choice for a member of the state from [value, text] pairs, or a check box without pairs.
     addControl(member, text, pairs) {
       const property = pairs ? "value" : "checked";
       const onchange = (event) => {
@@ -90,7 +90,7 @@
       this.controls.append(element("label", {class: "choice"}, ...(pairs ? [text, control] : [control, text])));
     }
 
-    // The check boxes of the solvers, which are the legend as well: beside each stands what is read off.
+    // The check boxes of the solvers. They are also the legend, and show the values that are read off.
     legend() {
       this.place = element("span", {class: "place"});
       this.solvers = this.data.curves.map(({name, colour, dash}) => {
@@ -111,7 +111,7 @@
 
     // ---- drawing
 
-    // The curves that the reader asks for, each with its points [x, low, y, high].
+    // Returns the curves that the reader has chosen, each with its points [x, low, y, high].
     shownCurves() {
       const {x, repetitions, failed, uncomparable} = this.state;
       const {each, median = each} = this.panel.against[x];
@@ -127,8 +127,8 @@
       return drawn;
     }
 
-    // Rows [x, [low, middle, high], ...] as dygraphs takes them: null where a curve has no sample, NaN where its value
-    // cannot be shown. A band that goes below what can be shown is drawn down to there.
+    // Returns rows [x, [low, middle, high], ...] for dygraphs. An entry is null if a curve has no sample there, and NaN
+    // if its value cannot be shown. A band that goes below the values that can be shown is drawn down to their limit.
     rows() {
       const floor = this.panel.floor ?? -Infinity;
       const rows = new Map();
@@ -142,7 +142,7 @@
       return [...rows.values()].sort((a, b) => a[0] - b[0]);
     }
 
-    // dygraphs takes other axes only when it makes a chart. The zoom stays where the x axis is the same.
+    // dygraphs can change axes only by making a new chart. The zoom stays if the x axis is the same.
     redraw() {
       const {quantity, x, log_x} = this.state, x_axis = `${x} ${log_x}`;
       const window = x_axis === this.x_axis && this.graph?.isZoomed("x") ? this.graph.xAxisRange() : null;
@@ -234,7 +234,7 @@
       Object.assign(this.cursor.style, {left: `${left}px`, top: `${area.y}px`, height: `${area.h}px`});
     }
 
-    // Where x stands in the chart, in pixels; graph.toDomXCoord() knows no log axis.
+    // Returns the position of x in the chart, in pixels. graph.toDomXCoord() does not support log axes.
     left(x) {
       const area = this.graph.getArea();
       return area.x + this.graph.toPercentXCoord(x) * area.w;
@@ -254,7 +254,7 @@
       event.preventDefault();
     }
 
-    // Moves the reading line to the next sample in view that is a fiftieth of the width away.
+    // Moves the reading line to the next sample in view that is at least a fiftieth of the width away.
     step(direction) {
       const area = this.graph.getArea(), selected = this.graph.getSelection();
       const places = this.graph.file_.map(([x]) => this.left(x));
@@ -266,7 +266,7 @@
 
     // ---- zoom
 
-    // Shows the middle of the x axis, `factor` times as wide, within where the data are.
+    // Shows the middle of the x axis, `factor` times as wide, within the range of the data.
     zoomBy(factor) {
       const [from, to] = this.state.log_x ? [Math.log10, (v) => 10 ** v] : [(v) => v, (v) => v];
       const [low, high] = this.graph.xAxisRange().map(from), [least, most] = this.graph.xAxisExtremes().map(from);
@@ -276,7 +276,7 @@
       else this.graph.updateOptions({dateWindow: window.map(to)});
     }
 
-    // The print style applies the zoom; drawing anew would be too late for what is printed.
+    // The print style applies the zoom. Drawing again would come too late for the printed page.
     fitPaper() {
       const {width, height} = this.graph?.size() ?? {width: PRINT_WIDTH, height: 0};
       this.frame.style =
@@ -284,7 +284,7 @@
     }
   }
 
-  // One finger reads off and scrolls the page, two zoom.
+  // One finger reads off values and scrolls the page; two fingers zoom.
   function interaction() {
     const usual = Dygraph.defaultInteractionModel;
     let pinching = false;
@@ -299,8 +299,8 @@
 
   // ---- tables
 
-  // "(1,234)", "-50.0 %", "1.2e-05", "~1.20" as numbers, "2.50-3.10" by its lower end. Cells without a number ("-",
-  // "never", "?") stand last, whichever way the others go.
+  // Compares "(1,234)", "-50.0 %", "1.2e-05" and "~1.20" as numbers, and "2.50-3.10" by its lower end. Cells without a
+  // number ("-", "never", "?") come last in both directions.
   function compareCells(a, b, numeric, direction) {
     const nothing = (text) => ["", "-", "never", "n/c", "?"].includes(text);
     if (nothing(a) || nothing(b)) return nothing(a) - nothing(b);
@@ -331,7 +331,7 @@
 
   const charts = [...document.querySelectorAll("figure.chart")].map((figure) => new Chart(figure));
 
-  // On paper folded summaries are open, and charts keep what is drawn, enlarged or reduced to the width of the page.
+  // On paper, folded summaries are open. Charts keep their content, and are scaled to the width of the page.
   let opened = [];
   window.addEventListener("beforeprint", () => {
     opened = [...document.querySelectorAll("details.printed:not([open])")];

@@ -10,8 +10,8 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::StartsWith;
 
-/// A run on f* = 100 whose objective is 110, 101 and 100.5 after 1, 4 and 9 passes, a second each; it is
-/// known shortly before, too.
+/// A run with f* = 100 whose objective is 110, 101 and 100.5 after 1, 4 and 9 passes of a second each. It
+/// also has a sample shortly before each.
 proxbench::Run run_of(const std::string& label) {
   proxbench::Run run;
   run.parameters.dataset = "lists";

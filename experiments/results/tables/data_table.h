@@ -8,9 +8,9 @@
 
 namespace proxbench {
 
-/// A row for each data set, in the order of the runs: instances, positions, features, outputs, d, and the
-/// bytes of the marginals that a solver keeps of all instances where a run tells them (its note
-/// belief_bytes).
+/// One row for each data set, in the order of the runs: instances, positions, features, outputs and d. If a
+/// run has the note belief_bytes, the row also has the bytes of the marginals that its solver keeps for all
+/// instances.
 TableSet data_table(const std::vector<Run>& runs);
 
 }  // namespace proxbench

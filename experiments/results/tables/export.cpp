@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What every table tells its runs by. The points of a path have a lambda and a mu of their own.
+/// The columns that identify a run in every table. The points of a path have a lambda and a mu of their own.
 Json identity_of(const Run& run, bool of_points) {
   const RunParameters& p = run.parameters;
   Json out{{"name", run_name(run)}, {"experiment", p.experiment}, {"dataset", p.dataset}};
@@ -31,7 +31,7 @@ Json identity_of(const Run& run, bool of_points) {
   return out;
 }
 
-/// The value as a cell.
+/// Converts a value to a cell.
 Json cell_of(const Json& value) {
   if (value.is_object()) return csv_value(value);
   if (!value.is_array()) return value;
@@ -146,7 +146,7 @@ void write_sqlite(const fs::path& file, const std::vector<ExportTable>& tables) 
   fs::remove(temporary);
   {
     Database database(temporary);
-    database.run("PRAGMA journal_mode = MEMORY; BEGIN");  // a file that is not there yet needs no journal
+    database.run("PRAGMA journal_mode = MEMORY; BEGIN");  // a new file needs no journal
     for (const ExportTable& table : tables)
       if (!table.rows.empty()) database.insert(table);
     database.run("COMMIT");

@@ -10,26 +10,29 @@
 
 namespace proxbench {
 
-/// Rows are objects with the same members: null, numbers, truth values and texts. Maps and lists are texts
-/// "NAME=VALUE NAME=VALUE" and "VALUE VALUE". Null: not measured, or it does not apply.
+/// Rows are objects with the same members: null, numbers, truth values and texts. Maps and lists become texts
+/// "NAME=VALUE NAME=VALUE" and "VALUE VALUE". Null means not measured, or not applicable.
 struct ExportTable {
   std::string name;  ///< "runs", "samples" or "points"
   std::vector<nlohmann::ordered_json> rows;
 };
 
-/// A row for each run: what it is told by, then the columns of run_fields(). A lambda path has `path` in the
-/// place of its lambda or mu; its numbers are those of its last point, its costs those of all points.
+/// One row for each run: its identity, then the columns of run_fields(). A lambda path has `path` instead of
+/// lambda or mu. Its results are from its last point, and its costs are the sum over all points.
 ExportTable table_of_runs(const std::vector<Run>& runs);
-/// A row for each sample: what its run is told by, the columns of its trace, the relative difference to f*.
+/// One row for each sample: the identity of its run, the columns of its trace, and the relative difference to
+/// f*.
 ExportTable table_of_samples(const std::vector<Run>& runs);
-/// A row for each point of a lambda path: what its run is told by, its number, the columns of path.csv.
+/// One row for each point of a lambda path: the identity of its run, its number, and the columns of path.csv.
 ExportTable table_of_points(const std::vector<Run>& paths);
 
-/// A header line, numbers in full precision, nothing for null. No field is quoted: in texts, ";" stands for a
-/// comma and a space for what could end or hide a field. NumPy's genfromtxt, pandas and R read it.
+/// Writes a header line, numbers in full precision, and nothing for null. No field is quoted: in texts, ";"
+/// replaces a comma, and a space replaces what could end or hide a field. NumPy's genfromtxt, pandas and R
+/// can read it.
 std::string csv_text(const ExportTable& table);
 
-/// Writes all tables that have a row into one SQLite file, in the place of what was there. Throws Error.
+/// Writes all tables that have a row into one SQLite file, which replaces an older one. Throws Error on
+/// failure.
 void write_sqlite(const std::filesystem::path& file, const std::vector<ExportTable>& tables);
 
 }  // namespace proxbench

@@ -42,7 +42,7 @@ proxbench::Run made_up() {
   return run;
 }
 
-/// The last row of a table as its CSV has it, by column.
+/// Returns the last row of a table's CSV, by column.
 std::map<std::string, std::string> last_row(const ExportTable& table) {
   std::istringstream lines(csv_text(table));
   std::string head, line, last;

@@ -41,7 +41,7 @@ std::string charge_note(const ProblemSet& set, double par) {
       par, limit, set.measure, limit.empty() ? "" : " where there is none");
 }
 
-/// What "?" and "2.50-3.10" mean, where they stand.
+/// Explains "?" and "2.50-3.10" if they occur.
 std::vector<std::string> range_notes(const MeansGroup& group) {
   const ProblemSet& set = group.set;
   std::vector<std::string> notes;

@@ -15,8 +15,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// A run that goes down to f* = 100 at `seconds`, known to a twentieth; 0: it never leaves 110, where it
-/// stays for 20 s.
+/// A run that reaches f* = 100 at `seconds`, which is known to a twentieth. With 0, it never leaves 110,
+/// where it stays for 20 s.
 proxbench::Run run_of(const std::string& label, int repetition, double seconds, double time_limit = 50.0) {
   proxbench::Run run;
   run.parameters.experiment = "e";
@@ -41,7 +41,7 @@ proxbench::Run run_of(const std::string& label, int repetition, double seconds, 
   return run;
 }
 
-/// Asks for means to 1e-3.
+/// Asks for means of the costs to 1e-3.
 Presentation presentation(double shift = 1.0, double par = 10.0, const std::string& measure = "seconds") {
   Presentation out;
   out.targets = {1e-3};
@@ -114,7 +114,7 @@ TEST(Means, AreOfOneMachineWhereTheyAreSeconds) {
   EXPECT_EQ(groups[1].set.machine, "unknown machine");
   EXPECT_NEAR(groups[1].rows[0].means[0].to, 4.0, 1e-9);
   EXPECT_EQ(means(runs, 1.0, 10.0, "passes").size(), 1u);
-  // The same repetition on both: two problems, none of them a mixture.
+  // The same repetition on both machines makes two problems, neither of which mixes machines.
   proxbench::Run again = run_of("a", 2, 4);
   again.provenance.machine = "fast";
   again.folder += "@fast";

@@ -12,7 +12,7 @@
 namespace proxbench {
 namespace {
 
-/// The paper's number for lambda in one of its lists.
+/// Returns the paper's number for lambda from one of its lists.
 double printed(const PaperConfig& paper, const std::vector<double>& numbers, double lambda) {
   for (std::size_t i = 0; i < numbers.size(); ++i)
     if (paper.lambdas[i] == lambda) return numbers[i];
@@ -37,7 +37,7 @@ PaperRow row_of(const Run& run, const PaperConfig& paper) {
   return row;
 }
 
-/// Adds mean and, where there are two, standard deviation of the rows that are optima.
+/// Adds the mean of the rows that are optima and, if there are two or more, their standard deviation.
 void add_statistics(std::vector<PaperRow>& rows) {
   std::vector<PaperRow> optima;
   std::ranges::copy_if(rows, std::back_inserter(optima), &PaperRow::optimal);

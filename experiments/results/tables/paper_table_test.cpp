@@ -28,7 +28,7 @@ proxbench::Run optimum(const std::string& dataset, double lambda, std::uint64_t 
   return run;
 }
 
-/// Two splits that differ by their seed, and a data set of its own; the paper prints nothing for lambda = 9.
+/// Two splits that differ by their seed, and an unrelated data set. The paper prints nothing for lambda = 9.
 Presentation presentation() {
   Presentation out;
   out.title = "Five splits";

@@ -13,7 +13,7 @@ namespace proxbench {
 namespace fs = std::filesystem;
 namespace {
 
-/// The run of the path's last point by itself; null where there is none.
+/// Returns the run that solves only the path's last point; null if there is none.
 const Run* single_run(const Run& path, const std::vector<Run>& runs) {
   for (const Run& run : runs)
     if (!run.is_path() && !run.failed() && run.parameters.dataset == path.parameters.dataset &&

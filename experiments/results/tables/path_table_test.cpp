@@ -37,7 +37,7 @@ proxbench::Run made_up() {
   return path;
 }
 
-/// The solve of its last lambda by itself: 2 s, 10 passes.
+/// A run that solves only the last lambda: 2 s, 10 passes.
 proxbench::Run single() {
   proxbench::Run run = made_up();
   run.parameters.path.clear();

@@ -16,7 +16,7 @@ bool was_run(const Run* run) {
   return run && !run->status().starts_with("skipped") && run->result.status != Status::kInterrupted;
 }
 
-/// NaN: none.
+/// Returns NaN if the run has no limit.
 double own_limit(const Run& run, const Measure& measure) {
   const double limit = measure.name == "seconds"      ? run.parameters.time_limit
                        : measure.name == "iterations" ? static_cast<double>(run.parameters.max_iterations)
@@ -31,7 +31,7 @@ double most_paid(const Runs& cells, const Measure& measure) {
   return most;
 }
 
-/// `cells`: a run of each solver.
+/// `cells` holds one run of each solver.
 Problem make_problem(const std::string& name, const Runs& cells, const Measure& measure,
                      const std::vector<double>& targets) {
   Problem problem{name, {}, {}, kNaN};
@@ -50,7 +50,7 @@ Problem make_problem(const std::string& name, const Runs& cells, const Measure& 
   return problem;
 }
 
-/// A failure that nothing can be charged for.
+/// Whether a run failed and there is no limit to charge it for.
 bool lacks_charge(const Problem& problem) {
   for (const std::vector<CostRange>& costs : problem.costs)
     for (std::size_t i = 0; i < costs.size(); ++i)
@@ -58,7 +58,7 @@ bool lacks_charge(const Problem& problem) {
   return false;
 }
 
-/// What a problem is told by. Results of two folders may bear the same name.
+/// The key of a problem. Results of two folders may have the same name.
 auto repetition_of(const Run& run) {
   const RunParameters& p = run.parameters;
   return std::tuple(run.folder.parent_path().parent_path(), p.experiment, run.provenance.machine, p.dataset,
@@ -71,7 +71,8 @@ std::string problem_name(const Run& run, bool machines) {
                      machines ? " @ " + machine_name(run) : "");
 }
 
-/// Why a problem does not count; empty where it does. `cells`: a run of each solver; null: there is none.
+/// Returns why a problem does not count; empty if it does. `cells` holds the run of each solver, or null if
+/// there is none.
 std::string why_not(const ProblemSet& set, const Runs& cells, bool allow_not_comparable) {
   std::vector<std::string> missing, not_comparable;
   bool without_reference = false;
@@ -91,7 +92,7 @@ std::string why_not(const ProblemSet& set, const Runs& cells, bool allow_not_com
   return "";
 }
 
-/// `runs`: of one problem.
+/// `runs` are the runs of one problem.
 void add_problem(ProblemSet& set, const Runs& runs, const std::string& name, bool allow_not_comparable) {
   Runs cells(set.solvers.size());
   for (const Run* run : runs) cells[place_in(set.solvers, shown_label(*run))] = run;

@@ -1,5 +1,5 @@
 #pragma once
-/// The tables of an experiment, as the commands print and write them and the page shows them.
+/// The tables of an experiment, as commands print and write them and as the page shows them.
 
 #include <vector>
 
@@ -8,14 +8,14 @@
 
 namespace proxbench {
 
-/// Of runs of single penalties: what the paper prints, costs and sizes of the data where the config asks for
-/// them, then the summary, which is the last; `columns` as in TableOptions.
+/// Returns the tables of runs of single penalties: the comparison with a paper, and the tables of costs and
+/// of data sizes if the config asks for them. The summary comes last; `columns` is as in TableOptions.
 std::vector<TableSet> result_tables(const std::vector<Run>& runs, const Presentation& presentation,
                                     const std::vector<std::string>& columns = {},
                                     bool allow_not_comparable = false);
 
-/// Writes these below OUT/tables, with all columns in the CSV, and where there are targets the means over the
-/// problems of all runs.
+/// Writes these tables below OUT/tables, with all columns in the CSV. If there are targets, also writes the
+/// means over the problems of all runs.
 void write_result_tables(const std::vector<Run>& runs, const std::filesystem::path& out,
                          const Presentation& presentation, const std::vector<std::string>& columns = {},
                          bool allow_not_comparable = false);

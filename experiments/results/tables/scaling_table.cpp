@@ -8,10 +8,11 @@
 namespace proxbench {
 namespace {
 
-/// A table has columns for at most so many numbers of threads.
+/// The largest number of thread counts that a table has columns for.
 constexpr std::size_t kMostColumns = 6;
 
-/// Numbers of `threads` behind the first: where they are too many, the powers of two and the last.
+/// Returns indices of `threads` behind the first: all, or the powers of two and the last if they are too
+/// many.
 std::vector<std::size_t> thread_columns(const std::vector<int>& threads) {
   std::vector<std::size_t> out;
   for (std::size_t t = 1; t < threads.size(); ++t)

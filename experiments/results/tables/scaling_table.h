@@ -9,10 +9,11 @@
 
 namespace proxbench {
 
-/// For each problem what was measured, and what the model says of so many threads and processes.
+/// Returns for each problem the measurements, and the model's predictions for the numbers of threads and
+/// processes in `predicted`.
 std::vector<TextTable> scaling_tables(const std::vector<ScalingProblem>& problems,
                                       const std::vector<int>& predicted, const Network& network);
-/// A record for each row and number of threads.
+/// Returns a record for each row and number of threads.
 std::vector<nlohmann::ordered_json> scaling_records(const std::vector<ScalingProblem>& problems);
 
 }  // namespace proxbench

@@ -19,13 +19,13 @@ using Json = nlohmann::ordered_json;
 
 // ---- figures
 
-/// A run that diverged has no objective at its end: nothing is farther from f*.
+/// Returns infinity for a run that diverged, which has no final objective.
 double final_difference(const Run& run) {
   const double objective = run.result.certificate.objective, best = run.best.objective;
   return std::isnan(objective) && !std::isnan(best) ? kInfinity : relative_difference(objective, best);
 }
 
-/// Share of the seconds outside the solver; NaN where the run was not profiled.
+/// Returns the share of the seconds outside the solver; NaN if the run was not profiled.
 double function_share(const Run& run) {
   double function = 0.0, all = 0.0;
   for (const PhaseCost& phase : run.result.phases) {
@@ -45,7 +45,7 @@ std::string passes_cell(double passes) {
   return fixed_cell(passes, 1);
 }
 
-/// `value`: of a Run or of its result, also a member.
+/// `value` takes a Run or its result, and may be a member pointer.
 template <class Value>
 Figure plain_figure(std::string name, std::string head, std::string (*cell)(double), Value value) {
   return {std::move(name), std::move(head), cell, [value](const Run& run) -> CostRange {
@@ -127,7 +127,7 @@ RangeSpread spread_over(const Runs& runs, const Figure& figure) {
 
 // ---- rows
 
-/// Of a program of its own: what its times are, and the warnings of all its runs, each once.
+/// For an external trainer, returns what its times include, and the warnings of all its runs, each once.
 std::vector<std::string> remarks_of(const Runs& runs) {
   std::vector<std::string> out;
   for (const Run* run : runs) {
@@ -141,7 +141,7 @@ std::vector<std::string> remarks_of(const Runs& runs) {
   return out;
 }
 
-/// `ratio` is the time itself until it is divided by the fastest solver's.
+/// Stores the time itself in `ratio`; it is later divided by the fastest solver's.
 TableRow summarize_series(const std::string& name, const Runs& runs, const TableGroup& group,
                           const std::vector<Figure>& figures, const TableOptions& options) {
   TableRow row;
@@ -180,7 +180,7 @@ void divide_by_fastest(std::vector<TableRow>& rows) {
     double time = kInfinity;
     bool wide = false;
   };
-  std::map<std::string, Fastest> fastest;  // of each machine
+  std::map<std::string, Fastest> fastest;  // by machine
   for (const TableRow& row : rows)
     if (Fastest& best = fastest[row.machine]; row.ratio < best.time) best = {row.ratio, row.ratio_wide};
   for (TableRow& row : rows) {
@@ -206,7 +206,7 @@ TableGroup summarize_group(const Runs& runs, bool machines, const std::vector<Fi
 
 constexpr const char* kFewMark = "*";
 
-/// "3.10 [2.95, 3.40]"; the median alone where the quartiles read the same or there is one value.
+/// Returns "3.10 [2.95, 3.40]", or only the median if the quartiles read the same or there is one value.
 std::string spread_cell(const Spread& spread, std::string (*cell)(double)) {
   const std::string median = std::isinf(spread.median) ? "-" : cell(spread.median);
   const std::string low = cell(spread.q25), high = cell(spread.q75);
@@ -214,13 +214,13 @@ std::string spread_cell(const Spread& spread, std::string (*cell)(double)) {
   return fmt::format("{} [{}, {}]", median, low, high);
 }
 
-/// What stands where a figure of costs cannot be told; empty: it can.
+/// Returns the sign for a cost that cannot be shown; empty if it can.
 std::string untold_cell(const TableGroup& group, const TableRow& row, double target, bool timed) {
   if (group.unproven(target)) return kUnprovenCell;
   return timed && row.timed() == 0 && row.not_comparable > 0 ? "n/c" : "";
 }
 
-/// "1 of 5 crashed(SIGSEGV)" for each kind of failure.
+/// Returns "1 of 5 crashed(SIGSEGV)" for each kind of failure.
 std::string failure_text(const TableRow& row) {
   std::map<std::string, int> counts;
   for (const FailureCount& failure : row.failures) counts[failure.status] += failure.count;
@@ -230,7 +230,7 @@ std::string failure_text(const TableRow& row) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-/// A column for people. `name`: see TableOptions::columns.
+/// A column of the printed table. `name` is as in TableOptions::columns.
 struct Column {
   std::string name, head;
   std::function<std::string(const TableRow&)> cell;
@@ -268,7 +268,7 @@ std::vector<Column> all_columns(const Summary& summary, const TableGroup& group,
   return columns;
 }
 
-/// Whether a row has something in the column: a value, or any sign but "-".
+/// Whether a row has content in the column: a value, or (if not `a_value`) any sign but "-".
 bool says(const TableGroup& group, const Column& column, bool a_value) {
   return std::ranges::any_of(group.rows, [&](const TableRow& row) {
     const std::string cell = column.cell(row);
@@ -276,8 +276,8 @@ bool says(const TableGroup& group, const Column& column, bool a_value) {
   });
 }
 
-/// The columns that are asked for; by default the most telling ones that have a value, and no more than fit a
-/// page.
+/// Returns the requested columns. By default these are the most informative ones that have a value, as many
+/// as fit a page.
 std::vector<Column> shown_columns(const Summary& summary, const TableGroup& group,
                                   const TableOptions& options) {
   constexpr std::size_t kPageColumns = 9, kMostTargets = 4;
@@ -314,7 +314,7 @@ std::vector<Column> shown_columns(const Summary& summary, const TableGroup& grou
   return out;
 }
 
-// ---- what stands above and below
+// ---- captions and notes
 
 std::string caption(const TableGroup& group) {
   const RunParameters& p = group.problem;
@@ -332,7 +332,7 @@ std::string caption(const TableGroup& group) {
   return out;
 }
 
-/// "* n = 3 < 5 repetitions: ...".
+/// Returns "* n = 3 < 5 repetitions: ...".
 std::string few_repetitions_note(const TableGroup& group) {
   std::set<int> few;
   for (const TableRow& row : group.rows)
@@ -343,7 +343,7 @@ std::string few_repetitions_note(const TableGroup& group) {
                      fmt::join(few, ", "), kFewRepetitions);
 }
 
-/// What "?", "2.50-3.10" and "~1.20" mean, where they stand, and which targets no solver reached.
+/// Explains "?", "2.50-3.10" and "~1.20" if they occur, and names targets that no solver reached.
 std::vector<std::string> cost_notes(const Summary& summary, const TableGroup& group,
                                     const TableOptions& options, bool ratio_shown) {
   std::vector<std::string> notes, unreached;

@@ -1,6 +1,6 @@
 #pragma once
-/// The summary table of an experiment, from stored results alone: for each data set and penalty one row a
-/// solver, with the times to the targets, what was reached, and how good the model is.
+/// The summary table of an experiment, from stored results only. For each data set and penalty it has one row
+/// per solver with the times to the targets, the values reached, and the quality of the model.
 
 #include <functional>
 #include <string>
@@ -14,38 +14,39 @@
 
 namespace proxbench {
 
-/// With fewer repetitions quartiles are no more than the spread seen, and tables and figures say so.
+/// With fewer repetitions than this, quartiles only show the spread that was seen. Tables and figures then
+/// say so.
 constexpr int kFewRepetitions = 5;
 
-/// In place of the names of columns.
+/// Stands for all columns.
 inline constexpr const char* kAllColumns = "all";
-/// All but passes to targets and what comes before the start, which would not fit a printed page.
+/// Stands for the columns that fit a printed page: all except passes to targets and times before the start.
 inline constexpr const char* kPrintedColumns = "printed";
 
 struct TableOptions {
-  std::string title{};                              ///< stands above the tables; may be empty
+  std::string title{};                              ///< printed above the tables; may be empty
   std::vector<double> targets = default_targets();  ///< relative differences to f*
-  double ratio_target = 1e-6;  ///< times to this one are compared with the fastest solver's
-  /// Behind the solver; in their order, by the names that they have in CSV, or kAllColumns for those that say
-  /// something, or kPrintedColumns. None: at most 9 in which a solver has a value, so that the table fits a
-  /// page; in CSV all.
+  double ratio_target = 1e-6;  ///< times to this target are divided by the fastest solver's
+  /// The columns after the solver, in this order, by their names in CSV. kAllColumns stands for all that have
+  /// content, kPrintedColumns for those of a printed page. If empty, tables show at most 9 columns in which a
+  /// solver has a value, so that they fit a page, and the CSV has all.
   std::vector<std::string> columns = {};
-  /// Times of runs with Timing::comparable == false are shown as well.
+  /// Whether to show also times of runs with Timing::comparable == false.
   bool allow_not_comparable = false;
 };
 
-/// A quantity that a summary tells of runs.
+/// A measurement that a summary shows.
 struct Figure {
   std::string name;  ///< in files
   std::string head;  ///< above its column
   std::string (*cell)(double);
-  /// Both ends are the same but for a cost until a target. Infinity: never reached; NaN: not measured.
+  /// Both ends are equal except for a cost to a target. Infinity means never reached, NaN not measured.
   std::function<CostRange(const Run&)> value;
-  bool timed = false;    ///< of comparable timings only
-  double target = kNaN;  ///< relative difference to f* that it is the cost of; NaN: none
+  bool timed = false;    ///< uses comparable timings only
+  double target = kNaN;  ///< the target if it is a cost to a target; NaN: it is not
 };
 
-/// The spreads over repetitions of both ends of a figure.
+/// The spreads over repetitions of both ends of a measurement.
 struct RangeSpread {
   Spread from, to;
   CostRange medians() const { return {from.median, to.median}; }
@@ -58,22 +59,22 @@ struct FailureCount {
   int count = 0;
 };
 
-/// One solver on one data set and penalty; figures are over the repetitions that did not fail.
+/// One solver on one data set and penalty. `figures` are over the repetitions that did not fail.
 struct TableRow {
   std::string label;    ///< series_name()
-  std::string machine;  ///< empty: not told
-  std::string status;   ///< of the repetitions that did not fail, "a/b" where they differ; empty: all failed
-  int repetitions = 0;  ///< that were run, failed ones included
+  std::string machine;  ///< empty: not recorded
+  std::string status;   ///< of the repetitions that did not fail, "a/b" if they differ; empty: all failed
+  int repetitions = 0;  ///< number of runs, failed ones included
   std::vector<FailureCount> failures;
-  int not_comparable = 0;              ///< repetitions whose times are left out
+  int not_comparable = 0;              ///< number of repetitions whose times are not used
   std::string not_comparable_because;  ///< may be empty
   std::vector<RangeSpread> figures;    ///< in the order of Summary::figures; targets come first
-  double ratio = kNaN;                 ///< time to ratio_target over the fastest solver's on the same machine
-  bool ratio_wide = false;             ///< one of the two is_wide()
-  std::vector<std::string> remarks;    ///< RunFigures::warnings of a program of its own, and what its times are
+  double ratio = kNaN;      ///< time to ratio_target divided by the fastest solver's on the same machine
+  bool ratio_wide = false;  ///< whether one of the two times is_wide()
+  std::vector<std::string> remarks;  ///< external trainers' warnings, and what their times include
 
   int failed() const;
-  /// Repetitions that the figures, and those that the times are made of.
+  /// The numbers of repetitions in the figures, and in the times.
   int measured() const { return repetitions - failed(); }
   int timed() const { return measured() - not_comparable; }
 };
@@ -85,7 +86,7 @@ struct TableGroup {
   double accuracy = kNaN;  ///< reference_bound(); NaN: not known
   std::vector<TableRow> rows;
 
-  /// Whether f* is known to less than the target, so that no cost to it can be told.
+  /// Whether f* is less exact than the target, so that costs to it are unknown.
   bool unproven(double target) const { return target < accuracy; }
 };
 
@@ -94,19 +95,20 @@ struct Summary {
   std::vector<TableGroup> groups;
 };
 
-/// `runs` in the order of read_all_runs(); groups and rows keep it. Runs of several machines get rows of
-/// their own.
+/// `runs` must be in the order of read_all_runs(), which groups and rows keep. On several machines, each
+/// machine's runs get rows of their own.
 Summary summarize(const std::vector<Run>& runs, const TableOptions& options);
 
-/// A table for each group, and a record for each row, in which X is the median of figure X beside X_q25,
-/// X_q75, X_min, X_max and X_n; X_from is the lower end of a cost. Throws Error (kUsage) if a column is not
-/// known. A cell "3.10 [2.95, 3.40]" gives a median and its quartiles. "2.50-3.10" gives the interval of a
-/// cost that is_wide(). "?" stands where f* is not proven as exactly as the target asks.
+/// Returns a table for each group and a record for each row. In a record, X is the median of figure X, next
+/// to X_q25, X_q75, X_min, X_max and X_n; X_from is the lower end of a cost. Throws Error (kUsage) if a
+/// column is unknown. A cell "3.10 [2.95, 3.40]" gives a median and its quartiles. "2.50-3.10" gives the
+/// interval of a cost that is_wide(). "?" means that f* is less exact than the target.
 TableSet summary_tables(const Summary& summary, const TableOptions& options,
                         const std::string& name = "summary");
 
-/// What targets cost, as in Table 2 of Andrew and Gao 2007: a summary of passes and seconds to each, and of
-/// how the time of profiled runs is shared between scores, inference and gradients ("function") and the rest.
+/// Returns the costs to targets, as in Table 2 of Andrew and Gao 2007: a summary of passes and seconds to
+/// each target. For profiled runs it also shows how time is divided between scores, inference and gradients
+/// ("function") and the rest.
 TableSet cost_tables(const std::vector<Run>& runs, TableOptions options);
 
 }  // namespace proxbench

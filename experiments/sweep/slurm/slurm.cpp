@@ -18,7 +18,8 @@
 namespace proxbench {
 namespace {
 
-/// A command waits for a controller that is gone (MessageTimeout, 10 s unless set) and then says so itself.
+/// If the controller is gone, a command waits for MessageTimeout (10 s by default) and then reports it
+/// itself.
 constexpr std::chrono::seconds kPatience{60};
 
 ProgramOutput run_slurm(const std::vector<std::string>& command,
@@ -37,7 +38,7 @@ std::vector<std::string> split_at(const std::string& text, char separator) {
   return out;
 }
 
-/// What a command complains of, without its name.
+/// Returns the error message of a command without the command's name.
 std::string slurm_problem(const ProgramOutput& output) {
   std::vector<std::string> lines = split_at(output.err, '\n');
   std::erase(lines, "");
@@ -47,7 +48,7 @@ std::string slurm_problem(const ProgramOutput& output) {
   return output.given_up ? "no answer" : fmt::format("exit status {}", output.end.exit_status);
 }
 
-/// What the command writes, as lines of fields between '|'. Throws Error where it fails.
+/// Returns the command's output as lines of fields between '|'. Throws Error if the command fails.
 std::vector<std::vector<std::string>> answer_of(const std::vector<std::string>& command) {
   const ProgramOutput output = run_slurm(command);
   if (output.given_up || output.end.exit_status != 0)
@@ -93,7 +94,7 @@ void cancel_jobs(const std::vector<std::string>& job_names) {
 Submission submit_job(const std::vector<std::string>& arguments) {
   std::vector<std::string> command{"sbatch", "--parsable"};
   command.insert(command.end(), arguments.begin(), arguments.end());
-  // With a full queue sbatch tries again for two minutes.
+  // If the queue is full, sbatch retries for two minutes.
   const auto retrying = [](const std::string& err) { return says(err, {"sleeping and retrying"}); };
   const ProgramOutput output = run_slurm(command, retrying);
   Submission result{Submission::Outcome::kRefused, 0, slurm_problem(output)};
@@ -114,7 +115,7 @@ void check_size(const SlurmConfig& config, double seconds, int cpus, double memo
   std::vector<std::string> command{"sinfo", "--noheader", "--exact", "--format=%P|%l|%c|%m"};
   if (!config.partition.empty()) command.push_back("--partition=" + config.partition);
   std::string partition, longest;
-  double most_cpus = 0, most_memory = 0;  // of a node
+  double most_cpus = 0, most_memory = 0;  // of any node
   for (const std::vector<std::string>& fields : answer_of(command)) {
     double node_cpus = 0, node_memory = 0;
     if (fields.size() != 4 || !parse_real(fields[2], node_cpus) || !parse_real(fields[3], node_memory) ||
@@ -125,7 +126,7 @@ void check_size(const SlurmConfig& config, double seconds, int cpus, double memo
     most_cpus = std::max(most_cpus, node_cpus);
     most_memory = std::max(most_memory, node_memory);
   }
-  if (partition.empty()) return;  // sbatch says that there is none
+  if (partition.empty()) return;  // sbatch will report that the partition does not exist
   const double minutes = std::ceil(seconds / 60);
   if (const auto limit = slurm_seconds(longest); limit && 60 * minutes > *limit)
     throw Error::usage(fmt::format(

@@ -17,16 +17,18 @@ namespace {
 
 constexpr const char* kExpected = "jobs of `proxbench run --launcher slurm`";
 
-/// Whether a job of this name has stored the run. One that was stopped and is in the queue again has not.
+/// Whether a job of this name has stored the run. A run that was stopped and is in the queue again does not
+/// count.
 bool stored_by(const fs::path& out, const std::string& run, const std::string& job_name, bool live) {
-  std::string problem;  // of another version: an earlier run
+  std::string problem;  // a record of another version is from an earlier run
   const std::optional<Run> stored = find_record(out / "runs" / run / kManifestFile, problem);
   if (!stored || (live && stored->result.status == Status::kInterrupted)) return false;
   const auto name = stored->provenance.slurm.find("name");
   return name != stored->provenance.slurm.end() && name->second == job_name;
 }
 
-/// What squeue and its log say of a task. `queued`: null where squeue knows no such task.
+/// Returns the state of a task according to squeue and its log. `queued` is null if squeue does not list the
+/// task.
 RunState status_of(const SlurmTask& task, const QueuedTask* queued, bool answered) {
   RunState status{.state = "queued",
                   .job = queued != nullptr ? queued->id() : "",
@@ -34,7 +36,7 @@ RunState status_of(const SlurmTask& task, const QueuedTask* queued, bool answere
                   .node = queued != nullptr ? queued->node : "",
                   .log = task.folder / (std::to_string(task.index) + ".log")};
   if (!answered) return status;
-  // What a task that is about to end has stored may be on its way to this machine.
+  // Files that an ending task has stored may not be visible on this machine yet.
   if (queued != nullptr &&
       (queued->state == "RUNNING" || queued->state == "COMPLETED" || queued->state == "COMPLETING")) {
     status.state = "running";
@@ -69,7 +71,7 @@ std::vector<SlurmTask> read_array(const fs::path& folder) {
 
 std::vector<SlurmTask> read_arrays(const fs::path& out) {
   std::set<fs::path> folders;
-  std::error_code none;  // no folder: no jobs
+  std::error_code none;  // without the folder there are no jobs
   for (const fs::directory_entry& entry : fs::directory_iterator(out / "slurm", none))
     if (fs::exists(entry.path() / kArrayFile)) folders.insert(entry.path());
   std::vector<SlurmTask> tasks;
@@ -107,11 +109,11 @@ std::map<std::string, RunState> open_runs(const fs::path& out, const SubmittedJo
   for (const SlurmTask& task : jobs.tasks) {
     const QueuedTask* queued = jobs.find(task);
     const RunState status = status_of(task, queued, jobs.queue.has_value());
-    // A task for f* alone has succeeded unless Slurm says otherwise.
+    // A task that only finds f* has succeeded unless Slurm says otherwise.
     const bool has_reference = jobs.queue && (queued == nullptr || queued->state == "COMPLETED");
     if (task.solver.empty()) open.erase(task.reference());
     for (const auto& [run, key] : task.runs) {
-      open.erase(run);  // what an earlier task was asked for
+      open.erase(run);  // replaces the entry of an earlier task
       const bool is_reference = run == task.reference();
       if (is_reference ? has_reference : stored_by(out, run, task.job_name(), status.live())) continue;
       RunState& one = open.emplace(run, status).first->second;

@@ -1,13 +1,13 @@
 #pragma once
-/// What was submitted for a folder of results, and what became of it. Nothing that a job writes is read here
-/// but the runs that it stores; squeue tells the rest.
+/// Tracks the jobs that were submitted for a folder of results. Of a job's own output, only the stored runs
+/// are read here; everything else comes from squeue.
 ///
 ///     OUT/slurm/NAME/jobs.json    one array of jobs, NAME in the queue, and what each of its tasks makes
 ///     OUT/slurm/NAME/script
 ///     OUT/slurm/NAME/INDEX.log    what a task says
 ///
-/// The folder is written before its array is submitted, and no other job has its name: whatever ends a sweep,
-/// the next one finds its jobs.
+/// The folder is written before its array is submitted, and no other job has its name. So however a sweep
+/// ends, the next one finds its jobs.
 
 #include <filesystem>
 #include <map>
@@ -20,22 +20,22 @@
 
 namespace proxbench {
 
-/// A problem, or the share of it that one task makes.
+/// A problem, or the part of it that one task makes.
 struct SlurmTask {
   std::string problem;  ///< name of the SweepProblem
-  std::string solver;   ///< label of the only solver that it runs; empty: f* and what `runs` holds
-  std::string key;      ///< digest over the keys of all its runs, also of those that were stored
+  std::string solver;   ///< label of the only solver that the task runs; empty: it makes f* and `runs`
+  std::string key;      ///< digest of the keys of all its runs, including stored ones
   bool force = false;   ///< SweepOptions::force
-  /// Those that were missing, with their keys; where it finds f* alone, reference().
+  /// Names and keys of the runs that were missing. If the task only finds f*, this is reference().
   std::map<std::string, std::string> runs;
-  // Not in the file.
+  // Not stored in the file.
   std::filesystem::path folder = {};  ///< of its array
-  std::size_t index = 0;              ///< in that
+  std::size_t index = 0;              ///< in the array
 
   std::string name() const { return solver.empty() ? problem : problem + " " + solver; }
-  /// What stands for f* among runs.
+  /// The name that stands for f* in `runs`.
   std::string reference() const { return "reference " + problem; }
-  /// Of the array in the queue.
+  /// The name of the array in the queue.
   std::string job_name() const { return folder.filename().string(); }
   static auto members() {
     return std::tuple(std::pair("problem", &SlurmTask::problem), std::pair("solver", &SlurmTask::solver),
@@ -44,40 +44,40 @@ struct SlurmTask {
   }
 };
 
-/// In the folder of an array: its tasks.
+/// The file in an array's folder that lists its tasks.
 inline constexpr const char* kArrayFile = "jobs.json";
-/// Throws Error where its file is malformed.
+/// Throws Error if the array's file is malformed.
 std::vector<SlurmTask> read_array(const std::filesystem::path& folder);
-/// The tasks of all arrays, in the order of their submission.
+/// Returns the tasks of all arrays, in the order of their submission.
 std::vector<SlurmTask> read_arrays(const std::filesystem::path& out);
 
-/// What was submitted for a folder, and what squeue says of it afterwards.
+/// The tasks that were submitted for a folder, and the later answer of squeue about them.
 struct SubmittedJobs {
   std::vector<SlurmTask> tasks;
   std::optional<std::vector<QueuedTask>> queue;  ///< none: Slurm does not answer
-  std::string no_answer;                         ///< why
+  std::string no_answer;                         ///< why Slurm does not answer
 
-  /// Null: squeue knows no such task.
+  /// Returns null if squeue does not list the task.
   const QueuedTask* find(const SlurmTask& task) const;
-  /// Of all arrays in the queue.
+  /// Returns the names of all arrays in the queue.
   std::vector<std::string> names() const;
 };
 SubmittedJobs submitted_jobs(const std::filesystem::path& out);
 
-/// What became of a run, or of f* of a problem.
+/// The state of a run, or of f* of a problem.
 struct RunState {
   std::string state;   ///< "queued", "running" or "failed"; of stored runs also "done" or "skipped"
   std::string job;     ///< "12_3"; empty: not known
-  std::string reason;  ///< why it waits, or failed; empty: not known
+  std::string reason;  ///< why the run waits or failed; empty: not known
   std::string node;
-  std::filesystem::path log;  ///< of it, or of its task
+  std::filesystem::path log;  ///< the log of the run or of its task
   bool live() const { return state != "failed"; }
 };
-/// What jobs were asked for and have not stored, by the names in SlurmTask::runs. Without a queue, what is
-/// not stored counts as live.
+/// Returns the runs that jobs were asked for and have not stored, by the names in SlurmTask::runs. If squeue
+/// gave no answer, runs that are not stored count as live.
 std::map<std::string, RunState> open_runs(const std::filesystem::path& out, const SubmittedJobs& jobs);
 
-/// Throws Error where jobs of OUT wait or run, or where that cannot be known.
+/// Throws Error if jobs of OUT wait or run, or if this cannot be known.
 void require_no_open_jobs(const std::filesystem::path& out);
 
 }  // namespace proxbench

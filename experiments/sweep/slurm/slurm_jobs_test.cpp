@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A folder of results with an array of two tasks: the first makes runs a and b, the second f* alone.
+/// A folder of results with an array of two tasks: the first makes runs a and b, the second only f*.
 class SlurmJobs : public testing::Test {
  protected:
   SlurmJobs() {
@@ -85,7 +85,7 @@ TEST_F(SlurmJobs, WhatLeftTheQueueWithoutAResultFailed) {
       HasSubstr(
           "ended without a result: killed, stopped by Slurm, or its node failed; Slurm says NODE_FAIL"));
   EXPECT_THAT(open(std::vector<QueuedTask>{}).at("a").reason, HasSubstr("no longer in the queue"));
-  // Slurm knows of the end before the files of another machine are seen here.
+  // Slurm reports the end before files from another machine are visible here.
   EXPECT_TRUE(open({{queued(0, "COMPLETED")}}).at("a").live());
 }
 

@@ -23,15 +23,16 @@ namespace proxbench {
 namespace fs = std::filesystem;
 namespace {
 
-/// Seconds between two looks at the queue and at stored runs, more and more while nothing ends; and how soon
-/// a Ctrl-C is seen.
+/// Seconds between two checks of the queue and of stored runs: they grow while nothing ends. kStopSlice
+/// limits the delay until a Ctrl-C is seen.
 constexpr double kLookFirst = 0.5, kLookLast = 30.0, kLookGrowth = 1.5, kStopSlice = 0.2;
-/// For a lock that another process holds.
+/// Seconds to wait for a lock that another process holds.
 constexpr double kLockPatience = 300.0;
-/// MiB that a job has beyond the private memory of its process.
+/// MiB that a job gets in addition to the private memory of its process.
 constexpr double kOwnMemory = 256.0;
 
-/// What a task runs. Works where this process does, for the relative names of data files.
+/// Returns the script of a task. It works in this process's folder because names of data files may be
+/// relative.
 std::string script_of(const fs::path& array_folder) {
   std::string program = shell_word((worker_program().parent_path() / "proxbench").string());
   for (const LoadedPlugin& plugin : loaded_plugins())
@@ -48,7 +49,7 @@ std::string script_of(const fs::path& array_folder) {
 
 class SlurmSweep {
  public:
-  /// `jobs`: as they were before the sweep looked at what is stored.
+  /// `jobs` is the state of the jobs before the sweep looked at stored runs.
   SlurmSweep(Sweep& sweep, SweepResult& result, SubmittedJobs jobs)
       : sweep_(sweep),
         config_(sweep.config),
@@ -81,10 +82,10 @@ class SlurmSweep {
   }
 
  private:
-  /// A task, as this sweep asks for it, and as long as they are missing its runs.
+  /// A task as this sweep asks for it, with its missing runs.
   struct Asked : SlurmTask {
-    double seconds;          ///< the sum of its limits; infinite where one has none
-    std::string waits_for;   ///< name of the task that finds its f*; empty: it needs none
+    double seconds;          ///< the sum of its time limits; infinite if one is missing
+    std::string waits_for;   ///< name of the task that finds its f*; empty: none
     bool submitted = false;  ///< by this process or an earlier one
     std::string job = "";    ///< "12_3"; empty: it is in no queue
 
@@ -121,7 +122,7 @@ class SlurmSweep {
     asked_.push_back(std::move(asked));
   }
 
-  /// How many runs are missing of the tasks that were submitted, or were not.
+  /// Returns how many runs are missing from the tasks that were (or were not) submitted.
   std::size_t missing(bool submitted) const {
     std::size_t runs = 0;
     for (const Asked& asked : asked_)
@@ -135,8 +136,8 @@ class SlurmSweep {
     return std::ranges::any_of(asked_, [](const Asked& asked) { return !asked.job.empty(); });
   }
 
-  /// Which tasks are in the queue. Throws Error where one of them would make something else with the config
-  /// of this sweep.
+  /// Notes which tasks are in the queue. Throws Error if one of them would do something else with this
+  /// sweep's config.
   void note_live() {
     for (Asked& asked : asked_) asked.job.clear();
     std::vector<std::string> others;
@@ -156,7 +157,7 @@ class SlurmSweep {
                       fmt::join(others, ", "), sweep_.out.string()));
   }
 
-  /// Removes what earlier jobs have left, at once for those who read it without the lock.
+  /// Removes the files of earlier jobs by one rename, because others read them without the lock.
   void clear() {
     const fs::path removed = out_ / fmt::format(".slurm-{}", getpid());
     if (fs::exists(out_ / "slurm")) fs::rename(out_ / "slurm", removed);
@@ -164,7 +165,7 @@ class SlurmSweep {
     jobs_.tasks.clear();
   }
 
-  /// What a job asks for whose limits have this sum; 0: the limit of the partition.
+  /// Returns the time that a job with this sum of limits asks for; 0: the partition's limit.
   double time_of(double seconds) const {
     return slurm_seconds(config_.slurm.time).value_or(std::isinf(seconds) ? 0.0 : seconds);
   }
@@ -173,10 +174,10 @@ class SlurmSweep {
     return config_.slurm.cpus > 0 ? config_.slurm.cpus
                                   : resolved_threads(config_.threads) * config_.processes;
   }
-  /// 0: all of a node where it is exclusive, else the partition's default.
+  /// Returns 0 for all memory of an exclusive node, or for the partition's default.
   double memory_mib() const { return config_.memory_limit > 0 ? config_.memory_limit + kOwnMemory : 0.0; }
 
-  /// Of sbatch.
+  /// Returns the arguments of sbatch.
   std::vector<std::string> arguments(double seconds) const {
     const SlurmConfig& asked = config_.slurm;
     std::vector<std::string> out{"--nodes=1", "--ntasks=1", fmt::format("--cpus-per-task={}", cpus())};
@@ -202,8 +203,8 @@ class SlurmSweep {
     check_size(config_.slurm, time_of(longest), cpus(), memory_mib());
   }
 
-  /// Submits what has a place in the queue: an array of what finds f* or needs none, then for each f* an
-  /// array of what waits for it.
+  /// Submits as many tasks as the queue takes: one array of the tasks that find f* or need none, then for
+  /// each f* an array of the tasks that wait for it.
   void submit() {
     sweep_.write_config();
     std::map<std::string, std::vector<Asked*>> arrays;
@@ -215,7 +216,7 @@ class SlurmSweep {
     }
   }
 
-  /// As arrays as large as may be. False where not all found a place.
+  /// Submits the tasks in arrays as large as the queue allows. Returns false if not all found a place.
   bool submit_all(std::span<Asked* const> tasks, const std::string& waits_for_job) {
     std::size_t most = tasks.size();
     while (!tasks.empty() && !hooks_.stop()) {
@@ -230,13 +231,13 @@ class SlurmSweep {
       const bool full = submission.outcome == Submission::Outcome::kFull;
       why_unsubmitted_ = full ? "the queue is full" : "Slurm does not answer";
       if (!full || some.size() == 1) break;
-      most = some.size() / 2;  // there may be room for fewer
+      most = some.size() / 2;  // there may be room for fewer tasks
     }
     return tasks.empty();
   }
 
-  /// Throws Error where it is refused. Only without an answer the folder stays behind, since the array may be
-  /// in the queue.
+  /// Throws Error if Slurm refuses the array. The folder stays behind only if Slurm does not answer, since
+  /// the array may be in the queue then.
   Submission submit_array(std::span<Asked* const> tasks, const std::string& waits_for_job) {
     make_folder(out_ / "slurm");
     const auto number = std::distance(fs::directory_iterator(out_ / "slurm"), fs::directory_iterator());
@@ -254,7 +255,7 @@ class SlurmSweep {
     write_json(folder / kArrayFile, array);
     std::vector<std::string> asked_for = arguments(seconds);
     if (!waits_for_job.empty()) asked_for.push_back("--dependency=afterany:" + waits_for_job);
-    // A node without these folders must not fail before the script can say so.
+    // On a node without these folders, the script must be able to start and report it.
     for (const std::string& argument : {"--job-name=" + name, fmt::format("--array=0-{}", tasks.size() - 1),
                                         std::string("--output=/dev/null"), std::string("--chdir=/"),
                                         std::string("--requeue"), script.string()})
@@ -290,7 +291,7 @@ class SlurmSweep {
     sweep_.lock.take(kLockPatience);
   }
 
-  /// Another sweep may have submitted some of it since.
+  /// Checks the queue first, since another sweep may have submitted some of the rest.
   void submit_rest() {
     sweep_.lock.take(kLockPatience);
     jobs_ = submitted_jobs(out_);
@@ -302,7 +303,7 @@ class SlurmSweep {
     sweep_.lock.release();
   }
 
-  /// Tells of runs that have ended since the last call; false where there are none.
+  /// Reports runs that have ended since the last call; returns false if there are none.
   bool tell_ends() {
     const std::map<std::string, RunState> open = open_runs(out_, jobs_);
     const auto has_ended = [&](const auto& run) {
@@ -317,7 +318,8 @@ class SlurmSweep {
     return ended > 0;
   }
 
-  /// `key`: of the run, empty: it is a reference. `reason`: why it was not made; empty: it was.
+  /// `key` is the run's key, empty for a reference. `reason` says why it was not made, and is empty if it
+  /// was.
   void tell_end(const std::string& name, const std::string& key, std::string reason) {
     ++ended_;
     if (key.empty()) {
@@ -345,7 +347,7 @@ class SlurmSweep {
   fs::path out_;
   std::vector<Asked> asked_;
   SubmittedJobs jobs_;
-  std::size_t all_ = 0, ended_ = 0;  ///< runs of this sweep, and those of them that have ended
+  std::size_t all_ = 0, ended_ = 0;  ///< runs of this sweep, and how many of them have ended
   std::string why_unsubmitted_;
 };
 
@@ -355,7 +357,7 @@ void run_by_jobs(Sweep& sweep, SweepResult& result) {
         fmt::format("--jobs {}: expected 1, or --launcher local: Slurm decides how many jobs run at a time",
                     sweep.options.jobs));
   const SubmittedJobs jobs = submitted_jobs(sweep.out);
-  // While a task is at work it recovers what is its own.
+  // If a task is at work, it recovers its own runs.
   if (OutLock problems(sweep.out, OutLock::kAllProblems); problems.try_take()) recover(sweep.out);
   sweep.find_missing();
   SlurmSweep(sweep, result, jobs).run();

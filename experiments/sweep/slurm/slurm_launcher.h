@@ -1,5 +1,5 @@
 #pragma once
-/// Runs by the jobs of a Slurm cluster: arrays whose tasks are each a local sweep (slurm_task.h).
+/// Makes runs by jobs of a Slurm cluster. Each task of an array is a local sweep (slurm_task.h).
 
 #include "experiments/sweep/sweep.h"
 

@@ -1,5 +1,5 @@
-/// Sweeps through commands that act as Slurm's, whether it is installed or not; scripts/test-slurm has the
-/// real one.
+/// Sweeps through commands that imitate Slurm's, whether or not Slurm is installed. scripts/test-slurm uses
+/// the real ones.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// Runs the tasks of one job after the other in the background, each job behind the one before it.
+/// Runs the tasks of a job one after the other in the background. Each job waits for the one before it.
 const char* const kSbatch = R"sh(#!/bin/sh
 echo "$*" >>"$BIN/submitted"
 number=$(wc -l <"$BIN/submitted")
@@ -75,7 +75,7 @@ TEST_F(FakeSlurm, ASweepOfJobsStoresWhatALocalOneStores) {
     EXPECT_EQ(mine["timing"]["comparable"], true);
   }
   const std::string submitted = read_text(folder / "bin/submitted");
-  // One array of two problems; whole nodes, since figures are against seconds.
+  // One array of two problems. It asks for whole nodes, since figures have a time axis.
   EXPECT_EQ(std::count(submitted.begin(), submitted.end(), '\n'), 1) << submitted;
   EXPECT_THAT(submitted, AllOf(HasSubstr("--exclusive"), HasSubstr("--time=20"), HasSubstr("--array=0-1"),
                                HasSubstr("--cpus-per-task=1")));
@@ -129,7 +129,7 @@ test_words = 0
 [solver.prox-gd]
 [solver.owl-qn]
 )");
-  // All but 8 s of the time are for kill_grace and what a job takes to begin and to store its runs.
+  // All but 8 s of the time are for kill_grace, and for starting a job and storing its runs.
   const Result result = slurm("--wait --slurm time=2");
   EXPECT_EQ(result.status, 1);
   EXPECT_EQ(read_json("out/runs/synthetic-ocr-lambda1-prox-gd-rep1/manifest.json")["status"], "time-limit");
@@ -141,7 +141,7 @@ test_words = 0
 
 TEST_F(FakeSlurm, ATaskStaysAwayFromAnotherConfig) {
   command("sbatch", "#!/bin/sh\necho 1\n");
-  ASSERT_EQ(slurm().status, 0);  // accepted, and lost from the queue
+  ASSERT_EQ(slurm().status, 0);  // accepted, then lost from the queue
   const std::string config = read_text(folder / "out/config.ini");
   folder.write("out/config.ini", std::regex_replace(config, std::regex("seed = 1\n"), "seed = 2\n"));
   const fs::path array = fs::directory_iterator(folder / "out/slurm")->path();
@@ -215,7 +215,7 @@ echo 1
 }
 
 TEST_F(FakeSlurm, NothingIsSubmittedWhileTheQueueCannotBeSeen) {
-  // Accepted, and not begun.
+  // Accepted, but not started.
   command("sbatch", "#!/bin/sh\necho 1\n");
   command("squeue", R"(#!/bin/sh
 for argument; do case $argument in --name=*) names=${argument#--name=} ;; esac; done

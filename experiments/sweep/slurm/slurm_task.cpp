@@ -11,7 +11,8 @@ namespace proxbench {
 namespace fs = std::filesystem;
 namespace {
 
-/// Another task has the problem only where Slurm has lost sight of it. This one waits for its end.
+/// The wait for a lock. Another task holds it only if Slurm has lost track of that task, and this one waits
+/// for its end.
 constexpr double kForAsLongAsItTakes = 1e9;
 
 NodeRules rules_of(const ExperimentConfig& config, double begin) {
@@ -20,7 +21,7 @@ NodeRules rules_of(const ExperimentConfig& config, double begin) {
     rules.ends_at = begin + *seconds - config.kill_grace - kJobMargin;
   if (config.whole_nodes()) return rules;
   rules.not_comparable_because = "other jobs may have shared the node";
-  // Where Slurm does not bind jobs to their CPUs, nobody knows which of the node's are this job's.
+  // If Slurm does not bind jobs to their CPUs, nobody knows which of the node's CPUs are this job's.
   std::int64_t given = 0;
   if (parse_integer(environment_text("SLURM_CPUS_ON_NODE"), given))
     rules.bind = static_cast<std::size_t>(given) >= usable_cpus().size();
