@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -56,7 +55,7 @@ class SweepProcess : public CommandLine {
   Result sweep(const std::string& more = "", const std::string& config = "tiny.ini") const {
     return run("run " + config + " --out out --quiet --set experiment.warm_up=0 " + more);
   }
-  /// Inode numbers of manifests. A run that was made again has another one.
+  /// When each manifest was written. A run that was made again has a later time.
   std::map<std::string, fs::file_time_type> stored() const {
     std::map<std::string, fs::file_time_type> out;
     for (const auto& entry : fs::directory_iterator(folder / "out/runs"))
