@@ -18,7 +18,7 @@ struct Case {
   Dataset data;
 };
 
-/// Five instances with three real-valued features. About a third of the values is off.
+/// Five instances with three real-valued features. Each value is nonzero with probability 0.7.
 Case draw(const std::string& oracle, bool nested, std::uint64_t seed) {
   Case out{oracle, {}};
   Random random(seed);

@@ -354,12 +354,13 @@ void ProgressPrinter::clear_line() {
 }
 
 void ProgressPrinter::message(const std::string& text) {
-  if (quiet_) return;
+  if (quiet_ || text.empty()) return;
   clear_line();
   spdlog::info("{}", text);
 }
 
 void ProgressPrinter::warning(const std::string& text) {
+  if (text.empty()) return;
   clear_line();
   spdlog::warn("{}", text);
 }

@@ -199,6 +199,7 @@ class ProgressPrinter {
   ProgressPrinter(const ProgressPrinter&) = delete;
   ProgressPrinter& operator=(const ProgressPrinter&) = delete;
   void sample(const std::string& name, const Sample& sample);
+  /// These show nothing if the text is empty.
   void message(const std::string& text);
   void warning(const std::string& text);
   /// Returns hooks that call these functions, and that stop the work on Ctrl-C.

@@ -120,8 +120,7 @@ struct EvaluateCommand : ModelFlags {
     tagger.run([&](const DataBatch& batch, const Tagged& tagged) { out.add(batch, tagged); });
     if (tagger.fit().unlabelled > 0)
       throw Error::usage("evaluate: the text has no labels to compare with, expected labelled text");
-    if (const std::string misfit = tagger.fit().warning(stored); !misfit.empty())
-      ProgressPrinter(quiet).warning(misfit);
+    ProgressPrinter(quiet).warning(tagger.fit().warning(stored));
     return out;
   }
 

@@ -302,8 +302,7 @@ struct PredictCommand : ModelFlags {
     });
     check_interrupt();
     if (file) file->finish();
-    if (const std::string misfit = tagger.fit().warning(stored); !misfit.empty())
-      ProgressPrinter(quiet).warning(misfit);
+    ProgressPrinter(quiet).warning(tagger.fit().warning(stored));
     report(tagger.fit(), labelled, instances);
   }
 };

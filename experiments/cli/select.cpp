@@ -240,8 +240,7 @@ void SelectCommand::execute() const {
   if (prints()) print_selection(*this, searched, selection, *loaded);
   if (selection.refit.certificate.nnz == 0)
     progress.warning("all weights are 0: no model of the path is better on what is held out than w = 0");
-  if (const std::string edge = edge_text(searched, run.text(searched.name()), selection); !edge.empty())
-    progress.warning(edge);
+  progress.warning(edge_text(searched, run.text(searched.name()), selection));
 }
 
 }  // namespace

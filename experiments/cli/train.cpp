@@ -121,9 +121,8 @@ struct TrainCommand : TrainingFlags {
     write(config, *loaded, settings, outcome);
     progress.message("done");
     if (prints()) print_summary(outcome, *loaded);
-    if (const std::string why = empty_model_text(outcome, *loaded); !why.empty()) progress.warning(why);
-    if (const std::string note = missing_loss_text(outcome); !note.empty() && !trace.empty())
-      progress.message(note);
+    progress.warning(empty_model_text(outcome, *loaded));
+    if (!trace.empty()) progress.message(missing_loss_text(outcome));
     if (outcome.status == Status::kDiverged) throw Error(settings.solver + " diverged, so there is no model");
     if (outcome.status == Status::kInterrupted) throw ExitStatus{1};
   }
@@ -218,7 +217,7 @@ std::unique_ptr<LoadedData> TrainingFlags::load(const DataConfig& config, const 
                                                 ProgressPrinter& progress) const {
   DataPair pair = read_data(config, processes);
   for (const std::string& doubt : pair.train.doubts) progress.warning(doubt);
-  if (const std::string busy = busy_text(parallel.threads()); !busy.empty()) progress.warning(busy);
+  progress.warning(busy_text(parallel.threads()));
   auto loaded = std::make_unique<LoadedData>(std::move(pair), parallel);
   progress.message(loaded->train().description);
   for (const auto& [part, name] : {std::pair(&loaded->train(), "training"), {&loaded->test(), "test"}})

@@ -49,7 +49,7 @@ class PairHistory {
   struct Step {
     std::vector<Coord> index;  ///< the coordinates where it is not zero
     std::vector<double> value;
-    std::vector<float> change;  ///< of the residual: one column after the other, stride_ apart
+    std::vector<float> change;  ///< of the residual, by column; columns are stride_ apart
     std::vector<double> extra;
     std::size_t solve = 0;
   };

@@ -131,8 +131,8 @@ class Minimiser {
            NewtonModel::work(objective, at_.set.index);
   }
 
-  /// Searches along at_.d, whose predicted change of F is `slope`, and takes the step. Calls `learn` with it.
-  /// Returns the status if the solve ended, else nothing.
+  /// Finds a step along at_.d by line search and takes it. `slope` is the predicted change of F. Passes the
+  /// step to `learn`. Returns the status if the solve has ended, and nothing otherwise.
   template <class Learn>
   std::optional<Status> step(double slope, const Learn& learn) {
     if (at_.stop.requested()) return give_up();

@@ -16,7 +16,7 @@ class PositionGrams {
  public:
   /// Throws Error (kUsage) if the inner products need more memory than the limit (require_memory()).
   PositionGrams(const Objective& objective, double limit_gigabytes);
-  /// x_t . x_u for u <= t. Positions are counted from the instance's first one.
+  /// The inner products x_t . x_u for u <= t. Positions are counted from the instance's first one.
   double at(Index instance, std::size_t t, std::size_t u) const {
     return value_[begin_[instance] + t * (t + 1) / 2 + u];
   }

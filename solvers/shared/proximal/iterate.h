@@ -19,7 +19,7 @@ struct Buffers {
   SmoothState at_w, trial;
 };
 
-/// A completed step on the working set. Valid until the next one.
+/// A completed step on the working set. Its spans are valid until the next step.
 struct Step {
   double alpha;
   std::span<const double> d;       ///< alpha times the direction
