@@ -20,7 +20,10 @@
 #include "experiments/base/files.h"
 #include "experiments/bench/kernels.h"
 #include "experiments/bench/perf_budget.h"
+#include "experiments/data/model.h"
 #include "experiments/data/readers.h"
+#include "experiments/data/synthetic/synthetic_ocr.h"
+#include "experiments/fuzz/memory_file.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -50,17 +53,25 @@ Dataset chain_data(Index labels, Index sequences, Index features, Index nonzeros
   return data;
 }
 
+using Settings = std::vector<std::pair<const char*, const char*>>;
+
+/// Returns a function that reads these files with the options each time it is called.
+std::function<DataPair()> reader_of(const char* format, const Settings& settings,
+                                    const DataFiles& files = {}) {
+  const DataFormatInfo& info = data_format_registry().find(format);
+  Options options(info.options);
+  for (const auto& [name, value] : settings) options.set(name, value);
+  return [&info, files, options] { return info.read(files, options); };
+}
+
 Dataset tree_data() {
-  const DataFormatInfo& format = data_format_registry().find("synthetic-lshtc");
-  Options options(format.options);
-  for (const auto& [name, value] : {std::pair("documents", "300"),
-                                    {"test_documents", "0"},
-                                    {"features", "2000"},
-                                    {"nodes", "400"},
-                                    {"leaves", "190"},
-                                    {"nonzeros", "60"}})
-    options.set(name, value);
-  return format.read({}, options).train;
+  return reader_of("synthetic-lshtc", {{"documents", "300"},
+                                       {"test_documents", "0"},
+                                       {"features", "2000"},
+                                       {"nodes", "400"},
+                                       {"leaves", "190"},
+                                       {"nonzeros", "60"}})()
+      .train;
 }
 
 using Body = std::function<void()>;
@@ -119,6 +130,65 @@ Body prox_newton_inner() {
   };
 }
 
+std::string letter_data(const Words& words) {
+  std::string out;
+  for (Index w = 0; w < words.size(); ++w)
+    for (Index p = words.begin[w]; p < words.begin[w + 1]; ++p) {
+      const bool last = p + 1 == words.begin[w + 1];
+      out += fmt::format("{}\t{}\t{}\t{}\t{}\t0", p, words.letter[p], last ? -1 : static_cast<int>(p + 1), w,
+                         p - words.begin[w] + 1);
+      for (Index pixel = 1; pixel <= kGridPixels; ++pixel) out += words.glyph[p][pixel] ? "\t1" : "\t0";
+      out += '\n';
+    }
+  return out;
+}
+
+/// Returns a kernel that reads files from memory with a registered format.
+Body read_body(const char* format, const std::string& train, const std::string& hierarchy = "",
+               const Settings& settings = {}) {
+  const auto train_file = std::make_shared<MemoryFile>(train), tree = std::make_shared<MemoryFile>(hierarchy);
+  const auto read =
+      reader_of(format, settings, {{train_file->path()}, {}, hierarchy.empty() ? "" : tree->path()});
+  return [read, train_file, tree] { read(); };
+}
+
+Body read_letters() {
+  return read_body("ocr", letter_data(make_synthetic_words(200, 0.05, 1)), "",
+                   {{"split", "none"}, {"features", "pixels"}});
+}
+
+Body read_documents() {
+  const Dataset data = tree_data();
+  const Hierarchy& tree = *data.hierarchy;
+  std::string branches, documents;
+  for (Index leaf = 0; leaf < tree.nodes(); ++leaf) {
+    if (!tree.leaf(leaf)) continue;
+    std::string branch = std::to_string(leaf);
+    for (Index k = tree.parent(leaf); k != Hierarchy::kNone; k = tree.parent(k))
+      branch = fmt::format("{} {}", k, branch);
+    branches += branch + '\n';
+  }
+  for (Index p = 0; p < data.x.positions(); ++p) {
+    documents += fmt::format("{} 0:{}", data.gold[p], p);
+    for (std::size_t i = 0; i < data.x.row(p).size(); ++i)
+      documents += fmt::format(" {}:{}", data.x.row(p)[i] + 1, data.x.row_values(p)[i]);
+    documents += '\n';
+  }
+  return read_body("lshtc", documents, branches);
+}
+
+std::string text_of_model(const Point& p, const std::map<std::string, std::string>& header) {
+  return model_text(header, p.task->data, p.w, p.objective.map().extra_weights(), chain_info().extra);
+}
+Body write_model() {
+  return [p = chain(26, 10), header = std::map<std::string, std::string>{{"format", "crfsuite"}}] {
+    text_of_model(*p, header);
+  };
+}
+Body read_model() {
+  return [text = text_of_model(*chain(26, 10), {})] { parse_model(text, "model"); };
+}
+
 struct CountedKernel {
   const char* name;
   Body (*prepare)();
@@ -140,6 +210,10 @@ const CountedKernel kKernels[] = {
     {"tree-partial-gradient", [] { return body_of(tree(10000), partial_gradient); }},
     {"lbfgs-update", lbfgs_update},
     {"prox-newton-inner", prox_newton_inner},
+    {"read-letters", read_letters},
+    {"read-documents", read_documents},
+    {"write-model", write_model},
+    {"read-model", read_model},
 };
 
 void count(const std::string& name) {
