@@ -26,7 +26,7 @@ bool is_blank(std::string_view line) {
 
 }  // namespace
 
-/// The bytes of a file as they come, unpacked where they are gzipped. Throws Error (kInput).
+/// Reads the bytes of a file as they arrive, and unpacks a gzipped file. Throws Error (kInput).
 class ByteSource {
  public:
   ByteSource(const std::string& path, const std::string& name) : name_(name) {
@@ -45,14 +45,14 @@ class ByteSource {
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;
 
-  /// Goes there in a plain file of which nothing was read; false where that cannot be done.
+  /// Moves to a byte of a plain file before anything is read. Returns false if this is impossible.
   bool seek(std::uint64_t at) {
     kind_ = Kind::kPlain;
     return ::lseek(descriptor_, static_cast<off_t>(at), SEEK_SET) >= 0;
   }
 
-  /// Writes up to `size` bytes to `to`, and waits for the first of them only. Returns their number, 0 at the
-  /// end. `line` is the one to name in errors.
+  /// Writes up to `size` bytes to `to`, and waits only for the first of them. Returns their number, which is
+  /// 0 at the end. Errors name `line`.
   std::size_t read(char* to, std::size_t size, std::uint64_t line) {
     line_ = line;
     if (kind_ == Kind::kUnknown) {
@@ -84,7 +84,7 @@ class ByteSource {
     }
   }
 
-  /// Reads more behind what is there of the input; false at the end.
+  /// Appends to the input that is not unpacked yet. Returns false at the end.
   bool refill() {
     if (input_.empty()) input_.resize(kBlock);
     if (stream_.avail_in > 0) std::memmove(input_.data(), stream_.next_in, stream_.avail_in);
@@ -107,7 +107,7 @@ class ByteSource {
       if (stream_.avail_in == 0 && !refill()) fail("a gzip stream cut short", "a complete gzip file");
       const int status = inflate(&stream_, Z_NO_FLUSH);
       if (status == Z_STREAM_END) {
-        // Another member may follow. Anything else behind a member is ignored, as gzip does.
+        // Another member may follow. Like gzip, this ignores anything else after a member.
         ended_ = !begins_member();
         inflateReset(&stream_);
       } else if (status != Z_OK && status != Z_BUF_ERROR) {
@@ -123,8 +123,8 @@ class ByteSource {
   std::uint64_t line_ = 0;
   int descriptor_;
   Kind kind_ = Kind::kUnknown;
-  bool ended_ = false;  ///< behind the last member
-  z_stream stream_{};   ///< its input holds also what was read to see that a file is plain
+  bool ended_ = false;  ///< the last member is unpacked
+  z_stream stream_{};   ///< its input also holds the first bytes of a plain file, read to detect the kind
   std::vector<char> input_;
 };
 
