@@ -100,6 +100,7 @@ TreeOracle::TreeOracle(const Dataset& data)
       throw Error("tree oracle: instance " + std::to_string(p) + " has output " + std::to_string(gold_[p]) +
                   ", expected a leaf of the hierarchy");
   }
+  side_by_side_ = tree_->leaves() == outputs() && outputs() <= kMostSideBySide;
   path_begin_.push_back(0);
   for (Index k = 0; k < outputs(); ++k) {
     if (tree_->leaf(k)) {
@@ -149,15 +150,20 @@ TreeOracle::Collapsed TreeOracle::collapse(const ScorePoint& at, const Kept* kep
 
 /// Lays out the residual: one column for each touched node, then, for every entry that is not a leaf,
 /// starting with the root, the probability of one of its own leaves. Outputs without a column of their own
-/// share the latter. Returns each entry's column of the second kind, or kNoColumn.
+/// share the latter. Returns each entry's column of the second kind, or kNoColumn. Labels side by side only
+/// have columns of their own.
 std::vector<Index> TreeOracle::lay_out(const Collapsed& tree, std::size_t positions,
                                        Residual& residual) const {
   residual.stride = padded(positions);
   residual.gold = true;
-  residual.column_of.assign(outputs(), Residual::kNoColumn);
-  residual.share.assign(outputs(), 0.0);
   Index columns = static_cast<Index>(tree.nodes.size()) - 1;
   std::vector<Index> leaf_column(tree.nodes.size(), Residual::kNoColumn);
+  if (side_by_side_) {
+    residual.resize_columns(columns);
+    return leaf_column;
+  }
+  residual.column_of.assign(outputs(), Residual::kNoColumn);
+  residual.share.assign(outputs(), 0.0);
   for (std::size_t i = 0; i < tree.nodes.size(); ++i)
     if (i == 0 || !tree_->leaf(tree.nodes[i].output)) leaf_column[i] = columns++;
   for (Index k = 0; k < outputs(); ++k) {

@@ -5,7 +5,7 @@
 ///     p(y|x) = exp( sum of s(k) over the nodes k on y's path ) / Z
 ///
 /// Without a hierarchy all outputs are leaves side by side, which gives multiclass and binary logistic
-/// regression.
+/// regression. If these are few, nothing is collapsed.
 
 #include <memory>
 
@@ -26,11 +26,16 @@ namespace proxbench {
 /// multiplied by the number of its leaves.
 class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
  public:
+  /// Up to this many labels side by side each have a column in scores and residuals, as in a chain. Full
+  /// gradients are then several times faster than from rows of jumps (solvers/RESULTS.md, "Labels side by
+  /// side").
+  static constexpr Index kMostSideBySide = 512;
+
   /// Takes the hierarchy and the gold leaves. Throws Error if there is no output, if an instance does not
   /// have exactly one position, or if a gold output is not a leaf of the hierarchy.
   explicit TreeOracle(const Dataset& data);
 
-  const CollapsedOutputs* collapsed() const override { return this; }
+  const CollapsedOutputs* collapsed() const override { return side_by_side_ ? nullptr : this; }
   std::span<const Index> gold_outputs(Index position) const override { return path_of(gold_[position]); }
 
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override;
@@ -92,6 +97,7 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
                   const Parallel& parallel, Kept* kept = nullptr) const;
 
   std::shared_ptr<const Hierarchy> tree_;
+  bool side_by_side_;
   std::vector<Index> path_, inner_, leaves_;
   std::vector<std::size_t> path_begin_;  ///< size K + 1
 };

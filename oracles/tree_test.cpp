@@ -106,7 +106,7 @@ double score_of(const Scores& scores, Index k, Index p) {
 
 /// The residual of one output and document, whichever way it is stored.
 double residual_of(const Problem& problem, const Residual& r, Index k, Index p) {
-  const double value = r.column(r.column_of[k])[p];
+  const double value = r.column(r.column_index(k))[p];
   if (r.owns(k)) return value;
   double gold = 0.0;
   for (const Index on : problem.oracle->gold_outputs(p)) gold += on == k;
@@ -188,6 +188,13 @@ TEST(TreeOracle, SurvivesHugeScores) {
 
 TEST(TreeOracle, ADatasetWithoutHierarchyIsAFlatTree) {
   const Problem problem(std::vector<Index>(5, kNone), 25, 4, 3, true);
+  EXPECT_EQ(problem.oracle->collapsed(), nullptr);
+  for (const double density : {0.0, 0.2, 1.0}) expect_matches_enumeration(problem, density, 1.0, 4);
+}
+
+TEST(TreeOracle, ManyLabelsSideBySideAreCollapsed) {
+  const Problem problem(std::vector<Index>(TreeOracle::kMostSideBySide + 1, kNone), 25, 4, 3, true);
+  EXPECT_NE(problem.oracle->collapsed(), nullptr);
   for (const double density : {0.0, 0.2, 1.0}) expect_matches_enumeration(problem, density, 1.0, 4);
 }
 
@@ -329,7 +336,7 @@ TEST(TreeOracle, SomeInstancesGiveTheirPartOfAll) {
     for (std::size_t i = 0; i < some.size(); ++i) {
       double gold = 0.0;
       for (const Index on : problem.oracle->gold_outputs(some[i])) gold += on == k;
-      const double value = part.column(part.column_of[k])[i];
+      const double value = part.column(part.column_index(k))[i];
       EXPECT_NEAR(part.owns(k) ? value : part.share[k] * value - gold,
                   residual_of(problem, whole, k, some[i]), 1e-13);
     }
