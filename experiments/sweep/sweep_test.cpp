@@ -75,7 +75,7 @@ class SweepProcess : public CommandLine {
             plugin != nullptr ? "--plugin" : nullptr, plugin, nullptr);
       _exit(127);
     }
-    for (int i = 0; i < 6000 && lines_of(run) < lines; ++i)
+    for (int i = 0; i < (kSanitized ? 100000 : 6000) && lines_of(run) < lines; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     EXPECT_GE(lines_of(run), lines) << read_text(folder / "stderr");
     act(child);
