@@ -13,6 +13,8 @@ namespace {
 /// Numbers in the covariance matrices of the instances that are handled at once: few enough to stay in the
 /// cache until they are added. And rows of the Hessian to which one task adds them.
 constexpr std::size_t kCovariancesAtOnce = std::size_t{1} << 21, kHessianRows = 32;
+/// Independent positions whose coordinates are listed at once, and those of one task.
+constexpr std::size_t kPositionsAtOnce = 4096, kPositionsPerTask = 64;
 /// The tree's leaves are cut into this many parts. A Hessian is summed in the order of instances within a
 /// part, and then part after part. The parts are few, since a process that shares the instances stores the
 /// matrices of its own parts.
@@ -60,6 +62,14 @@ struct Objective::LocalCoordinates {
   std::vector<std::uint32_t> of_slot;
   std::vector<std::uint32_t> ascending;  ///< the slots in ascending order of their coordinates
   HalfMatrix covariances;
+};
+
+/// A coordinate that is on at a position: its row in the Hessian, and its feature's value times p and times
+/// 1 - p, where p is the probability of its output.
+struct Objective::ActiveCoordinate {
+  std::uint32_t row;
+  Index output;
+  double mean, rest;
 };
 
 /// Sets `out` to the sum of all parts. add(first, end, matrix) adds the instances [first, end) of a part.
@@ -129,6 +139,46 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
   std::vector<std::uint32_t> of_feature(map_.x().features() + std::size_t{1}, 0);
   for (std::uint32_t i = 0; i < unary; ++i) ++of_feature[set[i] / outputs() + 1];
   for (Index j = 0; j < map_.x().features(); ++j) of_feature[j + std::size_t{1}] += of_feature[j];
+  const Chunks rows{n, kHessianRows};
+
+  // Where positions are independent: Cov(a, b) = x_a x_b p (1 - p) if both have the same output, else
+  // -x_a p_a x_b p_b.
+  Residual residual;
+  std::vector<std::vector<ActiveCoordinate>> active(kPositionsAtOnce);
+  const auto activate = [&](Index p, std::vector<ActiveCoordinate>& on) {
+    on.clear();
+    const Index gold = oracle_.gold_outputs(p)[0];
+    map_.x().for_each_entry(p, [&](Index j, double value) {
+      for (std::uint32_t i = of_feature[j]; i < of_feature[j + std::size_t{1}]; ++i) {
+        const auto output = static_cast<Index>(set[i] % outputs());
+        const double r = residual.column(output)[p];  // p, or p - 1 for the gold output
+        const double mean = output == gold ? 1.0 + r : r, rest = output == gold ? -r : 1.0 - r;
+        on.push_back({i, output, value * mean, value * rest});
+      }
+    });
+  };
+  const auto add_positions = [&](std::size_t begin, std::size_t end, double* matrix) {
+    for (std::size_t first = begin; first < end && !stop.requested(); first += kPositionsAtOnce) {
+      const std::size_t count = std::min(kPositionsAtOnce, end - first);
+      const Chunks positions{count, kPositionsPerTask};
+      parallel().for_each(positions.count(), [&](std::size_t task) {
+        for (std::size_t p = positions.begin(task); p < positions.end(task); ++p)
+          activate(static_cast<Index>(first + p), active[p]);
+      });
+      parallel().for_each(rows.count(), [&](std::size_t task) {
+        for (const std::vector<ActiveCoordinate>& on : std::span(active).first(count)) {
+          auto a = std::ranges::lower_bound(on, rows.begin(task), {}, &ActiveCoordinate::row);
+          for (; a != on.end() && a->row < rows.end(task); ++a) {
+            double* const to = matrix + a->row * stride;
+            for (auto b = on.begin(); b != a; ++b)
+              to[b->row] += a->mean * (b->output == a->output ? b->rest : -b->mean);
+            to[a->row] += 0.5 * a->mean * a->rest;
+          }
+        }
+      });
+    }
+  };
+
   std::vector<std::uint32_t> slot_of(n, kNoSlot);
 
   const auto take = [&](std::size_t instance, LocalCoordinates& local) {
@@ -158,7 +208,6 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
     for (const std::uint32_t i : local.of_slot) slot_of[i] = kNoSlot;
   };
 
-  const Chunks rows{n, kHessianRows};
   std::vector<LocalCoordinates> batch;
   // Adds the covariances of the instances [first, end) to a matrix.
   const auto add_instances = [&](std::size_t first_instance, std::size_t end, double* matrix) {
@@ -200,7 +249,13 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
     }
   };
   parallel().count_sum(n * n);
-  sum_parts(n, stride, out, stop, add_instances);
+  if (covariance != nullptr) {
+    sum_parts(n, stride, out, stop, add_instances);
+  } else {
+    residual = make_residual();
+    oracle_.sum()->infer({scores}, &residual, parallel());
+    sum_parts(n, stride, out, stop, add_positions);
+  }
   if (stop.requested()) return false;
   // H = M + M^T. Reads a square block and its mirror image at a time.
   parallel().for_each(rows.count(), [&](std::size_t task) {

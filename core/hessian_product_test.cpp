@@ -61,7 +61,7 @@ void expect_products_of_the_hessian(const test::Problem& problem, double point_d
     ASSERT_NEAR(whole[i], (8 * (a[i] - b[i]) - (c[i] - d[i])) / (12 * kStep), 1e-7 * size) << i;
   for (std::size_t i = 0; i < v.nnz(); ++i) ASSERT_NEAR(product[i], whole[v.index[i]], 1e-12 * size) << i;
 
-  if (!objective.has(Capability::kCovariance) || v.nnz() == 0) return;
+  if (!objective.has_hessian() || v.nnz() == 0) return;
   objective.scores(w, scores);
   std::vector<double> hessian(v.nnz() * v.nnz());
   ASSERT_TRUE(objective.hessian(scores, v.index, hessian.data(), v.nnz()));

@@ -106,10 +106,14 @@ class Objective {
   void gradient(const Residual& residual, std::span<const double> w, std::span<double> out) const;
 
   /// Computes the Hessian of the smooth part on the coordinates `set`, which must ascend: row i of the full
-  /// symmetric matrix at out + i*stride, stride >= set.size(). Requires an oracle with covariances. Returns
-  /// false if `stop` was requested. The contents of `out` are then undefined.
+  /// symmetric matrix at out + i*stride, stride >= set.size(). Requires has_hessian(). Returns false if
+  /// `stop` was requested. The contents of `out` are then undefined.
   bool hessian(const Scores& scores, std::span<const Coord> set, double* out, std::size_t stride,
                const StopToken& stop = {}) const;
+
+  /// Whether hessian() is available: the oracle has covariances, or the outputs of different positions are
+  /// independent, so that their covariances follow from the marginals.
+  bool has_hessian() const { return has(Capability::kCovariance) || independent_positions(); }
 
   /// The Hessian of the smooth part at one point, for products with vectors: what the oracle stores about the
   /// point, and buffers for a direction. Requires an oracle with derivatives.
@@ -202,7 +206,13 @@ class Objective {
     return loss_.hinge() ? max_->max_flops(at) : oracle_.sum()->inference_flops(at, residual);
   }
   Work inference_work(const ScorePoint& at, const Residual* residual, std::size_t positions) const;
+  /// Whether each instance is one position with a column for every output, and nothing else has a weight.
+  bool independent_positions() const {
+    return has(Capability::kSum) && oracle_.collapsed() == nullptr && oracle_.extra_weights() == 0 &&
+           oracle_.positions() + 1 == oracle_.begin().size();
+  }
   struct LocalCoordinates;
+  struct ActiveCoordinate;
   template <class Add>
   void sum_parts(std::size_t n, std::size_t stride, double* out, const StopToken& stop, const Add& add) const;
 

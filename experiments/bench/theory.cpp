@@ -136,7 +136,7 @@ Objective::Curvature curvature_at(Objective& objective, const SparseVector& w) {
 Eigen::MatrixXd hessian_on(Objective& objective, const SparseVector& w, const std::vector<Coord>& face) {
   const auto n = static_cast<Eigen::Index>(face.size());
   Eigen::MatrixXd out(n, n);
-  if (objective.has(Capability::kCovariance)) {
+  if (objective.has_hessian()) {
     Scores scores = objective.make_scores();
     objective.scores(w, scores);
     objective.hessian(scores, face, out.data(), face.size());

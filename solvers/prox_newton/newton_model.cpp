@@ -22,15 +22,19 @@ constexpr auto kNone = static_cast<std::uint32_t>(-1);
 /// always go together leave the matrix positive definite, to this share of their mean at least; and a zero's
 /// gradient exceeds lambda where it does by more.
 constexpr double kWithinRounding = 1e-10;
+/// The same for labels side by side. One number added to all weights of a feature changes no score, so with
+/// two labels weights can move between them at no cost, and signs settle only if the matrix forbids that.
+constexpr double kRidge = 1e-3;
 /// The cost of one conditional probability p(label | label before it), in multiply-adds. It takes an
 /// exponential.
 constexpr double kConditional = 40.0;
 /// Instances that are looked at.
 constexpr std::size_t kLooked = kTask;
 
-/// Additions to H where there is one output (candidates): a nonzero meets those of its own position, and the
-/// mean of an instance itself. From kLooked instances spread evenly.
-double additions_of_one_output(const Objective& objective, std::span<const Coord> index) {
+/// Additions to H where positions meet in means only (candidates) or not at all (labels side by side): a
+/// nonzero meets those of its own position, and the mean of an instance meets itself. Estimated from kLooked
+/// instances, spread evenly.
+double additions_of_positions(const Objective& objective, std::span<const Coord> index) {
   const DesignMatrix& x = objective.x();
   const std::span<const Index> begin = objective.structure().begin();
   std::vector<std::size_t> seen(index.size(),
@@ -42,11 +46,11 @@ double additions_of_one_output(const Objective& objective, std::span<const Coord
     double slots = 0.0;
     for (Index p = begin[i]; p < begin[i + 1]; ++p) {
       double on = 0.0;
-      for (const Index j : x.row(p)) {  // with one output a feature is a coordinate
-        const auto at = std::lower_bound(index.begin(), index.end(), Coord{j});
-        if (at == index.end() || *at != j) continue;
-        ++on;
-        slots += std::exchange(seen[static_cast<std::size_t>(at - index.begin())], i) != i ? 1.0 : 0.0;
+      for (const Index j : x.row(p)) {
+        const Coord end = (j + Coord{1}) * objective.outputs();
+        auto at = std::lower_bound(index.begin(), index.end(), Coord{j} * objective.outputs());
+        for (; at != index.end() && *at < end; ++at, ++on)
+          slots += std::exchange(seen[static_cast<std::size_t>(at - index.begin())], i) != i ? 1.0 : 0.0;
       }
       additions += on * on;
     }
@@ -62,7 +66,8 @@ double NewtonModel::work(const Objective& objective, std::span<const Coord> inde
   const double n = static_cast<double>(index.size()), outputs = static_cast<double>(objective.outputs()),
                positions = static_cast<double>(objective.x().whole_positions()),
                instances = static_cast<double>(objective.instances()), factor = n * n * n / 3.0;
-  if (objective.outputs() == 1) return additions_of_one_output(objective, index) + factor;
+  if (objective.outputs() == 1 || !objective.has(Capability::kCovariance))
+    return additions_of_positions(objective, index) + factor;
   const double entries = entries_of(objective, index);
   const auto unary = std::lower_bound(index.begin(), index.end(), objective.unary_weights());
   const double extra = static_cast<double>(index.end() - unary),
@@ -84,9 +89,10 @@ bool NewtonModel::build(const Objective& objective, const Scores& scores, std::s
   if (!objective.hessian(scores, index, matrix_.data(), stride, stop)) return false;
   double mean = 0.0;
   for (std::size_t i = 0; i < size_; ++i) mean += matrix_[i * stride + i] / static_cast<double>(size_);
+  const double raised = objective.has(Capability::kCovariance) ? kWithinRounding : kRidge;
   for (std::size_t i = 0; i < size_; ++i) {
     double& entry = matrix_[i * stride + i];
-    entry = (1.0 + kWithinRounding) * std::max(entry, kWithinRounding * mean);
+    entry = (1.0 + raised) * std::max(entry, kWithinRounding * mean);
     std::fill(matrix_.begin() + static_cast<std::ptrdiff_t>(i * stride + size_),
               matrix_.begin() + static_cast<std::ptrdiff_t>((i + 1) * stride), 0.0);
   }

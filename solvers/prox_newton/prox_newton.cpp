@@ -50,7 +50,7 @@ class Minimiser {
         at_(problem.objective, buffers, problem.monitor.stop_token()),
         entering_(entering),
         model_(model),
-        passes_before_newton_(problem.objective.passes()) {
+        passes_before_(problem.objective.passes()) {
     result_.w = problem.start;
     result_.working_set = problem.start.nnz();
     entering_.begin(problem);
@@ -102,6 +102,7 @@ class Minimiser {
         optimality_ = {selection_.kkt_max, selection_.kkt_l1};
         at_.set.take(selection_);
         if (hessian_.build(at_.objective, at_.scores(), at_.set.index, at_.stop)) hessians_ += 1.0;
+        passes_before_ = at_.objective.passes();
       }
       const double before = optimality_.l1;
       const double slope = hessian_.solve(at_.set.w, at_.set.g, at_.lambda(), settings_.max_inner,
@@ -110,25 +111,27 @@ class Minimiser {
       at_.set.shrink(at_.lambda(), std::numeric_limits<double>::infinity(),
                      optimality_);  // measures, drops none
       progress_->saw_subgradient(optimality_.largest);
-      old = !progressed_ || optimality_.l1 > before;
-      if (old && build) break;
+      const bool useless = !progressed_ || optimality_.l1 > before;
+      if (useless && build) break;
+      old = useless || hessian_is_paid();
     }
     hessian_ = {};
-    passes_before_newton_ = at_.objective.passes();
+    passes_before_ = at_.objective.passes();
     return std::nullopt;
   }
 
-  /// Whether iterations without the Hessian have cost as much as it does. Alternating in this way costs at
-  /// most twice as much as the better of the two methods. False if pairs are carried along a path, since they
-  /// would be lost.
+  /// Whether iterations without the Hessian have cost as much as it does. False if pairs are carried along a
+  /// path, since they would be lost.
   bool hessian_pays() const {
-    const Objective& objective = at_.objective;
-    if (!settings_.newton || !at_.set.chosen || at_.set.size() > NewtonModel::kMostRows ||
-        !objective.has(Capability::kCovariance) || model_.keeps_history())
-      return false;
-    const double passes = objective.passes() - passes_before_newton_;
-    return passes * NewtonModel::pass_work(objective, at_.set.index, at_.inference_flops()) >=
-           NewtonModel::work(objective, at_.set.index);
+    return settings_.newton && at_.set.chosen && at_.set.size() <= NewtonModel::kMostRows &&
+           at_.objective.has_hessian() && !model_.keeps_history() && hessian_is_paid();
+  }
+  /// Whether the iterations since the last Hessian have cost as much as one does. Alternating in this way
+  /// costs at most twice as much as the better of the two methods.
+  bool hessian_is_paid() const {
+    const double passes = at_.objective.passes() - passes_before_;
+    return passes * NewtonModel::pass_work(at_.objective, at_.set.index, at_.inference_flops()) >=
+           NewtonModel::work(at_.objective, at_.set.index);
   }
 
   /// Finds a step along at_.d by line search and takes it. `slope` is the predicted change of F. Passes the
@@ -197,9 +200,9 @@ class Minimiser {
   NewtonModel hessian_;
   std::optional<Progress> progress_;
   Objective::Selection selection_;
-  Optimality optimality_;        ///< on the working set; on all coordinates after a new selection
-  bool progressed_ = true;       ///< whether the last step was progress
-  double passes_before_newton_;  ///< the objective's passes when iterations without the Hessian began
+  Optimality optimality_;   ///< on the working set; on all coordinates after a new selection
+  bool progressed_ = true;  ///< whether the last step was progress
+  double passes_before_;    ///< the objective's passes when the last Hessian was built or given up
   double hessians_ = 0.0;
   bool cut_short_ = false;
   SolveResult result_;
@@ -232,10 +235,9 @@ OptionRows<Settings> option_rows() {
            &Settings::newton,
            {.name = "newton",
             .default_value = "auto",
-            .help =
-                "the exact Hessian as the model: auto, once the iterations have cost as much as it does, "
-                "where the oracle has covariances (chain, candidates) and the working set is small enough; "
-                "or never"},
+            .help = "the exact Hessian as the model: auto, once the iterations have cost as much as it does, "
+                    "where it is available (not with a hierarchy) and the working set is small enough; "
+                    "or never"},
            {{"auto", true}, {"never", false}}),
        option(&Settings::max_inner, {.name = "max_inner",
                                      .default_value = "50",
