@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "experiments/base/files.h"
+#include "experiments/base/table_text.h"
 #include "experiments/cli/cli.h"
 #include "experiments/cli/stored_results.h"
 #include "experiments/results/tables/path_table.h"
@@ -72,6 +74,10 @@ struct PlotCommand : ReadFlags {
       if (theory.is_null())
         throw Error::in_file(source.folder.string(), 0, "no theory.json", "one, as scripts/theory makes it");
       print(draw_all(theory_charts(theory), figures_of(source)));
+      const fs::path tables = out_folder(source) / "tables" / "theory.md";
+      make_folder(tables.parent_path());
+      write_file_atomically(tables, markdown_document("", theory_tables(theory)));
+      print({tables});
     }
     if (!contains(config.kinds, "curves")) return;
     require_runs({source});
