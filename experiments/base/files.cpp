@@ -30,6 +30,10 @@ bool writes_files() {
   return writes;
 }
 
+std::string shown_name(const std::string& path) {
+  return path == kStandardStream ? "standard input" : path;
+}
+
 FileWriter::FileWriter(const fs::path& file) : file_(file) {
   if (!writes) return;
   const bool standard = file == kStandardStream;

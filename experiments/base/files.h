@@ -15,6 +15,8 @@ bool writes_files();
 
 /// The file name that stands for standard input or output.
 inline constexpr const char* kStandardStream = "-";
+/// The name of an input file in messages: "standard input" for "-", otherwise the path.
+std::string shown_name(const std::string& path);
 
 /// Writes a file piece by piece under a temporary name, and renames it at the end. A device, a pipe or
 /// standard output gets each piece at once. All methods throw Error with the name of the file.

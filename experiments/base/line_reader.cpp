@@ -129,9 +129,7 @@ class ByteSource {
 };
 
 LineReader::LineReader(FilePart part)
-    : path_(part.path == kStandardStream ? "standard input" : part.path),
-      end_of_part_(part.end),
-      records_(part.records) {
+    : path_(shown_name(part.path)), end_of_part_(part.end), records_(part.records) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path_, ignored)) throw Error::in_file(path_, 0, "a directory", "a file");
   source_ = std::make_unique<ByteSource>(part.path, path_);

@@ -258,6 +258,9 @@ void check_writable(const std::string& flag, const std::string& file) {
   if (file.empty() || !writes_files()) return;
   if (fs::is_directory(file, ignored)) throw Error(file + ": cannot be written: it is a folder");
   if (fs::exists(file, ignored) && !fs::is_regular_file(file, ignored)) return;  // a device or pipe
+  if (const fs::path folder = fs::path(file).parent_path();
+      !folder.empty() && !fs::is_directory(folder, ignored))
+    throw Error(fmt::format("{}: cannot be written: there is no folder {}", file, folder.string()));
   const fs::path probe = fs::path(file).replace_filename("." + fs::path(file).filename().string() + ".probe");
   try {
     write_file_atomically(probe, "");

@@ -95,6 +95,12 @@ std::vector<Confusion> sorted_confusions(const Evaluation& evaluation) {
   return out;
 }
 
+/// Whether no label is both gold and predicted, as if the columns were others.
+bool share_no_label(const Counts& labels) {
+  return std::ranges::none_of(labels,
+                              [](const auto& one) { return one.second.gold > 0 && one.second.guessed > 0; });
+}
+
 struct EvaluateCommand : ModelFlags {
   std::string columns;
 
@@ -127,6 +133,10 @@ struct EvaluateCommand : ModelFlags {
   void execute() const {
     const Predictions predicted = predictions();
     const Evaluation found = evaluate(predicted.data, predicted.outputs);
+    if (!columns.empty() && share_no_label(found.labels))
+      ProgressPrinter(quiet).warning(
+          "no gold label is ever predicted: the last two columns of each line must be the gold and the "
+          "predicted label, as `predict --with-gold` writes them");
     const double accuracy = metrics_of(predicted.data, predicted.outputs).at(trace_metric().name);
     const std::vector<Confusion> confusions = sorted_confusions(found);
     Json result{{"instances", predicted.data.instances()},

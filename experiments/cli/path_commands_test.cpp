@@ -94,7 +94,8 @@ TEST_F(PathCommands, AnInterruptedPathBeginsAnewAndTheSweepSaysSo) {
   std::string points = read_text(folder / stored / "path.csv");
   points.resize(points.find("\n4,") + 1);
   folder.write(stored + "path.csv", points);
-  const std::string why = "failed before: interrupted; a path begins anew: 3 of its 6 points were done";
+  const std::string why =
+      "failed before: interrupted; a path starts again from its first point: 3 of its 6 were done";
   EXPECT_THAT(run("run path.ini --out out --dry-run --why").out, HasSubstr(why));
   const Result again = run("run path.ini --out out");
   EXPECT_EQ(again.status, 0);
@@ -372,7 +373,8 @@ TEST_F(PathCommands, AnInterruptedSelectIsGoneOnWithByTheSameCommand) {
   folder.write(name, "[{}]");
   const Result damaged = run(command);
   EXPECT_EQ(damaged.status, 1);
-  EXPECT_THAT(damaged.err, HasSubstr("without the file it begins anew"));
+  EXPECT_THAT(damaged.err,
+              HasSubstr("remove the file, and the same command starts again from the first fold"));
 }
 
 TEST_F(PathCommands, SelectByTheLossThatTrainingMinimises) {

@@ -6,6 +6,7 @@
 #include <set>
 #include <span>
 
+#include "experiments/base/files.h"
 #include "experiments/config/config_keys.h"
 #include "experiments/config/config_rules.h"
 #include "experiments/config/data_files.h"
@@ -129,9 +130,7 @@ class ConfigReader {
     if (const std::string problem = set_option(options, spec, entry.value); !problem.empty())
       text_.reject(section.name, spec.name, problem);
     else if (spec.names_file(entry.value))
-      find_file(entry.at(), spec.name, [&](const std::filesystem::path& folder) {
-        options.set(spec.name, find_data_file(entry.value, folder).string());
-      });
+      options.set(spec.name, found_file(entry.at(), spec.name, entry.value));
   }
 
   /// Reads the values by the rows of the keys. Returns false if one is wrong, or if a required one is
@@ -174,13 +173,16 @@ class ConfigReader {
     if (!text_.given("plot", "quantities")) config_.plot.quantities = {"nnz", "accuracy"};
   }
 
-  /// Calls `find` with the folder of the file that contains the name. Adds the errors that it throws.
-  template <class Find>
-  void find_file(const Location& where, const std::string& key, Find find) {
+  /// Returns the file that is found for the name. If there is none, adds a problem and returns the name.
+  std::string found_file(const Location& where, const std::string& key, const std::string& name) {
     try {
-      find(ini_.folder_of(where));
+      if (name == kStandardStream)
+        throw Error(
+            "found '-', expected a file: each run reads it, and standard input can be read once only");
+      return find_data_file(name, ini_.folder_of(where)).string();
     } catch (const Error& error) {
       problems_.add(where, fmt::format("{}: {}", key, error.what()));
+      return name;
     }
   }
 
@@ -191,9 +193,7 @@ class ConfigReader {
     if (parts.size() > files.size())
       return text_.reject(section.name, key, fmt::format("found {} files, expected one", parts.size()));
     for (std::size_t i = 0; i < parts.size(); ++i)
-      find_file(entry->at(parts[i].offset), key, [&](const std::filesystem::path& folder) {
-        files[i] = find_data_file(parts[i].text, folder).string();
-      });
+      files[i] = found_file(entry->at(parts[i].offset), key, parts[i].text);
   }
 
   void read_data(const IniSection& section) {

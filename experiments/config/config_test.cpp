@@ -398,6 +398,8 @@ TEST(Config, SaysWhatIsMissing) {
               HasSubstr("c.ini:1:2: [data] has no training file, expected train = FILE"));
   EXPECT_THAT(error_of("[data]\nformat = ocr\ntrain = no.data\n"),
               HasSubstr("c.ini:3:9: train: no file 'no.data'; looked at"));
+  EXPECT_THAT(error_of("[data]\nformat = conll\ntrain = -\n"),
+              HasSubstr("c.ini:3:9: train: found '-', expected a file: each run reads it"));
   EXPECT_THAT(error_of("[data]\nformat = synthetic-ocr\ntrain = x\n"),
               HasSubstr("c.ini:3:9: [data] train: found 'x', expected no file"));
 }

@@ -5,6 +5,8 @@
 #include <filesystem>
 
 #include "core/base/error.h"
+#include "experiments/base/files.h"
+#include "experiments/base/waiting_text.h"
 #include "experiments/data/first_lines.h"
 
 namespace proxbench {
@@ -26,23 +28,29 @@ void check_files(const DataFormatInfo& info, const DataFiles& files, HierarchyUs
 }
 
 /// Reads the files. If a file looks like another format, an error of reading says so. If there is no error,
-/// the data get a doubt.
+/// the data get a doubt. A pipe is judged only if it is the first file: the writer of another one may wait
+/// until the files before it are read.
 DataPair judged(const DataFormatInfo& info, const DataFiles& files, const std::function<DataPair()>& read) {
   std::vector<std::string> all = files.train;
   all.insert(all.end(), files.test.begin(), files.test.end());
+  if (all.empty()) return read();
   const std::string format = files.hierarchy.empty() ? info.name : "lshtc";  // one document per line
-  for (const std::string& file : all) require_marks(format, file);
+  const WaitingText first(all.front());
+  std::vector<std::string> others;
+  for (const std::string& file : all)
+    others.push_back(other_format(format, file, others.empty() ? first.text() : ""));
   try {
     DataPair pair = read();
-    for (const std::string& file : all)
-      if (const std::string other = other_format(format, file); !other.empty())
-        pair.train.doubts.push_back(fmt::format("{} looks like `--format {}`", file, other));
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (!others[i].empty())
+        pair.train.doubts.push_back(
+            fmt::format("{} looks like `--format {}`", shown_name(all[i]), others[i]));
     return pair;
   } catch (const Error& error) {
-    for (const std::string& file : all)
-      if (error.kind() == ErrorKind::kInput && std::string_view(error.what()).starts_with(file + ":"))
-        if (const std::string other = other_format(format, file); !other.empty())
-          throw Error(fmt::format("{}; is this `--format {}`?", error.what(), other), ErrorKind::kInput);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (error.kind() == ErrorKind::kInput && !others[i].empty() &&
+          std::string_view(error.what()).starts_with(shown_name(all[i]) + ":"))
+        throw Error(fmt::format("{}; is this `--format {}`?", error.what(), others[i]), ErrorKind::kInput);
     throw;
   }
 }
@@ -78,7 +86,7 @@ std::string file_names(const std::vector<std::string>& paths) {
   std::string out;
   for (const std::string& path : paths) {
     if (!out.empty()) out += ", ";
-    out += std::filesystem::path(path).filename().string();
+    out += std::filesystem::path(shown_name(path)).filename().string();
   }
   return out;
 }

@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/options.h"
+#include "experiments/base/files.h"
 #include "experiments/base/line_reader.h"
 #include "experiments/base/text.h"
 
@@ -45,12 +46,9 @@ struct FirstLines {
   }
 };
 
-FirstLines first_lines(const std::string& file) {
+FirstLines read_first(LineReader&& in) {
   constexpr std::uint64_t kMost = 100;
   FirstLines out;
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(file, ignored)) return out;
-  LineReader in(file);
   bool blank = false;
   for (std::string_view line; in.line() < kMost && in.next(line);) {
     FirstLine one{in.line(), {}, static_cast<std::size_t>(std::ranges::count(line, '\t'))};
@@ -62,6 +60,13 @@ FirstLines first_lines(const std::string& file) {
     out.all.push_back(std::move(one));
   }
   return out;
+}
+
+FirstLines first_lines(const std::string& file, const std::string& waiting) {
+  std::error_code ignored;  // the reader says why a file cannot be read
+  if (std::filesystem::is_regular_file(file, ignored)) return read_first(LineReader(file));
+  constexpr std::string_view kGzipped = "\x1f\x8b";
+  return waiting.starts_with(kGzipped) ? FirstLines() : read_first(LineReader(waiting, file));
 }
 
 bool has_tab(const FirstLines& lines) {
@@ -201,29 +206,22 @@ constexpr TextFormat kTextFormats[] = {
     {"conll", is_conll, can_be_conll},
 };
 
-std::string other_format(const std::string& format, const FirstLines& lines) {
-  const auto* const own = std::ranges::find(kTextFormats, format, &TextFormat::name);
-  if (own == std::end(kTextFormats) || lines.all.empty() || own->can_be(lines)) return "";
-  const auto* const other =
-      std::ranges::find_if(kTextFormats, [&](const TextFormat& one) { return one.looks_like(lines); });
-  return other == std::end(kTextFormats) ? "" : other->name;
-}
-
 }  // namespace
 
-std::string other_format(const std::string& format, const std::string& file) {
-  return other_format(format, first_lines(file));
-}
-
-void require_marks(const std::string& format, const std::string& file) {
-  if (format != "crfsuite") return;
-  const FirstLines lines = first_lines(file);
-  if (can_be_crfsuite(lines)) return;
-  const std::string other = other_format(format, lines);
-  throw Error(fmt::format("{}: line {} has no TAB{}", file, lines.all.front().number,
-                          other.empty() ? ", expected label TAB attribute[:value] TAB ..."
-                                        : fmt::format("; is this `--format {}`?", other)),
-              ErrorKind::kInput);
+std::string other_format(const std::string& format, const std::string& file, const std::string& waiting) {
+  const FirstLines lines = first_lines(file, waiting);
+  const auto* const own = std::ranges::find(kTextFormats, format, &TextFormat::name);
+  const bool single = lines.all.size() == 1 && !waiting.empty();  // of a slow writer, which says too little
+  if (own == std::end(kTextFormats) || lines.all.empty() || single || own->can_be(lines)) return "";
+  const auto* const found =
+      std::ranges::find_if(kTextFormats, [&](const TextFormat& one) { return one.looks_like(lines); });
+  const std::string other = found == std::end(kTextFormats) ? "" : found->name;
+  if (format == "crfsuite")
+    throw Error(fmt::format("{}: line {} has no TAB{}", shown_name(file), lines.all.front().number,
+                            other.empty() ? ", expected label TAB attribute[:value] TAB ..."
+                                          : fmt::format("; is this `--format {}`?", other)),
+                ErrorKind::kInput);
+  return other;
 }
 
 }  // namespace proxbench

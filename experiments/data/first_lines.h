@@ -1,17 +1,15 @@
 #pragma once
-/// Detects from the first 100 lines whether a file has another format than the given one. Files that can be
-/// read only once, such as pipes, are not examined.
+/// Detects from the first 100 lines whether a file has another format than the given one.
 
 #include <string>
 
 namespace proxbench {
 
 /// If the file lacks a mark of `format` in its first lines and looks like another format, returns that
-/// format; otherwise "". Throws what LineReader throws.
-std::string other_format(const std::string& format, const std::string& file);
-
+/// format; otherwise "". `waiting` are the first lines of a file that can be read only once, such as a pipe.
 /// Throws Error (kInput) if the file lacks something that its format needs, even though its reader would
-/// accept it. A crfsuite file needs a TAB, unless its lines are only labels without blanks.
-void require_marks(const std::string& format, const std::string& file);
+/// accept it: a crfsuite file needs a TAB, unless its lines are only labels without blanks. Also throws what
+/// LineReader throws.
+std::string other_format(const std::string& format, const std::string& file, const std::string& waiting = "");
 
 }  // namespace proxbench

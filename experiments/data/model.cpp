@@ -112,8 +112,9 @@ class ExtraWeights {
     return known->first;
   }
 
-  /// Throws Error (kInput) with the line of the entry if no weight has these names.
-  std::size_t find(const Model::ExtraWeight& entry, const std::string& source) {
+  /// Throws Error (kInput) with the line of the entry if no weight has these names. If the data lack one of
+  /// them, the message ends with `advice`.
+  std::size_t find(const Model::ExtraWeight& entry, const std::string& source, const std::string& advice) {
     for (std::size_t i = number_.size(); i < count_; ++i) add(i);
     const bool fits = count_ > 0 && entry.word == names_.word && entry.names.size() == names_.fields.size();
     const std::string key = key_of(entry.names);
@@ -130,7 +131,7 @@ class ExtraWeights {
       if (!known.find(entry.names[field]))
         fail(fmt::format("{} {}", names_.fields[field], shown(entry.names[field])),
              fmt::format("one of the data's {} {}s{}", known.names().size(), names_.fields[field],
-                         did_you_mean(entry.names[field], known.names())));
+                         did_you_mean(entry.names[field], known.names()) + advice));
     }
     fail(shown(std::string_view(key).substr(0, key.size() - 1)),
          fmt::format("one of the {} extra weights '{}'", count_, line_of(names_)));
@@ -153,7 +154,8 @@ class ModelParser {
   Model parse() {
     std::string_view line;
     if (!in_.next(line) || line != kFirstLine)
-      in_.fail(in_.line() > 0 ? shown(line) : "an empty file", "'" + std::string(kFirstLine) + "'");
+      in_.fail(in_.line() > 0 ? shown(line) : "an empty file",
+               fmt::format("'{}', the first line of a model of `proxbench train --model`", kFirstLine));
     while (in_.next(line)) {
       if (line.empty()) continue;
       if (line.front() == '#')
@@ -321,18 +323,38 @@ Model read_model(const std::filesystem::path& file) {
   return parse_model(read_file(file, "a model"), file.string());
 }
 
+namespace {
+
+/// Says what to do if the data lack a name of the model. A model that does not list its labels is not from
+/// `train`, and gets no advice.
+std::string advice_on_data(const Model& model, const NameIndex& labels) {
+  const std::size_t all = model.labels.size();
+  const auto missing = static_cast<std::size_t>(
+      std::ranges::count_if(model.labels, [&](const std::string& name) { return !labels.find(name); }));
+  if (all == 0) return "";
+  const char* todo = missing == 0     ? "give the data, format and options that it was trained with"
+                     : missing == all ? "check the format and the column of the label"
+                                      : "give all the data that it was trained on";
+  const std::string lacks =
+      missing == 0 ? "" : fmt::format(", with {} labels of which these lack {}", all, missing);
+  return fmt::format("; the model was trained on other data{}: {}, or train a new model", lacks, todo);
+}
+
+}  // namespace
+
 SparseVector model_weights(const Model& model, const Dataset& data, std::size_t extra_weights,
                            const ExtraWeightNames& names, UnknownFeatures unknown) {
   ExtraWeights extra(data, extra_weights, names);
   const Vocabulary& vocabulary = *data.vocabulary;
   const NameIndex features(vocabulary.features), outputs(vocabulary.outputs);
+  const std::string advice = advice_on_data(model, outputs);
   const Coord width = vocabulary.outputs.size();
   std::vector<std::pair<Coord, double>> weights;
   for (const Model::Weight& entry : model.unary) {
     const auto fail = [&](const char* what, const std::string& name, const std::vector<std::string>& known,
                           const std::string& meant) {
       throw Error::in_file(model.source, entry.line, fmt::format("{} {}", what, shown(name)),
-                           fmt::format("one of the data's {} {}s{}", known.size(), what, meant));
+                           fmt::format("one of the data's {} {}s{}{}", known.size(), what, meant, advice));
     };
     const auto k = outputs.find(entry.output), j = features.find(entry.feature);
     if (!k) fail("label", entry.output, vocabulary.outputs, did_you_mean(entry.output, vocabulary.outputs));
@@ -340,7 +362,8 @@ SparseVector model_weights(const Model& model, const Dataset& data, std::size_t 
     if (j) weights.emplace_back(*j * width + *k, entry.weight);
   }
   for (const Model::ExtraWeight& entry : model.extra)
-    weights.emplace_back(vocabulary.features.size() * width + extra.find(entry, model.source), entry.weight);
+    weights.emplace_back(vocabulary.features.size() * width + extra.find(entry, model.source, advice),
+                         entry.weight);
   std::sort(weights.begin(), weights.end());
   SparseVector w;
   for (const auto& [coordinate, weight] : weights)

@@ -131,11 +131,18 @@ TEST(Model, NamesThatTheDataLackAreErrorsWithTheirLine) {
       return e.what();
     }
   };
-  EXPECT_EQ(error({{"f"}, {"O", "B-PER"}}, 4, UnknownFeatures::kReject),
-            "m.tsv:4: found feature 'g', expected one of the data's 1 features");
+  EXPECT_EQ(
+      error({{"f"}, {"O", "B-PER"}}, 4, UnknownFeatures::kReject),
+      "m.tsv:4: found feature 'g', expected one of the data's 1 features; the model was trained on other "
+      "data: give the data, format and options that it was trained with, or train a new model");
   EXPECT_EQ(error({{"f"}, {"O", "B-PER"}}, 4, UnknownFeatures::kDrop), "");
-  EXPECT_EQ(error({{"f", "g"}, {"O", "B-PERS"}}, 4, UnknownFeatures::kDrop),
-            "m.tsv:4: found label 'B-PER', expected one of the data's 2 labels (did you mean 'B-PERS'?)");
+  EXPECT_EQ(
+      error({{"f", "g"}, {"O", "B-PERS"}}, 4, UnknownFeatures::kDrop),
+      "m.tsv:4: found label 'B-PER', expected one of the data's 2 labels (did you mean 'B-PERS'?); the model "
+      "was trained on other data, with 2 labels of which these lack 1: give all the data that it was "
+      "trained on, or train a new model");
+  EXPECT_THAT(error({{"f", "g"}, {"1"}}, 1, UnknownFeatures::kDrop),
+              HasSubstr("with 2 labels of which these lack 2: check the format and the column of the label"));
   EXPECT_EQ(error({{"f", "g"}, {"O", "B-PER"}}, 0, UnknownFeatures::kDrop),
             "m.tsv:5: found 'pair' with 2 names, expected 'unary<TAB>feature<TAB>output<TAB>weight'");
 }
@@ -204,9 +211,10 @@ TEST(Model, ExtraWeightsWithoutProperNamesAreNotWritten) {
 }
 
 TEST(Model, MalformedLinesAreErrorsWithFoundAndExpected) {
-  EXPECT_EQ(error_of(""), "m.tsv: found an empty file, expected '# proxbench model 1'");
-  EXPECT_EQ(error_of("unary\ta\tO\t1\n"),
-            "m.tsv:1: found 'unary\\ta\\tO\\t1', expected '# proxbench model 1'");
+  const std::string first =
+      ", expected '# proxbench model 1', the first line of a model of `proxbench train --model`";
+  EXPECT_EQ(error_of(""), "m.tsv: found an empty file" + first);
+  EXPECT_EQ(error_of("unary\ta\tO\t1\n"), "m.tsv:1: found 'unary\\ta\\tO\\t1'" + first);
   EXPECT_THAT(error_of(with_header("unary\ta\tO\n")),
               HasSubstr("m.tsv:3: found 'unary\\ta\\tO', expected 'unary<TAB>"));
   EXPECT_THAT(error_of(with_header("pair\t1\n")), HasSubstr("m.tsv:3: found 'pair\\t1', expected 'unary"));

@@ -40,8 +40,10 @@ std::vector<Measured> read_selection(const std::filesystem::path& file, const Pr
       split.at("weight").get_to(one.last.w.value);
     }
   } catch (const Json::exception& error) {
-    throw Error::in_file(file.string(), 0, error.what(),
-                         "what an interrupted `proxbench select` wrote; without the file it begins anew");
+    throw Error::in_file(
+        file.string(), 0, error.what(),
+        "what an interrupted `proxbench select` wrote; remove the file, and the same command "
+        "starts again from the first fold");
   }
   return out;
 }

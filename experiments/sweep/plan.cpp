@@ -141,7 +141,8 @@ class Inspector {
     const auto all = parse_path(job.path, job.path_of_mu ? PathOf::kMu : PathOf::kLambda, "path").count;
     cell.begins_anew = 0 < points && points < all;
     if (cell.begins_anew)
-      cell.why.push_back(fmt::format("a path begins anew: {} of its {} points were done", points, all));
+      cell.why.push_back(
+          fmt::format("a path starts again from its first point: {} of its {} were done", points, all));
   }
 
   const ExperimentConfig& config_;

@@ -128,6 +128,10 @@ class ConllReader {
               fmt::format("enough for {} = {} (0 is the first, -1 the last)", option, number));
     for (const auto& [other, other_at] : places_)
       if (other != option && other_at == static_cast<std::size_t>(at)) {
+        if (unlabelled_)
+          in.fail(columns_text(fields_.size() - 1) + " without a label",
+                  fmt::format("one more for {} = {}", option == "label_column" ? other : option,
+                              options_.integer(option == "label_column" ? other : option)));
         const auto& [second, first] = std::minmax(option, other);
         in.fail(fmt::format("{}, of which {} = {} and {} = {} are the same", columns_text(fields_.size()),
                             first, options_.integer(first), second, options_.integer(second)),

@@ -53,6 +53,7 @@ TokenRegex::TokenRegex(std::string_view pattern) {
   code_.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(translated.data()), translated.size(), 0, &error,
                             &offset, nullptr),
               pcre2_code_free);
+  match_.reset(pcre2_match_data_create(1, nullptr), pcre2_match_data_free);
   if (code_ != nullptr) return;
   PCRE2_UCHAR text[256] = {};
   pcre2_get_error_message(error, text, sizeof text);
@@ -61,12 +62,10 @@ TokenRegex::TokenRegex(std::string_view pattern) {
 }
 
 std::optional<std::string_view> TokenRegex::find(std::string_view text) const {
-  const std::unique_ptr<pcre2_match_data, void (*)(pcre2_match_data*)> match(
-      pcre2_match_data_create(1, nullptr), pcre2_match_data_free);
   const int found = pcre2_match(code_.get(), reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), 0, 0,
-                                match.get(), nullptr);
+                                match_.get(), nullptr);
   if (found < 0) return std::nullopt;
-  const PCRE2_SIZE* const ends = pcre2_get_ovector_pointer(match.get());
+  const PCRE2_SIZE* const ends = pcre2_get_ovector_pointer(match_.get());
   return text.substr(ends[0], ends[1] - ends[0]);
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 struct pcre2_real_code_8;
+struct pcre2_real_match_data_8;
 
 namespace proxbench {
 
@@ -15,6 +16,7 @@ namespace proxbench {
 /// stands for all other bytes.
 std::string pcre2_pattern(std::string_view pattern);
 
+/// One thread at a time may use an object and its copies, which share the memory of a match.
 class TokenRegex {
  public:
   /// Throws Error (kUsage) with PCRE2's message if the pattern is invalid, or if this program was built
@@ -25,6 +27,7 @@ class TokenRegex {
 
  private:
   std::shared_ptr<pcre2_real_code_8> code_;
+  std::shared_ptr<pcre2_real_match_data_8> match_;  ///< reused by each find(), since allocation is slow
 };
 
 }  // namespace proxbench
