@@ -58,11 +58,15 @@ class CommandLine : public testing::Test {
   }
 
   Result run(const std::string& arguments, const std::string& environment = "") const {
+    return type(environment + " proxbench " + arguments);
+  }
+  /// Runs a line of the shell in the folder, with `proxbench` on the PATH.
+  Result type(const std::string& line) const {
     const fs::path out = folder / "stdout", err = folder / "stderr";
-    const int status =
-        std::system(("cd '" + folder.path().string() + "' && " + environment + " '" PROXBENCH_PROGRAM "' " +
-                     arguments + " >'" + out.string() + "' 2>'" + err.string() + "'")
-                        .c_str());
+    const int status = std::system(("cd '" + folder.path().string() + "' && PATH='" +
+                                    fs::path(PROXBENCH_PROGRAM).parent_path().string() + "':\"$PATH\" && { " +
+                                    line + "\n} >'" + out.string() + "' 2>'" + err.string() + "'")
+                                       .c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(out), read_text(err)};
   }
   nlohmann::json read_json(const std::string& name) const {
