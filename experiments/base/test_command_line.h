@@ -58,7 +58,7 @@ class CommandLine : public testing::Test {
   }
 
   Result run(const std::string& arguments, const std::string& environment = "") const {
-    return type(environment + " proxbench " + arguments);
+    return type(environment + " '" PROXBENCH_PROGRAM "' " + arguments);
   }
   /// Runs a line of the shell in the folder, with `proxbench` on the PATH.
   Result type(const std::string& line) const {

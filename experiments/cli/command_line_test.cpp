@@ -154,7 +154,8 @@ std::string rows_with_cell(const std::string& cell) {
 TEST_F(CommandLine, TrainSaysWhereKktProvesLittle) {
   folder.write("cell.txt", rows_with_cell("1e12"));
   const std::string flags =
-      "train --format libsvm --train cell.txt --lambda 0 --mu 1 --solver lbfgs --threads 1 ";
+      "train --format libsvm --train cell.txt --lambda 0 --mu 1 --solver lbfgs --option start=identity "
+      "--threads 1 ";
   const Result loose = run(flags + "--json s.json");
   ASSERT_EQ(loose.status, 0) << loose.err;
   ASSERT_GT(read_json("s.json")["relative_gap"], 1e-3);

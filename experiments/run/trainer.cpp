@@ -208,6 +208,11 @@ RunOutcome train_from(const LoadedData& data, const RunParameters& settings, Spa
   outcome.trace = monitor.trace();
   outcome.certificate = certify(evaluator, result.w);
   outcome.certificate.dual = std::fmax(outcome.certificate.dual, monitor.lower_bound());
+  // The scores of a solver may have drifted away from those of w, from rounding far from the optimum.
+  constexpr double kAgrees = 1.01;
+  if (outcome.status == Status::kConverged &&
+      outcome.certificate.kkt > kAgrees * settings.tol * outcome.kkt_at_zero)
+    outcome.status = Status::kStalled;
   // A solve that stalled may have reached the gap at its last point without anybody looking.
   if (outcome.status == Status::kStalled && settings.gap_target > 0.0 &&
       outcome.certificate.relative_gap() <= settings.gap_target)
