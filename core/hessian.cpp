@@ -128,23 +128,12 @@ void Objective::sum_parts(std::size_t n, std::size_t stride, double* out, const 
   }
 }
 
-bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double* out, std::size_t stride,
-                        const StopToken& stop) const {
-  const CovarianceOracle* const covariance = oracle_.covariance();
-  constexpr auto kNoSlot = static_cast<std::uint32_t>(-1);
-  const std::size_t n = set.size();
-  const auto unary =
-      static_cast<std::uint32_t>(std::lower_bound(set.begin(), set.end(), unary_weights()) - set.begin());
-  // The coordinates of the set that belong to feature j are [of_feature[j], of_feature[j+1]).
-  std::vector<std::uint32_t> of_feature(map_.x().features() + std::size_t{1}, 0);
-  for (std::uint32_t i = 0; i < unary; ++i) ++of_feature[set[i] / outputs() + 1];
-  for (Index j = 0; j < map_.x().features(); ++j) of_feature[j + std::size_t{1}] += of_feature[j];
-  const Chunks rows{n, kHessianRows};
-
-  // Where positions are independent: Cov(a, b) = x_a x_b p (1 - p) if both have the same output, else
-  // -x_a p_a x_b p_b.
-  Residual residual;
-  std::vector<std::vector<ActiveCoordinate>> active(kPositionsAtOnce);
+/// Adds the Hessian of the positions [begin, end) to a matrix M of which H = M + M^T. Positions are
+/// independent: Cov(a, b) = x_a x_b p (1 - p) if a and b have the same output, else -x_a p_a x_b p_b. The
+/// coordinates of feature j are [of_feature[j], of_feature[j + 1]) in `set`.
+void Objective::add_positions(const Residual& residual, std::span<const Coord> set,
+                              std::span<const std::uint32_t> of_feature, std::size_t begin, std::size_t end,
+                              double* matrix, std::size_t stride, const StopToken& stop) const {
   const auto activate = [&](Index p, std::vector<ActiveCoordinate>& on) {
     on.clear();
     const Index gold = oracle_.gold_outputs(p)[0];
@@ -157,28 +146,41 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
       }
     });
   };
-  const auto add_positions = [&](std::size_t begin, std::size_t end, double* matrix) {
-    for (std::size_t first = begin; first < end && !stop.requested(); first += kPositionsAtOnce) {
-      const std::size_t count = std::min(kPositionsAtOnce, end - first);
-      const Chunks positions{count, kPositionsPerTask};
-      parallel().for_each(positions.count(), [&](std::size_t task) {
-        for (std::size_t p = positions.begin(task); p < positions.end(task); ++p)
-          activate(static_cast<Index>(first + p), active[p]);
-      });
-      parallel().for_each(rows.count(), [&](std::size_t task) {
-        for (const std::vector<ActiveCoordinate>& on : std::span(active).first(count)) {
-          auto a = std::ranges::lower_bound(on, rows.begin(task), {}, &ActiveCoordinate::row);
-          for (; a != on.end() && a->row < rows.end(task); ++a) {
-            double* const to = matrix + a->row * stride;
-            for (auto b = on.begin(); b != a; ++b)
-              to[b->row] += a->mean * (b->output == a->output ? b->rest : -b->mean);
-            to[a->row] += 0.5 * a->mean * a->rest;
-          }
+  const Chunks rows{set.size(), kHessianRows};
+  std::vector<std::vector<ActiveCoordinate>> active(std::min(kPositionsAtOnce, end - begin));
+  for (std::size_t first = begin; first < end && !stop.requested(); first += kPositionsAtOnce) {
+    const std::size_t count = std::min(kPositionsAtOnce, end - first);
+    const Chunks positions{count, kPositionsPerTask};
+    parallel().for_each(positions.count(), [&](std::size_t task) {
+      for (std::size_t p = positions.begin(task); p < positions.end(task); ++p)
+        activate(static_cast<Index>(first + p), active[p]);
+    });
+    parallel().for_each(rows.count(), [&](std::size_t task) {
+      for (const std::vector<ActiveCoordinate>& on : std::span(active).first(count)) {
+        auto a = std::ranges::lower_bound(on, rows.begin(task), {}, &ActiveCoordinate::row);
+        for (; a != on.end() && a->row < rows.end(task); ++a) {
+          double* const to = matrix + a->row * stride;
+          for (auto b = on.begin(); b != a; ++b)
+            to[b->row] += a->mean * (b->output == a->output ? b->rest : -b->mean);
+          to[a->row] += 0.5 * a->mean * a->rest;
         }
-      });
-    }
-  };
+      }
+    });
+  }
+}
 
+bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double* out, std::size_t stride,
+                        const StopToken& stop) const {
+  const CovarianceOracle* const covariance = oracle_.covariance();
+  constexpr auto kNoSlot = static_cast<std::uint32_t>(-1);
+  const std::size_t n = set.size();
+  const auto unary =
+      static_cast<std::uint32_t>(std::lower_bound(set.begin(), set.end(), unary_weights()) - set.begin());
+  // The coordinates of the set that belong to feature j are [of_feature[j], of_feature[j+1]).
+  std::vector<std::uint32_t> of_feature(map_.x().features() + std::size_t{1}, 0);
+  for (std::uint32_t i = 0; i < unary; ++i) ++of_feature[set[i] / outputs() + 1];
+  for (Index j = 0; j < map_.x().features(); ++j) of_feature[j + std::size_t{1}] += of_feature[j];
+  const Chunks rows{n, kHessianRows};
   std::vector<std::uint32_t> slot_of(n, kNoSlot);
 
   const auto take = [&](std::size_t instance, LocalCoordinates& local) {
@@ -252,9 +254,11 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
   if (covariance != nullptr) {
     sum_parts(n, stride, out, stop, add_instances);
   } else {
-    residual = make_residual();
+    Residual residual = make_residual();
     oracle_.sum()->infer({scores}, &residual, parallel());
-    sum_parts(n, stride, out, stop, add_positions);
+    sum_parts(n, stride, out, stop, [&](std::size_t begin, std::size_t end, double* matrix) {
+      add_positions(residual, set, of_feature, begin, end, matrix, stride, stop);
+    });
   }
   if (stop.requested()) return false;
   // H = M + M^T. Reads a square block and its mirror image at a time.

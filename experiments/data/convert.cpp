@@ -161,7 +161,7 @@ std::vector<std::string> numbers_of(const std::vector<std::string>& names, std::
   return out;
 }
 
-/// Checks the limits of crf++ for a line, apart from its names.
+/// Checks that crf++ can read a line of this length with this number of columns. Names are checked elsewhere.
 void check_columns(const Target& target, const Dataset& data, std::string_view line, Index position) {
   constexpr std::size_t kLongestLine = 8190, kMostColumns = 1023;
   const std::size_t found = data.x.row(position).size(), first = data.x.row(0).size();

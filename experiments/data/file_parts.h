@@ -19,8 +19,9 @@ namespace proxbench {
 std::vector<FilePart> own_parts(const DataFiles& files, const Options& options, const Processes* processes,
                                 FileRecords records = FileRecords::kUpToBlankLine);
 
-/// Call this once each process has made rows, gold outputs and instances from its part, with the same numbers
-/// for features on all processes. Leaves each process with those of its share (core/data/sharing.h).
+/// Moves rows, gold outputs and instances between processes, until each process has those of its share
+/// (core/data/sharing.h). Before the call, each has those of its part of the files. A feature must have the
+/// same number on all processes.
 void move_to_shares(DesignMatrix::Builder& rows, std::vector<Index>& gold, std::vector<Index>& begin,
                     const Processes& processes);
 

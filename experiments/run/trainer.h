@@ -148,7 +148,7 @@ double warm_up(Objective& objective, const SparseVector& w, double seconds,
 
 /// The share of the entries of X whose feature has a weight.
 double share_with_weight(const Dataset& data, const SparseVector& w);
-/// The key in a model's header for this share of its training data.
+/// A model's header stores share_with_weight() of the training data under this key.
 inline constexpr const char* kKnownShare = "known_share";
 /// Returns the model w as text. Its header stores the data format, its options and the penalties, so
 /// `predict` and `certify` need no flags for them.

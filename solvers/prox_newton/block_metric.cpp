@@ -12,10 +12,6 @@ namespace proxbench::prox_newton {
 
 namespace {
 
-/// All second derivatives are raised by this share of their mean over the working set. Without it,
-/// coordinates with nearly vanishing curvature would run away.
-constexpr double kRidge = 1e-3;
-
 /// m_pk * (1 - m_pk).
 class Spread {
  public:
@@ -176,6 +172,7 @@ void BlockMetric::build_counts(const Objective& objective, std::span<const Coord
 void BlockMetric::set_ridge(double mu) {
   double mean = 0.0;
   for (const double a : diagonal_) mean += a;
+  // Without it, coordinates with nearly vanishing curvature would run away.
   ridge_ = kRidge * mean / static_cast<double>(std::max<std::size_t>(diagonal_.size(), 1)) + mu;
 }
 

@@ -22,9 +22,6 @@ constexpr auto kNone = static_cast<std::uint32_t>(-1);
 /// always go together leave the matrix positive definite, to this share of their mean at least; and a zero's
 /// gradient exceeds lambda where it does by more.
 constexpr double kWithinRounding = 1e-10;
-/// The same for labels side by side. One number added to all weights of a feature changes no score, so with
-/// two labels weights can move between them at no cost, and signs settle only if the matrix forbids that.
-constexpr double kRidge = 1e-3;
 /// The cost of one conditional probability p(label | label before it), in multiply-adds. It takes an
 /// exponential.
 constexpr double kConditional = 40.0;
@@ -89,6 +86,8 @@ bool NewtonModel::build(const Objective& objective, const Scores& scores, std::s
   if (!objective.hessian(scores, index, matrix_.data(), stride, stop)) return false;
   double mean = 0.0;
   for (std::size_t i = 0; i < size_; ++i) mean += matrix_[i * stride + i] / static_cast<double>(size_);
+  // With two labels side by side, a feature can move weight from one label to the other: neither the loss nor
+  // the l1 norm changes. The signs settle only if the matrix makes such a move cost something.
   const double raised = objective.has(Capability::kCovariance) ? kWithinRounding : kRidge;
   for (std::size_t i = 0; i < size_; ++i) {
     double& entry = matrix_[i * stride + i];

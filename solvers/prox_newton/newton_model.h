@@ -36,8 +36,8 @@ class NewtonModel {
   /// gradient.
   static double pass_work(const Objective& objective, std::span<const Coord> index, double inference_flops);
 
-  /// At the w with these scores. `index`: the working set, ascending, of kMostRows at most. Only where the
-  /// oracle has covariances(). False: given up for the token; then it is built again before anything else.
+  /// At the w with these scores. `index`: the working set, ascending, of kMostRows at most. Requires
+  /// Objective::has_hessian(). Returns false if the token stopped it; then it must be built again before use.
   bool build(const Objective& objective, const Scores& scores, std::span<const Coord> index,
              const StopToken& stop = {});
 
