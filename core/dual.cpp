@@ -81,6 +81,7 @@ class Bound {
         double cost, const PointBound& at)
       : objective_(objective),
         w_(w),
+        scores_(scores),
         residual_(residual),
         at_(at),
         lambda_(objective.lambda()),
@@ -136,23 +137,32 @@ class Bound {
     return largest / lambda_ * (at_.objective + objective_.l1(w_.value)) > kMostRounding * gap(t);
   }
 
-  /// Sums again the gradients of unary weights that may exceed lambda.
+  /// Sums again the gradients that may exceed lambda.
   void sharpen() {
-    std::vector<std::size_t> place;
+    std::vector<std::size_t> place, extra;
     std::vector<Coord> index;
     for (std::size_t i = 0; i < gradient_.size(); ++i) {
       const Coord c = at_.selection.index[i];
-      if (c >= objective_.unary_weights() || !may_exceed(i)) continue;
-      place.push_back(i);
-      index.push_back(c);
+      if (!may_exceed(i)) continue;
+      if (c >= objective_.unary_weights()) {
+        extra.push_back(i);
+      } else {
+        place.push_back(i);
+        index.push_back(c);
+      }
     }
     sharp_ = true;
-    const std::vector<SharpGradient> sharp = sharp_gradients(objective_.map(), residual_, index);
-    for (std::size_t k = 0; k < place.size(); ++k) {
-      if (!(sharp[k].error < error_[place[k]])) continue;
-      gradient_[place[k]] = sharp[k].value;
-      error_[place[k]] = sharp[k].error;
-    }
+    const std::vector<SharpGradient> unary = sharp_gradients(objective_.map(), residual_, index);
+    for (std::size_t k = 0; k < place.size(); ++k) improve(place[k], unary[k]);
+    if (extra.empty() || objective_.single_instances() == nullptr) return;
+    const std::vector<SharpGradient> all = sharp_extra_gradients(objective_, scores_);
+    for (const std::size_t i : extra) improve(i, all[at_.selection.index[i] - objective_.unary_weights()]);
+  }
+
+  void improve(std::size_t i, const SharpGradient& sharp) {
+    if (!(sharp.error < error_[i])) return;
+    gradient_[i] = sharp.value;
+    error_[i] = sharp.error;
   }
 
   double scale() const {
@@ -245,6 +255,7 @@ class Bound {
 
   const Objective& objective_;
   const SparseVector& w_;
+  const Scores& scores_;
   const Residual& residual_;
   const PointBound& at_;
   double lambda_, mu_;

@@ -75,6 +75,8 @@ class Objective {
   /// InstanceOracle::infer_instance(), counted as its share of a pass. Requires that capability.
   double infer_instance(Index instance, const double* scores, std::span<const double> extra, double* residual,
                         std::span<double> extra_residual, InstanceOracle::Workspace& work);
+  /// For calls that are not counted. Null: the oracle does not have this capability.
+  const InstanceOracle* single_instances() const { return oracle_.instance(); }
   /// BeliefOracle::infer_beliefs(), counted as its share of a pass. Several threads may call it at once.
   /// Requires that capability.
   double infer_beliefs(Index instance, const double* scores, std::span<const double> extra,

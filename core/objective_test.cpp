@@ -10,8 +10,12 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "core/base/test_process_team.h"
+#include "core/data/sharing.h"
 #include "core/monitor.h"
+#include "core/rounding.h"
 #include "oracles/chain/chain.h"
+#include "oracles/test_judge.h"
 #include "solvers/shared/test_problems.h"
 
 namespace proxbench {
@@ -530,6 +534,61 @@ TEST(InferInstance, AddsUpToTheInferenceOverAll) {
     EXPECT_NEAR(sum, loss, 1e-12 * (1.0 + loss));
     for (std::size_t e = 0; e < extra; ++e) EXPECT_NEAR(extra_sum[e], residual.extra[e], 1e-11);
   }
+}
+
+/// All scores are exact, so that only marginals and sums are rounded.
+SparseVector dyadic_weights(Coord d) {
+  Random random(4);
+  SparseVector w;
+  for (Coord c = 0; c < d; ++c)
+    w.push_back(c, std::ldexp(static_cast<double>(random.below(257)) - 128.0, -7));
+  return w;
+}
+
+TEST(SharpExtraGradients, AreWithinTheirErrorOfTheExactOnes) {
+  const Problem problem(20000, 4, 3, true, 5);
+  Objective objective = problem.objective();
+  const SparseVector w = dyadic_weights(objective.dimension());
+  Scores scores = objective.make_scores();
+  Residual residual = objective.make_residual();
+  objective.scores(w, scores);
+  objective.infer({scores}, &residual);
+  const GradientRounding plain(objective, residual);
+  const test::Judge judge(problem.data, "chain", objective.penalty());
+  const test::Judge::Weights exact = judge.gradient(judge.dense(w));
+  const std::vector<SharpGradient> sharp = sharp_extra_gradients(objective, scores);
+  ASSERT_EQ(sharp.size(), 9U);
+  for (std::size_t e = 0; e < sharp.size(); ++e) {
+    const Coord c = objective.unary_weights() + static_cast<Coord>(e);
+    EXPECT_LE(std::abs(static_cast<double>(sharp[e].value - exact[c])), sharp[e].error) << e;
+    EXPECT_LE(std::abs(static_cast<double>(residual.extra[e] - exact[c])), plain.at(c)) << e;
+    EXPECT_LT(4.0 * sharp[e].error, plain.at(c)) << e;
+  }
+}
+
+TEST(SharpExtraGradients, HaveTheSameBitsForAnyThreadsAndProcesses) {
+  const Problem problem(9000, 4, 3, true, 5);
+  const SparseVector w = dyadic_weights(problem.objective().dimension());
+  const auto numbers = [&](const Objective& objective) {
+    Scores scores = objective.make_scores();
+    objective.scores(w, scores);
+    std::vector<double> out;
+    for (const SharpGradient& g : sharp_extra_gradients(objective, scores)) {
+      out.push_back(g.value);
+      out.push_back(g.error);
+    }
+    return out;
+  };
+  const std::vector<double> once = numbers(problem.objective());
+  EXPECT_EQ(numbers(problem.objective(1.0, 0.0, 3, Backend::kTBB)), once);
+  for (const int count : {2, 3})
+    run_process_team(count, [&](const Processes& processes) {
+      const Problem own(9000, 4, 3, true, 5);
+      const Dataset part = share_of(own.data, processes);
+      const ChainOracle oracle(part);
+      const Objective objective(part.x, oracle, {1.0, 0.0}, Parallel(2, Backend::kOpenMP, &processes));
+      EXPECT_EQ(numbers(objective), once);
+    });
 }
 
 TEST(Objective, CountsPasses) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "core/base/sum.h"
 
@@ -13,14 +14,14 @@ namespace {
 /// The roundings of a score in inference, apart from those of its sum: products, exponentials and logarithms
 /// of 2 ulp each, normalisation.
 constexpr double kRoundingsOfAScore = 16.0;
-/// The error of a normalised marginal, in units of 2^-53.
+/// The relative error of a normalised marginal, in units of 2^-53.
 constexpr double kRoundingsOfAMarginal = 4.0;
 /// Additions on the longest path through a tree, beyond those within a leaf or a chunk, plus the rounding of
 /// a term.
 constexpr double kLevelsOfLeaves = 8.0, kLevelsOfChunks = 24.0;
 constexpr std::size_t kPositionsPerTask = 512;
-/// Coordinates in a task of compensated sums.
-constexpr std::size_t kSharpChunk = 16;
+/// Coordinates in a task of compensated sums, and instances whose terms are computed before they are added.
+constexpr std::size_t kSharpChunk = 16, kInstancesAtOnce = 256;
 /// The square root of the smallest normal number. The square of a smaller number may vanish.
 constexpr double kSmallest = 0x1p-511;
 
@@ -115,23 +116,29 @@ double objective_rounding(const Objective& objective, const SparseVector& w, con
 
 namespace {
 
-/// A compensated sum. `lost` is what its additions rounded away. `sizes` and `values` add up |term| and |x|.
-/// Processes pass it on as plain numbers.
+/// A compensated sum. `lost` is what its additions rounded away. `sizes` adds up |term|, and `marginals` adds
+/// up |x| times the marginal. Processes pass it on as plain numbers.
 struct SharpSum {
-  double sum = 0.0, lost = 0.0, sizes = 0.0, values = 0.0;
+  double sum = 0.0, lost = 0.0, sizes = 0.0, marginals = 0.0;
 
-  void add(double value, double number) {
-    const double term = value * number, next = sum + term;
+  void add(double term) {
+    const double next = sum + term;
     lost += std::abs(sum) >= std::abs(term) ? (sum - next) + term : (term - next) + sum;
-    lost += std::fma(value, number, -term);
     sum = next;
     sizes += std::abs(term);
-    values += std::abs(value);
   }
-  SharpGradient gradient(std::size_t terms) const {
+  void add(double value, double number) {
+    const double term = value * number;
+    add(term);
+    lost += std::fma(value, number, -term);
+    // A residual above 0 is a marginal, and one below 0 is the marginal of a gold output minus 1.
+    marginals += std::abs(value * (number > 0.0 ? number : 1.0 + number));
+  }
+  /// The sum of `terms` terms. `off` bounds the error of the terms themselves.
+  SharpGradient gradient(std::size_t terms, double off) const {
     const double left = kUnitRoundoff * 2.0 * static_cast<double>(terms + 1), value = sum + lost;
-    return {value,
-            kUnitRoundoff * (2.0 * std::abs(value) + kRoundingsOfAMarginal * values) + left * left * sizes};
+    return {value, off + kUnitRoundoff * 2.0 * std::abs(value) + left * left * sizes +
+                       static_cast<double>(terms) * kSmallest};
   }
 };
 
@@ -160,7 +167,70 @@ std::vector<SharpGradient> sharp_gradients(const LinearMap& map, const Residual&
   in_order.hand_back(std::span(sums));
   std::vector<SharpGradient> out;
   for (std::size_t i = 0; i < index.size(); ++i)
-    out.push_back(sums[i].gradient(x.whole_column_size(feature(i))));
+    out.push_back(sums[i].gradient(x.whole_column_size(feature(i)),
+                                   kUnitRoundoff * kRoundingsOfAMarginal * sums[i].marginals));
+  return out;
+}
+
+namespace {
+
+/// For each extra weight, the expected count plus that of the gold structures. A sum of expected counts minus
+/// gold counts rounds numbers of at most this size. (Gold counts are exact.)
+std::vector<double> extra_sizes(const Objective& objective, std::span<const double> gradient) {
+  std::vector<double> sizes = objective.structure().gold_extra(objective.parallel());
+  for (std::size_t e = 0; e < sizes.size(); ++e) sizes[e] += std::abs(gradient[e] + sizes[e]);
+  return sizes;
+}
+
+/// The most positions in a range of instances, over the ranges that begin at `bounds`.
+double most_positions(const Objective& objective, std::span<const Index> bounds) {
+  const auto begin = objective.structure().begin();
+  Index most = 0;
+  for (std::size_t c = 0; c + 1 < bounds.size(); ++c)
+    most = std::max(most, begin[bounds[c + 1]] - begin[bounds[c]]);
+  return whole_max(objective.parallel(), most);
+}
+
+}  // namespace
+
+std::vector<SharpGradient> sharp_extra_gradients(const Objective& objective, const Scores& scores) {
+  const auto begin = objective.structure().begin();
+  const std::size_t width = padded(objective.outputs()), weights = scores.extra.size(),
+                    instances = objective.structure().instances();
+  std::vector<SharpSum> sums(weights);
+  std::vector<double> part(kInstancesAtOnce * weights);
+  const InOrder in_order(objective.parallel());
+  in_order.add(std::span(sums), [&] {
+    for (std::size_t first = 0; first < instances; first += kInstancesAtOnce) {
+      const std::size_t count = std::min(kInstancesAtOnce, instances - first);
+      objective.parallel().for_each(count, [&](std::size_t i) {
+        InstanceOracle::Workspace work;
+        const auto instance = static_cast<Index>(first + i);
+        const std::size_t origin = begin[instance], length = begin[instance + 1] - origin;
+        AlignedVector<double> rows(length * width, 0.0), residual(length * width);
+        for (Index k = 0; k < objective.outputs(); ++k)
+          for (std::size_t t = 0; t < length; ++t) rows[t * width + k] = scores.column(k)[origin + t];
+        objective.single_instances()->infer_instance(instance, rows.data(), scores.extra, residual.data(),
+                                                     std::span(part).subspan(i * weights, weights), work);
+      });
+      const Chunks chunks{weights, kSharpChunk};
+      objective.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
+        for (std::size_t i = 0; i < count; ++i)
+          for (std::size_t e = chunks.begin(chunk); e < chunks.end(chunk); ++e)
+            sums[e].add(part[i * weights + e]);
+      });
+    }
+  });
+  in_order.hand_back(std::span(sums));
+  std::vector<double> gradient;
+  for (const SharpSum& sum : sums) gradient.push_back(sum.sum);
+  const std::vector<double> sizes = extra_sizes(objective, gradient);
+  std::vector<Index> each(instances + 1);
+  std::iota(each.begin(), each.end(), Index{0});
+  const double additions = most_positions(objective, each) + kRoundingsOfAMarginal;
+  std::vector<SharpGradient> out;
+  for (std::size_t e = 0; e < weights; ++e)
+    out.push_back(sums[e].gradient(objective.instances(), kUnitRoundoff * additions * sizes[e]));
   return out;
 }
 
@@ -183,10 +253,7 @@ GradientRounding::GradientRounding(const Objective& objective, const Residual& r
   }
   add_features(objective, squares);
   if (residual.one_each()) add_outputs(objective, residual);
-  // Gold counts are exact. Only the expected counts are sums with rounding.
-  std::vector<double> sizes = objective.structure().gold_extra(objective.parallel());
-  for (std::size_t e = 0; e < sizes.size(); ++e) sizes[e] = std::abs(residual.extra[e] + sizes[e]);
-  add_extra(objective, sizes);
+  add_extra(objective, extra_sizes(objective, residual.extra));
 }
 
 GradientRounding::GradientRounding(const Objective& objective, std::span<const double> squares,
@@ -245,12 +312,8 @@ void GradientRounding::add_outputs(const Objective& objective, const Residual& r
 }
 
 void GradientRounding::add_extra(const Objective& objective, std::span<const double> sizes) {
-  const std::span<const Index> chunks = objective.map().instance_chunks();
-  const auto begin = objective.structure().begin();
-  Index longest = 0;
-  for (std::size_t c = 0; c + 1 < chunks.size(); ++c)
-    longest = std::max(longest, begin[chunks[c + 1]] - begin[chunks[c]]);
-  const double additions = whole_max(objective.parallel(), longest) + kLevelsOfChunks + kRoundingsOfAMarginal;
+  const double additions =
+      most_positions(objective, objective.map().instance_chunks()) + kLevelsOfChunks + kRoundingsOfAMarginal;
   double sum = norm_ * norm_;
   for (const double size : sizes) {
     extra_.push_back(kUnitRoundoff * additions * size);

@@ -36,6 +36,9 @@ struct SharpGradient {
 /// much as plain sums.
 std::vector<SharpGradient> sharp_gradients(const LinearMap& map, const Residual& residual,
                                            std::span<const Coord> index);
+/// Does the same for all extra weights, whose gradients are sums over instances: makes a pass, one instance
+/// at a time, and adds up what they contribute. Requires an oracle for single instances. Not counted.
+std::vector<SharpGradient> sharp_extra_gradients(const Objective& objective, const Scores& scores);
 
 /// Bounds the errors of the coordinates of X^T R for a given residual R. They come from the sums over
 /// positions and from R itself, whose numbers are taken to be off by a few units of 2^-53. (The other
