@@ -182,9 +182,11 @@ bool Monitor::gap_due(std::int64_t iteration) const {
   return seconds_ - gap_mark_ >= std::min(kGapGrowth * gap_mark_, kGapRest * gap_cost_);
 }
 
-/// Whether the last sample has reached the gap target.
+/// Whether the last sample has reached the gap target. If counts decide, a sample that the clock chose does
+/// not end the run.
 bool Monitor::gap_reached() const {
   const Sample& last = trace_.back();
+  if (options_.gap_by_count && last.iteration != gap_iteration_) return false;
   return options_.gap_target > 0.0 && std::isfinite(last.objective) &&
          last.gap <= options_.gap_target * std::abs(last.objective);
 }

@@ -136,8 +136,8 @@ struct MonitorOptions {
   /// depends on the clock.
   double gap_target = 0.0;
   /// Computes bounds after each of the first iterations, and then whenever the number of iterations has grown
-  /// by a tenth. So the end of a run does not depend on the clock. Cannot be combined with sample_kkt, which
-  /// finds bounds at times that depend on the clock.
+  /// by a tenth. Only these samples can reach the target, so the end of a run does not depend on the clock.
+  /// Cannot be combined with sample_kkt, which finds bounds at times that depend on the clock.
   bool gap_by_count = false;
   /// The wall clock, in seconds. Tests replace it. It is called from several threads if out_of_time() is.
   std::function<double()> clock = wall_seconds;

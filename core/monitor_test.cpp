@@ -649,6 +649,31 @@ TEST(GapTarget, ByCountBoundsAreLookedForAtTheSameIterationsWhateverTheClockShow
   EXPECT_NE(looks(0.1, 0.03, false), looks(3.0, 0.001, false)) << "which tells by what a run goes";
 }
 
+TEST(GapTarget, ByCountASampleThatTheClockChoseDoesNotEndTheRun) {
+  for (const bool by_count : {true, false}) {
+    Problem problem;
+    FakeTime time(0.0);
+    const SparseVector start, good = good_weights();
+    const double objective = certify(*problem.evaluator, good).objective,
+                 bound = certify(*problem.evaluator, start).dual;
+    MonitorOptions options{.sampling_budget = 0.0,
+                           .gap_target = (1.0 + 1e-9) * (objective - bound) / objective,
+                           .gap_by_count = by_count};
+    options.clock = time.clock();
+    Monitor monitor(*problem.evaluator, *problem.objective, options);
+    monitor.start(start);
+    for (int i = 1; i <= 11; ++i) {
+      time.now += 1.0;
+      ASSERT_TRUE(monitor.step(i, start, 2));
+    }
+    time.now += 100.0;
+    EXPECT_EQ(monitor.step(12, good, 2), by_count);
+    EXPECT_EQ(monitor.trace().back().iteration, 12) << "the clock demands a sample";
+    if (by_count) EXPECT_FALSE(monitor.step(13, good, 2)) << "where counts demand a bound";
+    EXPECT_EQ(monitor.stop_status(), Status::kGapReached);
+  }
+}
+
 TEST(GapTarget, WithoutOneNoBoundIsLookedFor) {
   const BudgetRun r = run_on_a_budget(0.1, 0.03, 100, true);
   for (const Sample& sample : r.trace) {
