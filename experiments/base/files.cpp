@@ -56,8 +56,9 @@ FileWriter::~FileWriter() {
 }
 
 void FileWriter::fail(const char* what) const {
-  throw Error(file_.string() + ": cannot be written: " + what + ": " +
-              std::generic_category().message(errno));
+  const std::string why = errno == ENOENT ? "there is no folder " + target_.parent_path().string()
+                                          : std::string(what) + ": " + std::generic_category().message(errno);
+  throw Error(file_.string() + ": cannot be written: " + why);
 }
 
 bool FileWriter::awaited() const {

@@ -105,6 +105,10 @@ std::string latex_document(const std::string& title, const std::vector<TextTable
   return out;
 }
 
+DocBlock doc_block(const std::string& name, const std::string& content) {
+  return {name, fmt::format("<!-- {} -->\n{}\n<!-- end -->\n", name, content)};
+}
+
 std::string html_text(const std::string& text) {
   return replaced(text, {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}});
 }

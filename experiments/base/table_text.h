@@ -51,6 +51,13 @@ struct TableSet {
   std::vector<std::filesystem::path> write(const std::filesystem::path& folder) const;
 };
 
+/// The part of a README from the line "<!-- NAME -->" to the line "<!-- end -->".
+struct DocBlock {
+  std::string name;
+  std::string text;  ///< both of these lines and the text between them, with a line break at the end
+};
+DocBlock doc_block(const std::string& name, const std::string& content);
+
 /// Escapes characters that Markdown would read as emphasis or a tag.
 std::string markdown_literal(const std::string& text);
 /// Escapes characters that are special in HTML, also in attributes.

@@ -47,11 +47,17 @@ std::string replaced(std::string_view text, const std::map<char, const char*>& b
   return out;
 }
 
+std::string unknown_name(const std::string& name, const std::vector<std::string>& known,
+                         const std::string& expected) {
+  if (std::ranges::find(known, name) != known.end()) return "";
+  return fmt::format("found '{}'{}, expected {} {}", name, did_you_mean(name, known), expected,
+                     fmt::join(known, ", "));
+}
+
 void require_known(const std::string& what, const std::string& name, const std::vector<std::string>& known,
                    const std::string& expected) {
-  if (std::ranges::find(known, name) == known.end())
-    throw Error::usage(fmt::format("{}: found '{}'{}, expected {} {}", what, name, did_you_mean(name, known),
-                                   expected, fmt::join(known, ", ")));
+  if (const std::string unknown = unknown_name(name, known, expected); !unknown.empty())
+    throw Error::usage(what + ": " + unknown);
 }
 
 }  // namespace proxbench

@@ -20,8 +20,11 @@ std::string_view trim(std::string_view text, std::string_view space = kWhiteSpac
 /// word at the end.
 std::string_view take_word(std::string_view& text);
 
-/// Throws Error (kUsage) "WHAT: found 'NAME' (did you mean ...?), expected EXPECTED A, B" if the name is not
-/// among the known ones.
+/// Returns "found 'NAME' (did you mean ...?), expected EXPECTED A, B" if the name is not among the known
+/// ones, otherwise "".
+std::string unknown_name(const std::string& name, const std::vector<std::string>& known,
+                         const std::string& expected = "one of");
+/// Throws Error (kUsage) "WHAT: " and this text if the name is not among the known ones.
 void require_known(const std::string& what, const std::string& name, const std::vector<std::string>& known,
                    const std::string& expected = "one of");
 

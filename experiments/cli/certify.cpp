@@ -30,26 +30,23 @@ struct CertifyCommand : ModelFlags {
                     fmt::format("search this many seconds for a better lower bound: {} continues from the "
                                 "model; 0: do not search [0]",
                                 kBestForL1))
+        ->check(CLI::Range(0.0, 1e9))
         ->type_name("SECONDS");
   }
 
   /// Combines the flags with the model's header, which gives what they leave open.
   ExperimentConfig config(const Model& stored) const {
-    RunFlags all = run;
     for (const char* key : {"lambda", "mu"}) {
       if (run.given(key)) continue;
       try {
-        all.set(key, stored.at(key));
+        stored.at(key);
       } catch (const Error& error) {
         throw Error::usage(
             fmt::format("--{} is not given, and the model does not say: {}", key, error.what()));
       }
     }
-    // A model without a loss in its header was trained with the log loss.
-    for (const char* key : {"loss", "cost"})
-      if (!run.given(key) && stored.header.contains(key) && !run.given("loss"))
-        all.set(key, stored.header.at(key));
-    return config_of(all);
+    // A model without a loss in its header was trained with the log loss, the default.
+    return config_of(run, stored.header);
   }
 
   /// Warns if the data differ from the model's training data.
@@ -68,8 +65,6 @@ void CertifyCommand::compare(const Model& stored, const LoadedData& loaded) cons
 }
 
 void CertifyCommand::execute() const {
-  if (!(seconds >= 0.0) || !std::isfinite(seconds))
-    throw Error::usage(fmt::format("--tighten {}: violated constraint 0 <= tighten < infinity", seconds));
   const Model stored = read_model(model);
   const ExperimentConfig asked = config(stored);
   const Penalty penalty = penalty_of(asked);

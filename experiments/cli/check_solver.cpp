@@ -46,11 +46,11 @@ struct CheckSolverCommand {
     ConformanceSettings settings;
     settings.seed = config_of(run).seed;
     settings.only = only;
-    if (!json.to_stdout()) settings.on_check = print_check;
+    if (prints()) settings.on_check = print_check;
     const std::vector<ConformanceCheck> checks = check_solver(solver, options, settings);
     const auto passed = static_cast<std::size_t>(std::ranges::count_if(checks, &ConformanceCheck::passed));
     json.write(conformance_json(solver, options, settings.seed, checks, passed == checks.size()));
-    if (!json.to_stdout()) fmt::print("{}: {} of {} checks passed\n", name, passed, checks.size());
+    if (prints()) fmt::print("{}: {} of {} checks passed\n", name, passed, checks.size());
     if (passed < checks.size()) throw ExitStatus{1};
   }
 };

@@ -47,15 +47,13 @@ void set_up_logging() {
   spdlog::set_default_logger(logger);
 }
 
-/// Returns the unknown command, which CLI11 reports only as an unexpected argument.
-std::string unknown_command(const CLI::App& app, int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return "";
+/// CLI11 reports an unknown command only as an unexpected argument.
+void require_known_command(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return;
   std::vector<std::string> commands;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
     commands.push_back(command->get_name());
-  if (std::find(commands.begin(), commands.end(), argv[1]) != commands.end()) return "";
-  return fmt::format("unknown command '{}'{}; known: {}", argv[1], did_you_mean(argv[1], commands),
-                     fmt::join(commands, ", "));
+  require_known("command", argv[1], commands);
 }
 
 void refuse_commands_for_one_process(CLI::App& app) {
@@ -110,14 +108,11 @@ int run_command_line(int argc, char** argv) {
   try {
     if (launched_processes() != nullptr) refuse_commands_for_one_process(app);
     instruction_set();  // reports a wrong PROXBENCH_ISA before any work
-    if (!answer_completion(app, {argv + 1, argv + argc})) app.parse(argc, argv);
+    if (answer_completion(app, {argv + 1, argv + argc})) return kDone;
+    require_known_command(app, argc, argv);
+    app.parse(argc, argv);
     return kDone;
   } catch (const CLI::ParseError& error) {
-    if (const std::string unknown = unknown_command(app, argc, argv);
-        error.get_exit_code() != 0 && !unknown.empty()) {
-      fmt::print(stderr, "{}\nRun with --help for more information.\n", unknown);
-      return kBadUsage;
-    }
     return app.exit(error) == 0 ? kDone : kBadUsage;
   } catch (const ExitStatus& exit) {
     return exit.status;
@@ -131,9 +126,15 @@ int run_command_line(int argc, char** argv) {
   }
 }
 
+namespace {
+std::string file_in_reach(const std::string& name) {
+  return find_data_file(name, "").string();
+}
+}  // namespace
+
 template <class Section>
 void KeyFlags<Section>::add(CLI::App& command, const std::string& name, std::string help, std::string flag) {
-  const ConfigKey<Section>& key = find_key<Section>(name);
+  const ConfigKey<Section>& key = *key_named<Section>(name);
   const OptionSpec& spec = key.spec;
   const bool list = key.list && help.empty();  // a special help text describes a single value
   if (flag.empty()) flag = flag_name(name);
@@ -142,25 +143,31 @@ void KeyFlags<Section>::add(CLI::App& command, const std::string& name, std::str
   if (!spec.choices.empty()) help += ": " + joined(spec.choices);
   const std::string& standard = standard_.empty() ? spec.default_value : standard_;
   if (!standard.empty()) help += fmt::format(" [{}]", standard);
-  std::string& text = flags_[name].text;
-  flags_[name].flag = flag;
+  flags_[name] = command
+                     .add_option_function<std::vector<std::string>>(
+                         flag, [](const auto&) {}, help)
+                     ->type_name(spec.file                        ? "FILE"
+                                 : spec.type == OptionType::kInt  ? "INT"
+                                 : spec.type == OptionType::kReal ? list ? "REALS" : "REAL"
+                                 : list                           ? "NAMES"
+                                                                  : "NAME");
   // A flag may also take several files in a row, as the shell expands a pattern.
-  const auto take_files = [&text](const std::vector<std::string>& files) { text = joined(files); };
-  (list && spec.file ? command.add_option_function<std::vector<std::string>>(flag, take_files, help)
-                     : command.add_option(flag, text, help))
-      ->type_name(spec.file                        ? "FILE"
-                  : spec.type == OptionType::kInt  ? "INT"
-                  : spec.type == OptionType::kReal ? list ? "REALS" : "REAL"
-                  : list                           ? "NAMES"
-                                                   : "NAME");
+  if (!list || !spec.file) flags_[name]->expected(1);
 }
 
 template <class Section>
-void KeyFlags<Section>::read(Section& section) const {
+std::string KeyFlags<Section>::text(const std::string& key) const {
+  return flags_.contains(key) ? joined(flags_.at(key)->results()) : "";
+}
+
+template <class Section>
+void KeyFlags<Section>::read(Section& section, const ModelHeader& header) const {
   for (const auto& [key, flag] : flags_) {
-    if (flag.text.empty()) continue;
-    for (const PathProblem& problem : find_key<Section>(key).read(section, flag.text))
-      throw Error::usage(fmt::format("{}: {}", flag.flag, problem.text));
+    const bool stored = !given(key) && header.contains(key);
+    const std::string value = stored ? header.at(key) : text(key);
+    if (value.empty()) continue;
+    for (const ValueError& error : key_named<Section>(key)->read(section, value, file_in_reach))
+      throw Error(fmt::format("{}: {}", flag->get_name(), error.what()), error.kind());
   }
 }
 
@@ -168,9 +175,9 @@ template class KeyFlags<ExperimentConfig>;
 template class KeyFlags<DataConfig>;
 template class KeyFlags<PlotConfig>;
 
-ExperimentConfig config_of(const RunFlags& flags) {
+ExperimentConfig config_of(const RunFlags& flags, const ModelHeader& header) {
   ExperimentConfig config;
-  flags.read(config);
+  flags.read(config, header);
   if (!config.loss.hinge() && flags.given("cost"))
     throw Error::usage(fmt::format("--cost {}: found loss = log, expected --loss hinge", flags.text("cost")));
   return config;
@@ -179,7 +186,7 @@ ExperimentConfig config_of(const RunFlags& flags) {
 Penalty penalty_of(const ExperimentConfig& config) {
   if (config.has_paths() || config.lambdas.size() > 1)
     throw Error::usage("--lambda and --mu: found a list or path, expected a number each");
-  const Penalty penalty{config.lambdas.empty() ? 0.0 : config.lambdas.front(), config.mu};
+  const Penalty penalty{config.lambdas.empty() ? 0.0 : config.lambdas.front().value(), config.mu.value()};
   penalty.check();
   return penalty;
 }
@@ -188,7 +195,7 @@ Parallel make_parallel(const ExperimentConfig& config) {
   // Processes on one machine share its cores.
   const int threads =
       config.threads > 0 ? config.threads : std::max(1, resolved_threads(0) / launched_processes_here());
-  return Parallel(threads, config.backend, launched_processes());
+  return Parallel(threads, parse_backend(config.backend), launched_processes());
 }
 
 void DataFlags::add_to(CLI::App& command) {
@@ -197,23 +204,17 @@ void DataFlags::add_to(CLI::App& command) {
                  "KEY=VALUE");
 }
 
-DataConfig DataFlags::read(const std::map<std::string, std::string>& header) const {
+DataConfig DataFlags::read(const ModelHeader& header) const {
   constexpr std::string_view kPrefix = "data-option.";
-  const auto stored = [&](const char* key) { return header.contains(key) ? header.at(key) : ""; };
+  const bool own =
+      header.contains("format") && (!keys.given("format") || keys.text("format") == header.at("format"));
   DataConfig data;
-  keys.read(data);
-  if (data.format.empty()) data.format = stored("format");
+  keys.read(data, own ? header : ModelHeader());
   if (data.format.empty()) throw Error::usage("--format is missing, expected --format NAME");
   data.options = Options(data_format_registry().find(data.format).options);
-  if (stored("format") == data.format) {
-    if (data.oracle.empty()) data.oracle = stored("oracle");
-    for (const auto& [key, value] : header)
-      if (key.starts_with(kPrefix)) data.options.set(key.substr(kPrefix.size()), value);
-  }
+  for (const auto& [key, value] : header)
+    if (own && key.starts_with(kPrefix)) data.options.set(key.substr(kPrefix.size()), value);
   set_options(data.options, options, "--data-option");
-  for (std::string& file : data.files.train) file = find_data_file(file, "").string();
-  for (std::string& file : data.files.test) file = find_data_file(file, "").string();
-  if (std::string& file = data.files.hierarchy; !file.empty()) file = find_data_file(file, "").string();
   return data;
 }
 
@@ -228,11 +229,13 @@ void set_options(Options& options, const std::vector<std::string>& assignments, 
     if (equals == std::string::npos || equals == 0)
       throw Error::usage(fmt::format("{} {}: expected key=value", flag, assignment));
     const std::string name = assignment.substr(0, equals);
-    std::string value = assignment.substr(equals + 1);
+    const std::string value = assignment.substr(equals + 1);
+    const auto spec = std::ranges::find(options.table(), name, &OptionSpec::name);
     try {
-      for (const OptionSpec& spec : options.table())
-        if (spec.name == name && spec.names_file(value)) value = find_data_file(value, "").string();
-      options.set(name, value);
+      if (spec != options.table().end())
+        set_option(options, *spec, value, file_in_reach);
+      else
+        options.set(name, value);  // throws an Error that names the options
     } catch (const Error& error) {
       throw Error::usage(fmt::format("{} {}: {}", flag, assignment, error.what()));
     }
@@ -246,31 +249,25 @@ std::string flag_to_stdout;
 
 /// Throws Error if a file with this name could not be written. Leaves no file behind.
 void check_writable(const std::string& flag, const std::string& file) {
-  namespace fs = std::filesystem;
-  std::error_code ignored;  // usually the file does not exist yet
   if (file == kStandardStream) {
     if (!flag_to_stdout.empty())
       throw Error::usage(fmt::format("{} and {}: both go to standard output, expected a file for one of them",
                                      flag_to_stdout, flag));
     flag_to_stdout = flag;
-    return;
+  } else if (std::error_code ignored; !file.empty() && !std::filesystem::is_fifo(file, ignored)) {
+    const FileWriter probe(file);
   }
-  if (file.empty() || !writes_files()) return;
-  if (fs::is_directory(file, ignored)) throw Error(file + ": cannot be written: it is a folder");
-  if (fs::exists(file, ignored) && !fs::is_regular_file(file, ignored)) return;  // a device or pipe
-  if (const fs::path folder = fs::path(file).parent_path();
-      !folder.empty() && !fs::is_directory(folder, ignored))
-    throw Error(fmt::format("{}: cannot be written: there is no folder {}", file, folder.string()));
-  const fs::path probe = fs::path(file).replace_filename("." + fs::path(file).filename().string() + ".probe");
-  try {
-    write_file_atomically(probe, "");
-  } catch (const Error& error) {
-    throw Error(fmt::format("{}: cannot be written ({})", file, error.what()));
-  }
-  fs::remove(probe, ignored);
 }
 
 }  // namespace
+
+std::vector<const CLI::App*> shown_commands(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); });
+}
+
+bool prints() {
+  return flag_to_stdout.empty();
+}
 
 CLI::Option* add_output(CLI::App& command, const std::string& flag, std::string& file,
                         const std::string& help, const std::string& type) {
@@ -286,10 +283,6 @@ void JsonFlag::add_to(CLI::App& command) {
 void OutputFlags::add_to(CLI::App& command) {
   json.add_to(command);
   command.add_flag("--quiet", quiet, "print results, warnings and errors only");
-}
-
-bool OutputFlags::prints() const {
-  return flag_to_stdout.empty();
 }
 
 void JsonFlag::write(const Json& result) const {

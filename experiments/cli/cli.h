@@ -57,6 +57,9 @@ void add_job_commands(CLI::App& app);  // status, cancel and, hidden, slurm-task
 void add_completion_command(CLI::App& app);
 void add_man_command(CLI::App& app);
 
+/// Returns the commands that are not hidden.
+std::vector<const CLI::App*> shown_commands(const CLI::App& app);
+
 /// If the arguments are `__complete WORDS...`, as completion scripts call the program, prints the possible
 /// words at the cursor and returns true. Otherwise returns false.
 bool answer_completion(CLI::App& app, const std::vector<std::string>& arguments);
@@ -70,19 +73,17 @@ struct ExitStatus {
   int status;
 };
 
-/// Draws the figures that the config asks for below OUT/figures. Calls `warn` and omits figures that would
-/// mislead: figures against seconds that are not comparable, and comparisons if no problem has runs of all
+/// Draws the figures that the config asks for below OUT/figures. Warns of figures that would mislead, and
+/// omits them: figures against seconds that are not comparable, and comparisons if no problem has runs of all
 /// solvers.
-void draw_figures_of_run(const std::vector<Run>& runs, const std::filesystem::path& out,
-                         const Presentation& presentation,
-                         const std::function<void(const std::string&)>& warn);
-/// Draws the figures of paths in the same way.
-void draw_paths_of_run(const std::vector<Run>& paths, const std::filesystem::path& out,
-                       const Presentation& presentation, const std::function<void(const std::string&)>& warn);
+void draw_figures_of_run(const std::vector<Run>& runs, const std::vector<Run>& paths,
+                         const std::filesystem::path& out, const Presentation& presentation);
 
 /// Set by the first Ctrl-C. The second one kills the program.
 extern std::atomic<bool> interrupted;
 void stop_cleanly_on_interrupt();
+
+using ModelHeader = std::map<std::string, std::string>;
 
 /// Flags that are keys of a config section, with their values as typed. The keys' rows give types, choices
 /// and help, and check the values.
@@ -93,31 +94,28 @@ class KeyFlags {
   explicit KeyFlags(std::string standard = "") : standard_(std::move(standard)) {}
   /// Adds --KEY (with '-' for '_'), or `flag` if given. `help` replaces the row's help.
   void add(CLI::App& command, const std::string& key, std::string help = "", std::string flag = "");
-  bool given(const std::string& key) const { return !text(key).empty(); }
   /// Returns the value as typed, or "" if the flag was not given.
-  std::string text(const std::string& key) const { return flags_.contains(key) ? flags_.at(key).text : ""; }
-  /// Sets the value as if it had been typed.
-  void set(const std::string& key, const std::string& text) { flags_.at(key).text = text; }
-  /// Sets the given flags in the section. Throws Error (kUsage).
-  void read(Section& section) const;
+  std::string text(const std::string& key) const;
+  bool given(const std::string& key) const { return !text(key).empty(); }
+  /// Sets the given flags in the section. The header of a model gives what they leave open. Throws Error.
+  void read(Section& section, const ModelHeader& header = {}) const;
 
  private:
-  struct Flag {
-    std::string flag, text;
-  };
   std::string standard_;
-  std::map<std::string, Flag> flags_;
+  std::map<std::string, CLI::Option*> flags_;  ///< by key
 };
 using RunFlags = KeyFlags<ExperimentConfig>;
 
 /// Returns the flags as a config. Throws Error (kUsage), also for a cost with the log loss.
-ExperimentConfig config_of(const RunFlags& flags);
+ExperimentConfig config_of(const RunFlags& flags, const ModelHeader& header = {});
 /// Returns lambda and mu of the config. Throws Error (kUsage) if they are not single numbers, or if neither
 /// is above 0.
 Penalty penalty_of(const ExperimentConfig& config);
 
+struct Model;
 struct RunParameters;
 class LoadedData;
+class Tagger;
 struct RunOutcome;
 /// Prints F, its parts, nonzeros, kkt and the bound on min F.
 void print_certificate(const RunOutcome& outcome);
@@ -136,7 +134,7 @@ struct DataFlags {
   void add_to(CLI::App& command);
   /// Returns the flags as a config, with files resolved. The header of a model gives what the flags leave
   /// open: the format and, for data of the model's own format, options and oracle. Throws Error.
-  DataConfig read(const std::map<std::string, std::string>& header = {}) const;
+  DataConfig read(const ModelHeader& header = {}) const;
 };
 DataPair read_data(const DataConfig& data, const Processes* processes = nullptr);
 
@@ -153,7 +151,6 @@ void set_options(Options& options, const std::vector<std::string>& assignments, 
 struct JsonFlag {
   std::string file;
   void add_to(CLI::App& command);
-  bool to_stdout() const { return file == kStandardStream; }
   void write(const Json& result) const;
 };
 
@@ -162,9 +159,10 @@ struct OutputFlags {
   JsonFlag json;
   bool quiet = false;
   void add_to(CLI::App& command);
-  /// Whether the command prints anything. It does not if a result goes to standard output.
-  bool prints() const;
 };
+
+/// Whether the command prints anything. It does not if a result goes to standard output.
+bool prints();
 
 /// The config file that a command takes, and --set.
 struct ConfigFlags {
@@ -218,6 +216,8 @@ struct ModelFlags : OutputFlags {
   std::string model;
 
   CLI::Option* add_to(CLI::App& command);  ///< returns --model
+  /// Returns what labels the data with the stored model.
+  Tagger tagger(const Model& stored, TestLabels labels) const;
 };
 
 /// The flags of `train` and `select`: data, solver, settings of its runs, and the files for the model and the

@@ -7,11 +7,8 @@
 #include <set>
 #include <utility>
 
-#include "experiments/cli/cli.h"
+#include "experiments/cli/catalogue.h"
 #include "experiments/config/ini.h"
-#include "experiments/metrics/metrics.h"
-#include "experiments/run/plugins.h"
-#include "oracles/oracles.h"
 #include "solvers/best_solver.h"
 #include "solvers/solvers.h"
 
@@ -70,28 +67,30 @@ Answers words(const std::vector<std::string>& names) {
   return answers;
 }
 
-template <class Info>
-Answers names_with_help(const Registry<Info>& registry) {
-  Answers answers;
-  for (const Info& info : registry.items()) answers.push_back({info.name, info.help});
-  return answers;
+std::vector<Entry> entries_of(const std::string& kind) {
+  const std::vector<Kind> kinds = catalogue();
+  return std::ranges::find(kinds, kind, &Kind::key)->entries;
 }
 
-/// Returns no options if no item has this name.
-template <class Info>
-OptionTable options_of(const Registry<Info>& registry, const std::string& name) {
-  return registry.contains(name) ? registry.find(name).options : OptionTable{};
+/// Returns no options if the kind has no entry of this name.
+OptionTable options_of(const std::string& kind, const std::string& name) {
+  for (Entry& entry : entries_of(kind))
+    if (entry.name == name) return std::move(entry.options);
+  return {};
 }
 
 /// Returns the values of a flag or key: registered names, or those that its row allows.
 Answers values_of(const OptionTable& table, const std::string& name) {
-  if (name == "solver" || name == "reference_solver") return names_with_help(solver_registry());
-  if (name == "format") return names_with_help(data_format_registry());
-  if (name == "oracle") return names_with_help(oracle_registry());
-  if (name == "measure") {
-    Answers measures = names_with_help(metric_registry());
-    measures.push_back({"loss", "mean negative log-likelihood of a position"});
-    return measures;
+  static const std::map<std::string, const char*> kinds{{"solver", "solvers"},
+                                                        {"reference_solver", "solvers"},
+                                                        {"format", "formats"},
+                                                        {"oracle", "oracles"},
+                                                        {"measure", "metrics"}};
+  if (const auto kind = kinds.find(name); kind != kinds.end()) {
+    Answers answers;
+    for (const Entry& entry : entries_of(kind->second)) answers.push_back({entry.name, entry.help});
+    if (name == "measure") answers.push_back({"loss", "mean negative log-likelihood of a position"});
+    return answers;
   }
   const auto spec = std::ranges::find(table, name, &OptionSpec::name);
   if (spec == table.end()) return {};
@@ -129,23 +128,15 @@ Ini typed_config(const Typed& typed) {
   return {};
 }
 
-/// Returns no keys if there is no such section.
-OptionTable section_table(const std::string& kind) {
-  const auto info = std::ranges::find(config_sections(), kind, &ConfigSectionInfo::name);
-  return info == config_sections().end() ? OptionTable{} : info->keys;
-}
-
 /// Returns the keys of one section: its own keys, and the options of its solver or format.
 OptionTable section_keys(const std::string& name, const Ini& config) {
   const std::size_t dot = std::min(name.find('.'), name.size());
   const std::string kind = name.substr(0, dot);
   const IniEntry* entry = config.find(name, kind == "data" ? "format" : "solver");
   const std::string chosen = entry ? entry->value : name.substr(std::min(dot + 1, name.size()));
-  OptionTable keys = section_table(kind);
-  const OptionTable more = kind == "solver" ? options_of(solver_registry(), chosen)
-                           : kind == "data" ? options_of(data_format_registry(), chosen)
-                                            : OptionTable{};
-  keys.insert(keys.end(), more.begin(), more.end());
+  OptionTable keys = options_of("config", kind);
+  if (kind == "solver" || kind == "data")
+    std::ranges::move(options_of(kind == "data" ? "formats" : "solvers", chosen), std::back_inserter(keys));
   return keys;
 }
 
@@ -180,18 +171,17 @@ Answers values_of_type(const std::string& type) {
 Answers values_of(const CLI::Option& option, const Typed& typed, const std::string& word) {
   const std::string type = option.get_type_name(), flag = long_name(option);
   if (type == "SECTION.KEY=VALUE") return config_values(typed, word);
-  if (flag == "--data-option")
-    return assignments(options_of(data_format_registry(), typed.value("--format")), word);
+  if (flag == "--data-option") return assignments(options_of("formats", typed.value("--format")), word);
   if (flag == "--option") {
     const std::string solver = typed.value("--solver");
-    return assignments(options_of(solver_registry(), solver.empty() ? kBestForL1 : solver), word);
+    return assignments(options_of("solvers", solver.empty() ? kBestForL1 : solver), word);
   }
   // A flag can have the name of a run option, or of a key in the section of its command.
   std::string key = flag.substr(std::min<std::size_t>(2, flag.size()));
   std::ranges::replace(key, '-', '_');
   if (type.find('{') == type.npos)
-    for (const OptionTable& table : {section_table("experiment"), section_table(typed.command->get_name())})
-      if (Answers values = values_of(table, key); !values.empty())
+    for (const std::string& section : {std::string("experiment"), typed.command->get_name()})
+      if (Answers values = values_of(options_of("config", section), key); !values.empty())
         return behind(word, word.rfind(','), std::move(values));
   return values_of_type(type);
 }
@@ -206,8 +196,7 @@ Answers flags_of(const CLI::App& command) {
 
 Answers commands_of(const CLI::App& command) {
   Answers answers;
-  for (const CLI::App* sub :
-       command.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); }))
+  for (const CLI::App* sub : shown_commands(command))
     answers.push_back({sub->get_name(), sub->get_description()});
   return answers;
 }

@@ -35,7 +35,6 @@ struct ConvertCommand {
   void execute() const {
     if (data.keys.given("test"))
       throw Error::usage("--test: found a test set, expected --train alone: one data set is converted");
-    if (!data.keys.given("format")) throw Error::usage("--format: found nothing, expected a data format");
     const DataPair read = read_data(data.read());
     const ConvertedFiles files = convert(read.train, to, out);
     for (const std::filesystem::path& file : {files.data, files.template_file, files.names})

@@ -65,19 +65,21 @@ Json counts_json(const Counts& counts) {
           {"macro", quality_json(macro_of(counts), all)}};
 }
 
-TextTable counts_table(const std::string& caption, const Counts& counts) {
+/// A table of what counts_json() returns.
+TextTable counts_table(const std::string& caption, const Json& counts) {
   TextTable table;
   table.caption = caption;
   table.head = {"", "precision", "recall", "f1", "support"};
   table.text_columns = 1;
-  const auto add = [&](std::string_view name, const Quality& quality, std::size_t support) {
-    table.rows.push_back({std::string(name), fixed_cell(quality.precision, 4), fixed_cell(quality.recall, 4),
-                          fixed_cell(quality.f1, 4), std::to_string(support)});
+  const auto add = [&](const std::string& name, const Json& quality) {
+    std::vector<std::string>& row = table.rows.emplace_back(std::vector{name});
+    for (const char* figure : {"precision", "recall", "f1"})
+      row.push_back(fixed_cell(quality[figure].get<double>(), 4));
+    row.push_back(quality["support"].dump());
   };
-  for (const auto& [name, one] : counts) add(name.empty() ? "-" : name, quality_of(one), one.gold);
-  const std::size_t all = sum_of(counts).gold;
-  add("micro average", micro_of(counts), all);
-  add("macro average", macro_of(counts), all);
+  for (const auto& [name, quality] : counts["by_name"].items()) add(name.empty() ? "-" : name, quality);
+  add("micro average", counts["micro"]);
+  add("macro average", counts["macro"]);
   return table;
 }
 
@@ -119,9 +121,7 @@ struct EvaluateCommand : ModelFlags {
           "evaluate: expected either FILE with gold and predicted labels, or --model M.tsv --test FILE");
     if (model.empty()) return read_columns(columns);
     const Model stored = read_model(model);
-    DataConfig config = data.read(stored.header);
-    config.files.labels = TestLabels::kIfAny;
-    Tagger tagger(stored, std::move(config), make_parallel(config_of(run)));
+    Tagger tagger = ModelFlags::tagger(stored, TestLabels::kIfAny);
     Predictions out;
     tagger.run([&](const DataBatch& batch, const Tagged& tagged) { out.add(batch, tagged); });
     if (tagger.fit().unlabelled > 0)
@@ -150,8 +150,8 @@ struct EvaluateCommand : ModelFlags {
           {{"gold", one.gold}, {"predicted", one.predicted}, {"count", one.count}});
     json.write(result);
     if (!prints()) return;
-    std::vector<TextTable> tables{counts_table("Labels", found.labels)};
-    if (!found.chunks.empty()) tables.push_back(counts_table("Chunks", found.chunks));
+    std::vector<TextTable> tables{counts_table("Labels", result["labels"])};
+    if (!found.chunks.empty()) tables.push_back(counts_table("Chunks", result["chunks"]));
     TextTable wrong;
     wrong.caption = fmt::format("Most frequent confusions, of {}", confusions.size());
     wrong.head = {"gold", "predicted", "count"};

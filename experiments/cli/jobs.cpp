@@ -96,7 +96,7 @@ struct StatusCommand {
     if (!others.empty())
       text +=
           fmt::format("of another revision of proxbench than {}: {}\n", revision, fmt::join(others, ", "));
-    if (!json.to_stdout())
+    if (prints())
       fmt::print("{}{} queued, {} running, {} done, {} failed{}\n", text, counts["queued"], counts["running"],
                  counts["done"], counts["failed"],
                  counts["skipped"] > 0 ? fmt::format(", {} skipped", counts["skipped"]) : "");

@@ -2,38 +2,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
+#include "experiments/cli/catalogue.h"
 #include "experiments/cli/cli.h"
 #include "experiments/config/config.h"
-#include "experiments/config/option_docs.h"
 #include "experiments/config/trainers.h"
 #include "experiments/metrics/metrics.h"
-#include "experiments/run/plugins.h"
 #include "oracles/oracles.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
 namespace {
 
-/// A registered item, or a section of configs.
-struct Entry {
-  std::string name, help;
-  Json facts = Json::object();          ///< further facts
-  std::vector<std::string> lines = {};  ///< the same facts as text
-  const LoadedPlugin* plugin = nullptr;
-  OptionTable options = {};
-  std::set<std::string> lists = {}, required = {};  ///< names of options
-
-  void print(bool with_options) const;
-  Json to_json(const char* options_key) const;
-};
-
-/// All entries of one kind.
-struct Kind {
-  const char *title, *key, *options_key;  ///< title, and keys in JSON
-  std::vector<Entry> entries = {};
-};
+using Facts = std::vector<Entry::Fact>;
 
 std::vector<std::string> names_of(const std::vector<Capability>& capabilities) {
   std::vector<std::string> out;
@@ -53,67 +34,47 @@ std::string needs_text(const SolverInfo& info) {
   return info.scale_free ? out + "; scale-free" : out;
 }
 
-std::vector<Kind> all_kinds() {
-  Kind solvers{"Solvers (--solver, [solver.LABEL])", "solvers", "options"};
-  for (const SolverInfo& info : solver_registry().items()) {
-    const Json needs{{"capabilities", names_of(info.needs.capabilities)},
-                     {"l1", info.needs.l1},
-                     {"l2", info.needs.l2},
-                     {"smooth", info.needs.smooth},
-                     {"loss", loss_name(info.needs.loss)}};
-    solvers.entries.push_back({info.name,
-                               info.help,
-                               {{"paper", info.paper}, {"needs", needs}, {"scale_free", info.scale_free}},
-                               {info.paper, needs_text(info)},
-                               plugin_of(&Plugin::solvers, info.name),
-                               info.options});
-  }
-  const SolverInfo& external = external_trainer();
-  const Kind trainers{"Programs of their own (solver = external)",
-                      "trainers",
-                      "options",
-                      {{.name = external.name,
-                        .help = external.help,
-                        .facts = {{"paper", external.paper}},
-                        .lines = {external.paper},
-                        .options = external.options}}};
-  Kind oracles{"Oracles (--oracle, oracle = NAME in [data.NAME])", "oracles", ""};
-  for (const OracleInfo& info : oracle_registry().items()) {
-    const std::vector<std::string> names = names_of(info.capabilities);
-    oracles.entries.push_back({info.name,
-                               info.help,
-                               {{"paper", info.paper}, {"capabilities", names}},
-                               {info.paper, fmt::format("has {}", fmt::join(names, ", "))},
-                               plugin_of(&Plugin::oracles, info.name)});
-  }
-  Kind formats{"Data formats (--format, [data.NAME])", "formats", "options"};
-  for (const DataFormatInfo& info : data_format_registry().items())
-    formats.entries.push_back({info.name,
-                               info.help,
-                               {{"source", info.source}},
-                               {info.source},
-                               plugin_of(&Plugin::formats, info.name),
-                               info.options});
-  Kind metrics{"Metrics of predictions", "metrics", ""};
-  for (const MetricInfo& info : metric_registry().items()) {
-    const std::string better = info.better == MetricInfo::Better::kHigher ? "higher" : "lower";
-    metrics.entries.push_back({info.name,
-                               info.help,
-                               {{"paper", info.paper}, {"better", better}},
-                               {info.paper, better + " is better"},
-                               plugin_of(&Plugin::metrics, info.name)});
-  }
-  Kind sections{"Config sections", "config", "keys"};
-  for (const ConfigSectionInfo& info : config_sections())
-    sections.entries.push_back({.name = info.name,
-                                .help = info.help,
-                                .options = info.keys,
-                                .lists = info.lists,
-                                .required = info.required});
-  return {solvers, trainers, oracles, formats, metrics, sections};
+Facts facts_of(const SolverInfo& info) {
+  const Json needs{{"capabilities", names_of(info.needs.capabilities)},
+                   {"l1", info.needs.l1},
+                   {"l2", info.needs.l2},
+                   {"smooth", info.needs.smooth},
+                   {"loss", loss_name(info.needs.loss)}};
+  return {{"paper", info.paper, info.paper},
+          {"needs", needs, needs_text(info)},
+          {"scale_free", info.scale_free, ""}};
+}
+Facts facts_of(const OracleInfo& info) {
+  const std::vector<std::string> names = names_of(info.capabilities);
+  return {{"paper", info.paper, info.paper},
+          {"capabilities", names, fmt::format("has {}", fmt::join(names, ", "))}};
+}
+Facts facts_of(const DataFormatInfo& info) {
+  return {{"source", info.source, info.source}};
+}
+Facts facts_of(const MetricInfo& info) {
+  const std::string better = info.better == MetricInfo::Better::kHigher ? "higher" : "lower";
+  return {{"paper", info.paper, info.paper}, {"better", better, better + " is better"}};
 }
 
-void print_option(const OptionSpec& spec, bool required) {
+/// All entries of a registry.
+template <class Info>
+Kind kind_of(const char* title, const char* key, const Registry<Info>& registry,
+             Registry<Info> Plugin::*plugin) {
+  Kind out{title, key, ""};
+  for (const Info& info : registry.items()) {
+    Entry entry{info.name, info.help, facts_of(info), plugin_of(plugin, info.name)};
+    if constexpr (requires { info.options; }) {
+      entry.options = info.options;
+      out.options_key = "options";
+    }
+    out.entries.push_back(std::move(entry));
+  }
+  return out;
+}
+
+/// The rest of a line of text: default, presets and allowed values.
+std::string option_line(const OptionSpec& spec, bool required) {
   std::string values = spec.type_name(), standard, presets;
   if (const std::string constraint = spec.constraint(); !constraint.starts_with("any ")) values = constraint;
   if (required)
@@ -122,34 +83,80 @@ void print_option(const OptionSpec& spec, bool required) {
     standard = "; default: " + spec.default_value;
   for (const auto& [preset, value] : spec.preset_values)
     presets += fmt::format(" ({} with preset = {})", value, preset);
-  fmt::print("      {:<20} {}{}{}; {}\n", spec.name, spec.help, standard, presets, values);
+  return fmt::format("      {:<20} {}{}{}; {}\n", spec.name, spec.help, standard, presets, values);
 }
 
-void Entry::print(bool with_options) const {
-  fmt::print("  {:<22} {}{}\n", name, help,
-             plugin ? fmt::format(" (plug-in {})", plugin->file.filename().string()) : "");
-  for (const std::string& line : lines) fmt::print("  {:<22} {}\n", "", line);
+void print(const Entry& entry, bool with_options) {
+  fmt::print("  {:<22} {}{}\n", entry.name, entry.help,
+             entry.plugin ? fmt::format(" (plug-in {})", entry.plugin->file.filename().string()) : "");
+  for (const Entry::Fact& fact : entry.facts)
+    if (!fact.line.empty()) fmt::print("  {:<22} {}\n", "", fact.line);
   if (!with_options) return;
-  for (const OptionSpec& spec : options) print_option(spec, required.contains(spec.name));
+  for (const OptionSpec& spec : entry.options)
+    fmt::print("{}", option_line(spec, entry.required.contains(spec.name)));
 }
 
-Json Entry::to_json(const char* options_key) const {
-  Json out{{"name", name}, {"help", help}};
-  out.update(facts);
-  out["plugin"] = plugin ? Json(plugin->file.string()) : Json();
-  if (*options_key == '\0') return out;
+Json to_json(const Entry& entry, const std::string& options_key) {
+  Json out{{"name", entry.name}, {"help", entry.help}};
+  for (const Entry::Fact& fact : entry.facts) out[fact.key] = fact.value;
+  out["plugin"] = entry.plugin ? Json(entry.plugin->file.string()) : Json();
+  if (options_key.empty()) return out;
   out[options_key] = Json::array();
-  for (const OptionSpec& spec : options) {
+  for (const OptionSpec& spec : entry.options) {
     Json& option = out[options_key].emplace_back(Json{{"name", spec.name},
                                                       {"type", spec.type_name()},
                                                       {"default", spec.default_value},
                                                       {"constraint", spec.constraint()},
                                                       {"help", spec.help},
-                                                      {"list", lists.contains(spec.name)},
-                                                      {"required", required.contains(spec.name)}});
+                                                      {"list", entry.lists.contains(spec.name)},
+                                                      {"required", entry.required.contains(spec.name)}});
     if (!spec.preset_values.empty()) option["presets"] = spec.preset_values;
   }
   return out;
+}
+
+std::string code(const std::string& text) {
+  return text.empty() ? "" : fmt::format("`{}`", text);
+}
+
+/// Returns e.g. "`40`" or "`40`; paper: `10`".
+std::string default_cell(const OptionSpec& spec) {
+  std::string cell = code(spec.default_value);
+  for (const auto& [preset, value] : spec.preset_values) cell += "; " + preset + ": " + code(value);
+  return cell;
+}
+
+/// Returns the type, and the values if they are bounded.
+std::string values_cell(const OptionSpec& spec, bool is_list) {
+  const std::string list = is_list ? "list of " : "", constraint = spec.constraint();
+  if (!spec.choices.empty()) return fmt::format("{}`{}`", list, fmt::join(spec.choices, "`, `"));
+  if (spec.type == OptionType::kBool || constraint.starts_with("any ")) return list + spec.type_name();
+  return fmt::format("{}{}: {}", list, spec.type_name(), code(constraint));
+}
+
+/// Returns a table with one row per option, or "" if there are none.
+std::string options_grid(const Entry& entry, const char* what) {
+  if (entry.options.empty()) return "";
+  TextTable grid;
+  grid.head = {what, "default", "values", "what"};
+  grid.text_columns = grid.head.size();
+  for (const OptionSpec& spec : entry.options)
+    grid.rows.push_back({code(spec.name),
+                         entry.required.contains(spec.name) ? "required" : default_cell(spec),
+                         values_cell(spec, entry.lists.contains(spec.name)), markdown_literal(spec.help)});
+  return "\n" + markdown_grid(grid);
+}
+
+/// The options of a kind as Markdown.
+std::string options_block(const Kind& kind) {
+  const bool config = kind.key == "config";
+  if (kind.key == "trainers")
+    return doc_block("options:external", options_grid(kind.entries[0], "option")).text;
+  std::string out;
+  for (const Entry& entry : kind.entries)
+    out += fmt::format("\n### `{}`\n\n{}\n{}", config ? "[" + entry.name + "]" : entry.name,
+                       markdown_literal(entry.help), options_grid(entry, config ? "key" : "option"));
+  return doc_block("options:" + kind.key, out).text;
 }
 
 struct ListCommand {
@@ -169,39 +176,46 @@ struct ListCommand {
   }
 
   void execute() const {
-    if (json->count() > 0)
-      write_json_list();
-    else if (markdown)
-      print_blocks();
-    else
-      print_list();
-  }
-
- private:
-  void write_json_list() const {
     Json out;
-    for (const Kind& kind : all_kinds())
-      for (const Entry& entry : kind.entries) out[kind.key].push_back(entry.to_json(kind.options_key));
-    JsonFlag{file.empty() || file.front().empty() ? "-" : file.front()}.write(out);
-  }
-
-  /// Prints the blocks that scripts/update-docs puts into the READMEs.
-  static void print_blocks() {
-    for (const auto& blocks : {option_blocks(), field_blocks()})
-      for (const DocBlock& block : blocks) fmt::print("{}", block.text);
-  }
-
-  void print_list() const {
-    for (const Kind& kind : all_kinds()) {
-      if (std::string_view(kind.key) == "config" && !options) continue;
+    for (const Kind& kind : catalogue()) {
+      if (markdown && !kind.options_key.empty()) fmt::print("{}", options_block(kind));
+      for (const Entry& entry : kind.entries) out[kind.key].push_back(to_json(entry, kind.options_key));
+      if (json->count() > 0 || markdown || (kind.key == "config" && !options)) continue;
       fmt::print("{}\n", kind.title);
-      for (const Entry& entry : kind.entries) entry.print(options);
+      for (const Entry& entry : kind.entries) print(entry, options);
       fmt::print("\n");
     }
+    if (json->count() > 0) JsonFlag{file.empty() || file.front().empty() ? "-" : file.front()}.write(out);
+    for (const DocBlock& block : field_blocks())
+      if (markdown) fmt::print("{}", block.text);
   }
 };
 
 }  // namespace
+
+std::vector<Kind> catalogue() {
+  const SolverInfo& external = external_trainer();
+  Kind trainers{"Programs of their own (solver = external)", "trainers", "options"};
+  trainers.entries.push_back({.name = external.name,
+                              .help = external.help,
+                              .facts = {{"paper", external.paper, external.paper}},
+                              .options = external.options});
+  Kind sections{"Config sections", "config", "keys"};
+  for (const ConfigSectionInfo& info : config_sections())
+    sections.entries.push_back({.name = info.name,
+                                .help = info.help,
+                                .options = info.keys,
+                                .lists = info.lists,
+                                .required = info.required});
+  return {
+      kind_of("Solvers (--solver, [solver.LABEL])", "solvers", solver_registry(), &Plugin::solvers),
+      trainers,
+      kind_of("Oracles (--oracle, oracle = NAME in [data.NAME])", "oracles", oracle_registry(),
+              &Plugin::oracles),
+      kind_of("Data formats (--format, [data.NAME])", "formats", data_format_registry(), &Plugin::formats),
+      kind_of("Metrics of predictions", "metrics", metric_registry(), &Plugin::metrics),
+      sections};
+}
 
 void add_list_command(CLI::App& app) {
   add_command<ListCommand>(app, "list", "List solvers, oracles, data formats and metrics");

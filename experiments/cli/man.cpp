@@ -50,9 +50,7 @@ std::string manual(const CLI::App& app) {
   section("SYNOPSIS", "\\fBproxbench\\fR [\\fIOPTIONS\\fR] \\fICOMMAND\\fR [\\fIOPTIONS\\fR]\n");
   section("OPTIONS", options_text(app));
   std::string commands;
-  for (const CLI::App* command :
-       app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); }))
-    commands += command_text(app, *command);
+  for (const CLI::App* command : shown_commands(app)) commands += command_text(app, *command);
   section("COMMANDS", commands);
   section("EXIT STATUS", roff(app.get_footer()) + "\n");
   return out + std::string(manual_sections());

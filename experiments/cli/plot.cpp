@@ -1,5 +1,6 @@
 /// `plot`: draws figures from stored results.
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 
@@ -100,35 +101,34 @@ void leave_out_seconds(PlotConfig& plot) {
 
 }  // namespace
 
-void draw_figures_of_run(const std::vector<Run>& runs, const fs::path& out, const Presentation& presentation,
-                         const std::function<void(const std::string&)>& warn) {
-  Presentation drawn = presentation;
-  if (drawn.plot.quantities.empty()) std::erase(drawn.plot.kinds, "curves");
-  if (drawn.plot.kinds.empty()) return;
-  try {
-    if (contains(drawn.plot.x, "seconds")) require_comparable(runs, "x without seconds");
-  } catch (const Error& error) {
-    warn(fmt::format("no figure is drawn against seconds: {}", error.what()));
-    leave_out_seconds(drawn.plot);
+void draw_figures_of_run(const std::vector<Run>& runs, const std::vector<Run>& paths, const fs::path& out,
+                         const Presentation& presentation) {
+  PlotConfig plot = presentation.plot;
+  const fs::path figures = out / "figures";
+  if (contains(plot.kinds, "path")) {
+    for (const Run& path : paths)
+      if (!path.timing.comparable)
+        spdlog::warn("{}: its seconds are not comparable and are not drawn", run_name(path));
+    draw_all(path_charts(paths), figures);
   }
-  if (drawn.plot.x.empty()) return;
-  if (contains(drawn.plot.kinds, "curves")) make_curves(runs, out / "figures", drawn.plot);
-  if (!has_profiles(drawn.plot)) return;
+  if (runs.empty()) return;
+  if (plot.quantities.empty()) std::erase(plot.kinds, "curves");
+  const bool curves = contains(plot.kinds, "curves"), profiles = has_profiles(plot);
   try {
-    make_profiles(runs, out / "figures", drawn.plot, drawn.targets);
+    if ((curves || profiles) && contains(plot.x, "seconds")) require_comparable(runs, "x without seconds");
+  } catch (const Error& error) {
+    spdlog::warn("no figure is drawn against seconds: {}", error.what());
+    leave_out_seconds(plot);
+  }
+  if (plot.x.empty()) return;
+  if (curves) make_curves(runs, figures, plot);
+  if (!profiles) return;
+  try {
+    make_profiles(runs, figures, plot, presentation.targets);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kUsage) throw;
-    warn(fmt::format("solvers are not compared over problems: {}", error.what()));
+    spdlog::warn("solvers are not compared over problems: {}", error.what());
   }
-}
-
-void draw_paths_of_run(const std::vector<Run>& paths, const fs::path& out, const Presentation& presentation,
-                       const std::function<void(const std::string&)>& warn) {
-  if (paths.empty() || !contains(presentation.plot.kinds, "path")) return;
-  for (const Run& path : paths)
-    if (!path.timing.comparable)
-      warn(fmt::format("{}: its seconds are not comparable and are not drawn", run_name(path)));
-  draw_all(path_charts(paths), out / "figures");
 }
 
 void add_plot_command(CLI::App& app) {

@@ -190,26 +190,35 @@ class LabelWriter {
 
 struct PredictCommand : ModelFlags {
   std::string output, nbest_format = "text";
-  std::optional<std::int64_t> nbest;
+  std::optional<std::size_t> nbest;
   bool unlabelled = false, with_gold = false, marginals = false;
 
   void add_to(CLI::App& command) {
     ModelFlags::add_to(command)->required();
-    add_output(
+    CLI::Option* const to_output = add_output(
         command, "--output", output,
         "write one label per line, a blank line between sequences; of groups of candidates the number "
         "of the chosen one, from 1; '-' for standard output. Text that comes through a pipe (--test -) "
         "is labelled as it comes",
         "FILE");
-    command.add_flag("--unlabelled", unlabelled,
-                     "the text has no labels: no column or field of them [as its lines show]");
+    command
+        .add_flag("--unlabelled", unlabelled,
+                  "the text has no labels: no column or field of them [as its lines show]")
+        ->needs(to_output);
     CLI::Option* const gold =
-        command.add_flag("--with-gold", with_gold, "write the gold label and a TAB before each label");
-    CLI::Option* const probabilities = command.add_flag(
-        "--marginals", marginals,
-        "write LABEL:P and behind it P of each label, and a line @probability TAB P before each sequence");
+        command.add_flag("--with-gold", with_gold, "write the gold label and a TAB before each label")
+            ->needs(to_output);
+    CLI::Option* const probabilities =
+        command
+            .add_flag("--marginals", marginals,
+                      "write LABEL:P and behind it P of each label, and a line @probability TAB P before "
+                      "each sequence")
+            ->needs(to_output);
+    constexpr int kMost = 1'000'000;  // lists stay in memory until they are written
     command.add_option("--nbest", nbest, "write the N best structures of each instance to --output")
+        ->check(CLI::Range(1, kMost))
         ->type_name("N")
+        ->needs(to_output)
         ->excludes(gold)
         ->excludes(probabilities);
     command
@@ -217,21 +226,6 @@ struct PredictCommand : ModelFlags {
                     "text: rank TAB score TAB labels, or the number of the candidate; rerank: candidates "
                     "with the feature base, for --format rerank [text]")
         ->check(CLI::IsMember({"text", "rerank"}));
-  }
-
-  void check() const {
-    constexpr std::int64_t kMost = 1'000'000;  // lists stay in memory until they are written
-    if (nbest && (*nbest < 1 || *nbest > kMost))
-      throw Error::usage(fmt::format("--nbest {}: violated constraint 1 <= nbest <= {}", *nbest, kMost));
-    if (!output.empty()) return;
-    if (nbest) throw Error::usage("--nbest without --output, expected --output FILE for the lists");
-    if (unlabelled || with_gold || marginals)
-      throw Error::usage(
-          fmt::format("--{} without --output, expected --output FILE for the labels, or "
-                      "--output - for standard output",
-                      unlabelled  ? "unlabelled"
-                      : marginals ? "marginals"
-                                  : "with-gold"));
   }
 
   void require_use(const Fit& fit) const {
@@ -278,12 +272,9 @@ struct PredictCommand : ModelFlags {
   }
 
   void execute() const {
-    check();
-    const Parallel parallel = make_parallel(config_of(run));
     const Model stored = read_model(model);
-    DataConfig config = data.read(stored.header);
-    config.files.labels = unlabelled ? TestLabels::kNone : TestLabels::kIfAny;
-    Tagger tagger(stored, std::move(config), parallel);
+    Tagger tagger = ModelFlags::tagger(stored, unlabelled ? TestLabels::kNone : TestLabels::kIfAny);
+    const Parallel parallel = make_parallel(config_of(run));
     std::optional<FileWriter> file;
     if (!output.empty()) file.emplace(output);
     if (file && !file->awaited()) stop_cleanly_on_interrupt();
@@ -296,8 +287,7 @@ struct PredictCommand : ModelFlags {
       instances += batch.data.instances();
       if (tagger.fit().unlabelled == 0) labelled.add(batch, tagged);
       if (file)
-        file->write(nbest ? nbest_text(batch, tagged, static_cast<std::size_t>(*nbest),
-                                       nbest_format == "rerank", parallel)
+        file->write(nbest ? nbest_text(batch, tagged, *nbest, nbest_format == "rerank", parallel)
                           : writer.text(batch, tagged));
     });
     check_interrupt();
@@ -308,6 +298,12 @@ struct PredictCommand : ModelFlags {
 };
 
 }  // namespace
+
+Tagger ModelFlags::tagger(const Model& stored, TestLabels labels) const {
+  DataConfig config = data.read(stored.header);
+  config.files.labels = labels;
+  return {stored, std::move(config), make_parallel(config_of(run))};
+}
 
 void add_predict_command(CLI::App& app) {
   add_command<PredictCommand>(

@@ -48,8 +48,8 @@ TEST_F(PredictCommands, LabelsTextWithoutLabels) {
   // Each mistake ends in one sentence that says what to do.
   for (const auto& [flags, expected] :
        {std::pair("--test text.txt", "expected --output FILE for those of the model, or --output -"),
-        std::pair("--test bare.txt --unlabelled", "--unlabelled without --output, expected --output FILE"),
-        std::pair("--test test.txt --marginals", "--marginals without --output, expected --output FILE"),
+        std::pair("--test bare.txt --unlabelled", "--unlabelled requires --output"),
+        std::pair("--test test.txt --marginals", "--marginals requires --output"),
         std::pair("--test text.txt --with-gold --output x", "the text has no labels, expected some for"),
         std::pair("--test test.txt --nbest 2 --marginals --output x", "--marginals excludes --nbest"),
         std::pair("--test test.txt --output - --json -",

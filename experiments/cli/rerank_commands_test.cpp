@@ -47,10 +47,11 @@ TEST_F(RerankCommands, NbestListsBeginWithThePrediction) {
 TEST_F(RerankCommands, NbestRefusesWhatIsNoNumberOfStructures) {
   ASSERT_EQ(train("--lambda 0.1 --model m.tsv --quiet").status, 0);
   for (const auto& [flags, error] :
-       {std::pair("--nbest 0 --output x", "--nbest 0: violated constraint 1 <= nbest"),
-        std::pair("--nbest -2 --output x", "--nbest -2: violated constraint 1 <= nbest"),
-        std::pair("--nbest 99999999999999999999 --output x", "violated constraint 1 <= nbest <= 1000000"),
-        std::pair("--nbest 2", "--nbest without --output, expected --output FILE for the lists")}) {
+       {std::pair("--nbest 0 --output x", "--nbest: Value 0 not in range 1 to 1000000"),
+        std::pair("--nbest -2 --output x", "--nbest: Value -2 not in range 1 to 1000000"),
+        std::pair("--nbest 99999999999999999999 --output x",
+                  "--nbest: Value 99999999999999999999 not in range 1 to 1000000"),
+        std::pair("--nbest 2", "--nbest requires --output")}) {
     const Result result = run(std::string("predict --model m.tsv --test test.txt ") + flags);
     EXPECT_EQ(result.status, 2);
     EXPECT_THAT(result.err, HasSubstr(error));

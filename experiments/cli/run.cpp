@@ -206,20 +206,15 @@ struct RunCommand : ConfigFlags, OutputFlags {
         summary["runs"].push_back(run_json(stored));
     const std::vector<Run> paths = take_paths(runs);
     std::vector<TableSet> tables;
+    if (!runs.empty()) tables = write_result_tables(runs, folder, config);
     if (!paths.empty()) {
-      tables.push_back(path_tables(paths, runs, config.title));
-      tables.back().write(folder / "tables");
-    }
-    if (!runs.empty()) {
-      write_result_tables(runs, folder, config);
-      for (TableSet& set : result_tables(runs, config)) tables.push_back(std::move(set));
+      const auto first = tables.insert(tables.begin(), path_tables(paths, runs, config.title));
+      first->write(folder / "tables");
     }
     for (const TableSet& set : tables)
       if (prints()) fmt::print("{}\n", set.text("md"));
     json.write(summary);
-    const auto warn = [](const std::string& text) { spdlog::warn("{}", text); };
-    if (!runs.empty()) draw_figures_of_run(runs, folder, config, warn);
-    draw_paths_of_run(paths, folder, config, warn);
+    draw_figures_of_run(runs, paths, folder, config);
     if (prints()) fmt::print("Results: {}\n", folder.string());
   }
 };
@@ -245,7 +240,7 @@ struct CheckCommand : ConfigFlags {
       for (const RunParameters& run : plan) result["runs"].push_back(parameters_json(run));
       if (resolved) result["resolved"] = config.to_ini();
       json.write(result);
-      if (!json.to_stdout()) print_verdict(config, plan.size());
+      if (prints()) print_verdict(config, plan.size());
     } catch (const Error& error) {
       result["valid"] = false;
       result["error"] = error.what();
@@ -258,8 +253,8 @@ struct CheckCommand : ConfigFlags {
   void print_verdict(const ExperimentConfig& config, std::size_t runs) const {
     if (resolved) return fmt::print("{}", config.to_ini());
     fmt::print("{}: good; {} runs of {} data sets, {} lambdas and paths, {} solvers, {} repetitions\n",
-               config_file, runs, config.data.size(), config.lambdas.size() + config.paths.size(),
-               config.solvers.size(), config.repetitions);
+               config_file, runs, config.data.size(), config.lambdas.size(), config.solvers.size(),
+               config.repetitions);
     print_includes(config);
     print_notes(config);
   }

@@ -72,11 +72,11 @@ struct SelectCommand : TrainingFlags {
   void execute() const;
 
   Search search(const ExperimentConfig& asked) const {
-    if (asked.mu_path && !asked.paths.empty())
+    const PathGrid lambda = asked.lambdas.empty() ? PathGrid() : asked.lambdas.front();
+    if (asked.mu.is_path() && lambda.is_path())
       throw Error::usage("--lambda and --mu: found two paths, expected one, and a number for the other");
-    if (asked.mu_path && asked.lambdas.size() < 2)
-      return {*asked.mu_path, asked.lambdas.empty() ? 0.0 : asked.lambdas.front()};
-    if (asked.paths.size() == 1 && asked.lambdas.empty()) return {asked.paths.front(), asked.mu};
+    if (asked.mu.is_path() && asked.lambdas.size() < 2) return {asked.mu, lambda.value()};
+    if (lambda.is_path() && asked.lambdas.size() == 1) return {lambda, asked.mu.value()};
     throw Error::usage(run.given("lambda")
                            ? fmt::format("--lambda: found '{}', expected one path, or a number and a path of "
                                          "--mu",

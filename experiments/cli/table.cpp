@@ -53,7 +53,7 @@ struct TableCommand : ReadFlags {
     Json records = Json::array();
     const std::string text = paths ? text_of_paths(sources, records) : text_of_runs(sources, records);
     json.write(records);
-    if (!json.to_stdout()) fmt::print("{}", text);
+    if (prints()) fmt::print("{}", text);
   }
 
  private:
@@ -74,9 +74,8 @@ struct TableCommand : ReadFlags {
     const std::vector<std::string> shown = split_list(columns);
     std::string text;
     for (const Source& source : sources) {
-      write_result_tables(source.runs, out_folder(source), source.presentation, shown, allow_not_comparable);
-      for (const TableSet& set :
-           result_tables(source.runs, source.presentation, shown, allow_not_comparable)) {
+      for (const TableSet& set : write_result_tables(source.runs, out_folder(source), source.presentation,
+                                                     shown, allow_not_comparable)) {
         text += (text.empty() ? "" : "\n") + set.text(format);
         if (set.name != "summary") continue;
         for (const Json& record : set.records) records.push_back(record);

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <set>
-#include <span>
 
 #include "experiments/base/files.h"
-#include "experiments/config/config_keys.h"
+#include "experiments/config/config_row.h"
 #include "experiments/config/config_rules.h"
 #include "experiments/config/data_files.h"
 #include "experiments/config/ini.h"
@@ -36,12 +35,9 @@ class ConfigReader {
 
   ExperimentConfig read() {
     for (const IniSection& section : ini_.sections) check_section_name(section);
-    read_options<ExperimentConfig>("experiment");
-    read_options<PlotConfig>("plot");
-    read_options<PaperConfig>("paper");
-    read_options<SlurmConfig>("slurm");
-    bool complete = read_presentation();
-    complete = read_section("slurm", config_.slurm) && complete;
+    Options none;
+    bool complete = read_presentation(&none);
+    complete = read_section("slurm", config_.slurm, &none) && complete;
     for (const IniSection& section : ini_.sections) {
       if (head(section) == "data") read_data(section);
       if (head(section) == "solver" && section.name != "solver") read_solver(section);
@@ -55,14 +51,14 @@ class ConfigReader {
   }
 
   /// Reads the values of [experiment], [plot] and [paper], and Presentation's values of the other sections.
-  /// Returns false if a value is wrong or missing.
-  bool read_presentation() {
+  /// Returns false if a value is wrong or missing. If `own` is null, ignores unknown keys.
+  bool read_presentation(Options* own = nullptr) {
     bool complete = ini_.sections.find("experiment") != nullptr;
     if (!complete)
       text_.reject("experiment", "no section [experiment], expected it with at least name and lambda");
-    complete = read_section<ExperimentConfig>("experiment", config_) && complete;
-    complete = read_section("plot", config_.plot) && complete;
-    complete = read_section("paper", config_.paper) && complete;
+    complete = read_section<ExperimentConfig>("experiment", config_, own) && complete;
+    complete = read_section("plot", config_.plot, own) && complete;
+    complete = read_section("paper", config_.paper, own) && complete;
     fill_defaults();
     for (const IniSection& section : ini_.sections) {
       if (head(section) == "solver") config_.labels.push_back(tail(section));
@@ -99,70 +95,53 @@ class ConfigReader {
     if (!problem.empty()) text_.reject(section.name, problem);
   }
 
-  /// Reads the keys in the section that are not its own: the options of its solver or format. Any other key
-  /// is an error.
+  /// Reads the section's keys, and its own options: those of its solver or format. If these are not known
+  /// (null), ignores other keys. Returns false if a key's value is wrong, or if a required one is missing.
   template <class Section>
-  Options read_options(const std::string& name, const OptionTable& table = {},
-                       const std::string& solver = "") {
-    Options options(table);
-    const IniSection* section = ini_.sections.find(name);
-    if (!section) return options;
-    std::vector<std::string> names;
-    for (const ConfigKey<Section>& key : keys_of<Section>()) names.push_back(key.spec.name);
-    for (const OptionSpec& spec : table) names.push_back(spec.name);
-    for (const IniEntry& entry : section->entries) {
-      const auto spec = std::ranges::find(table, entry.key, &OptionSpec::name);
-      if (spec != table.end()) {
-        read_option(*section, entry, *spec, options);
-      } else if (!contains(names, entry.key)) {
-        const std::string known = former_option(solver, entry.key);
-        problems_.add(
-            entry.where,
-            fmt::format("found key '{}' in {}{}, expected one of {}", entry.key, title(*section),
-                        known.empty() ? did_you_mean(entry.key, names) : " (" + known + ")", joined(names)));
-      }
-    }
-    return options;
-  }
-
-  void read_option(const IniSection& section, const IniEntry& entry, const OptionSpec& spec,
-                   Options& options) {
-    if (const std::string problem = set_option(options, spec, entry.value); !problem.empty())
-      text_.reject(section.name, spec.name, problem);
-    else if (spec.names_file(entry.value))
-      options.set(spec.name, found_file(entry.at(), spec.name, entry.value));
-  }
-
-  /// Reads the values by the rows of the keys. Returns false if one is wrong, or if a required one is
-  /// missing.
-  template <class Section>
-  bool read_section(const std::string& name, Section& out) {
+  bool read_section(const std::string& name, Section& out, Options* own) {
     const IniSection* section = ini_.sections.find(name);
     if (!section) return true;
     bool complete = true;
-    for (const ConfigKey<Section>& key : keys_of<Section>()) {
-      const IniEntry* entry = section->entries.find(key.spec.name);
-      if (entry) {
-        for (const auto& [offset, problem] : key.read(out, entry->value)) {
-          text_.reject(name, key.spec.name, problem, offset);
-          complete = false;
-        }
-      } else if (key.rules.required) {
-        text_.reject(name,
-                     fmt::format("{0} has no key '{1}', expected {1} = ...", title(*section), key.spec.name));
-        complete = false;
+    for (const IniEntry& entry : section->entries) {
+      const auto find = [&](const std::string& file) { return found_file(file, entry.where); };
+      std::vector<ValueError> errors;
+      if (const auto key = key_named<Section>(entry.key); key != keys_of<Section>().end()) {
+        errors = key->read(out, entry.value, find);
+        complete = complete && errors.empty();
+      } else if (own) {
+        errors = errors_of([&] { set_own<Section>(*section, entry, find, *own); });
       }
+      for (const ValueError& error : errors) text_.reject(name, entry.key, error.what(), error.offset);
+    }
+    for (const ConfigKey<Section>& key : keys_of<Section>()) {
+      if (!key.rules.required || section->entries.find(key.spec.name)) continue;
+      text_.reject(name,
+                   fmt::format("{0} has no key '{1}', expected {1} = ...", title(*section), key.spec.name));
+      complete = false;
     }
     return complete;
+  }
+
+  /// Sets an option of the section's solver or format. Any other key is an error.
+  template <class Section>
+  void set_own(const IniSection& section, const IniEntry& entry, const FindFile& find, Options& own) {
+    const auto spec = std::ranges::find(own.table(), entry.key, &OptionSpec::name);
+    if (spec != own.table().end()) return set_option(own, *spec, entry.value, find);
+    std::vector<std::string> names;
+    for (const ConfigKey<Section>& key : keys_of<Section>()) names.push_back(key.spec.name);
+    for (const OptionSpec& one : own.table()) names.push_back(one.name);
+    problems_.add(entry.where, fmt::format("found key '{}' in {}{}, expected one of {}", entry.key,
+                                           title(section), did_you_mean(entry.key, names), joined(names)));
   }
 
   /// Sets the defaults that depend on other keys.
   void fill_defaults() {
     if (config_.title.empty()) config_.title = config_.name;
     if (!text_.given("experiment", "reference_solver")) {
-      const auto& lambdas = config_.lambdas;
-      const double largest = lambdas.empty() ? 0.0 : *std::ranges::max_element(lambdas);
-      config_.reference_solver = best_solver({largest, config_.mu}, config_.loss.kind);
+      double largest = 0.0;
+      for (const PathGrid& lambda : config_.lambdas)
+        if (!lambda.is_path()) largest = std::max(largest, lambda.value());
+      config_.reference_solver = best_solver({largest, config_.mu.value()}, config_.loss.kind);
     }
     if (config_.has_paths() && !text_.given("plot", "kinds")) {
       if (!config_.has_singles()) config_.plot.kinds.clear();
@@ -173,76 +152,57 @@ class ConfigReader {
     if (!text_.given("plot", "quantities")) config_.plot.quantities = {"nnz", "accuracy"};
   }
 
-  /// Returns the file that is found for the name. If there is none, adds a problem and returns the name.
-  std::string found_file(const Location& where, const std::string& key, const std::string& name) {
-    try {
-      if (name == kStandardStream)
-        throw Error(
-            "found '-', expected a file: each run reads it, and standard input can be read once only");
-      return find_data_file(name, ini_.folder_of(where)).string();
-    } catch (const Error& error) {
-      problems_.add(where, fmt::format("{}: {}", key, error.what()));
-      return name;
-    }
-  }
-
-  /// Replaces names of files by the files that are found.
-  void find_files(const IniSection& section, const char* key, std::span<std::string> files) {
-    const IniEntry* entry = section.entries.find(key);
-    const std::vector<ListPart> parts = list_parts(entry ? entry->value : "");
-    if (parts.size() > files.size())
-      return text_.reject(section.name, key, fmt::format("found {} files, expected one", parts.size()));
-    for (std::size_t i = 0; i < parts.size(); ++i)
-      files[i] = found_file(entry->at(parts[i].offset), key, parts[i].text);
+  std::string found_file(const std::string& name, const Location& where) const {
+    if (name == kStandardStream)
+      throw Error("found '-', expected a file: each run reads it, and standard input can be read once only");
+    return find_data_file(name, ini_.folder_of(where)).string();
   }
 
   void read_data(const IniSection& section) {
     DataConfig data;
-    if (!read_section(section.name, data) ||
-        !text_.check_name(section.name, "format", data.format, data_format_registry().names()))
+    const std::string name = text_.value(section.name, "format");
+    const bool known = data_format_registry().contains(name);
+    if (known) data.options = Options(data_format_registry().find(name).options);
+    read_section(section.name, data, known ? &data.options : nullptr);
+    if (!known) {
+      if (!name.empty()) text_.check_name(section.name, "format", name, data_format_registry().names());
       return;
-    const DataFormatInfo& format = data_format_registry().find(data.format);
+    }
     data.name = tail(section).empty() ? data.format : tail(section);
-    data.options = read_options<DataConfig>(section.name, format.options);
     if (section.entries.find("oracle") &&
         !text_.check_name(section.name, "oracle", data.oracle, oracle_registry().names()))
       data.oracle.clear();
     if (config_.has_paths() && section.entries.find("start"))
       text_.reject_value(section.name, "start",
                          ", but [experiment] has a path(...), which starts from w = 0, expected no such key");
-    find_files(section, "start", {&data.start, 1});
-    read_files(section, format, data.files);
+    check_files(section, data_format_registry().find(name));
     if (!data_names_.insert(data.name).second)
       text_.reject(section.name, fmt::format("found a second data set named '{}', expected each name once",
                                              printable(data.name)));
     config_.data.push_back(std::move(data));
   }
 
-  void read_files(const IniSection& section, const DataFormatInfo& format, DataFiles& files) {
-    if (format.needs_files && files.train.empty()) {
-      const IniEntry* train = section.entries.find("train");
+  void check_files(const IniSection& section, const DataFormatInfo& format) {
+    const IniEntry* train = section.entries.find("train");
+    if (format.needs_files && (!train || train->value.empty()))
       problems_.add(train ? train->at() : section.where,
                     title(section) + " has no training file, expected train = FILE");
-    } else if (format.needs_files) {
-      find_files(section, "train", files.train);
-      find_files(section, "test", files.test);
-      find_files(section, "hierarchy", {&files.hierarchy, 1});
-    } else {
-      for (const char* key : {"train", "test", "hierarchy"})
-        if (section.entries.find(key))
-          text_.reject_value(
-              section.name, key,
-              fmt::format(", expected no file: the data of format {} are generated", format.name));
-    }
+    for (const char* key : {"train", "test", "hierarchy"})
+      if (!format.needs_files && section.entries.find(key))
+        text_.reject_value(
+            section.name, key,
+            fmt::format(", expected no file: the data of format {} are generated", format.name));
   }
 
   void read_solver(const IniSection& section) {
     SolverConfig solver{config_, tail(section), tail(section), {}};
-    if (!read_section(section.name, solver)) return;
-    const std::string key = section.entries.find("solver") ? "solver" : "label without a key 'solver'";
-    if (!text_.check_name(section.name, key, solver.solver, solver_and_trainer_names())) return;
-    solver.options =
-        read_options<SolverConfig>(section.name, solver_or_trainer(solver.solver).options, solver.solver);
+    const bool named = section.entries.find("solver") != nullptr;
+    if (named) solver.solver = text_.value(section.name, "solver");
+    const bool known = text_.check_name(section.name, named ? "solver" : "label without a key 'solver'",
+                                        solver.solver, solver_and_trainer_names());
+    if (known) solver.options = Options(solver_or_trainer(solver.solver).options);
+    read_section(section.name, solver, known ? &solver.options : nullptr);
+    if (!known) return;
     if (solver.solver == kExternal && solver.options.string("adapter").empty())
       text_.reject(section.name, fmt::format("[{}] has no key 'adapter', expected adapter = NAME",
                                              printable(section.name)));

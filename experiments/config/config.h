@@ -3,17 +3,16 @@
 /// an INI file, the files that it includes, and --set overrides. All errors are reported at once, each with
 /// its line and column.
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/base/options.h"
-#include "core/base/parallel.h"
 #include "core/loss.h"
 #include "experiments/base/numbers.h"
 #include "experiments/config/data_format.h"
@@ -110,14 +109,13 @@ struct Presentation {
 
 /// A whole config. The stop rules here are the defaults of solvers whose sections give none.
 struct ExperimentConfig : Presentation, StopRules {
-  std::vector<double> lambdas;      ///< one run for each
-  std::vector<PathGrid> paths;      ///< one run for all lambdas of a path; excludes mu_path
-  double mu = 0.0;                  ///< 0 if mu goes over a path
-  std::optional<PathGrid> mu_path;  ///< for each lambda, one run for all its mus
+  std::vector<PathGrid> lambdas;  ///< one run for each number, and one for all lambdas of a path
+  /// If this is a path, no lambda is one, and there is one run for each lambda and all mus.
+  PathGrid mu{.of = PathOf::kMu};
   Loss loss;
   int threads = 0;  ///< 0: all cores
   int processes = 1;
-  Backend backend = Backend::kOpenMP;
+  std::string backend = "openmp";
   int repetitions = 1;
   std::uint64_t seed = 1;  ///< repetition r runs with seed + r - 1
   bool sample_kkt = false;
@@ -139,9 +137,9 @@ struct ExperimentConfig : Presentation, StopRules {
   SlurmConfig slurm;
   std::vector<std::string> includes;  ///< files that were included, in the order of reading
 
-  bool has_paths() const { return mu_path || !paths.empty(); }
+  bool has_paths() const { return mu.is_path() || std::ranges::any_of(lambdas, &PathGrid::is_path); }
   /// Whether there are runs of a single penalty.
-  bool has_singles() const { return !mu_path && !lambdas.empty(); }
+  bool has_singles() const { return !mu.is_path() && !std::ranges::all_of(lambdas, &PathGrid::is_path); }
   /// Whether f* is computed for the runs of single penalties.
   bool has_reference() const { return has_singles() && reference != "none"; }
 

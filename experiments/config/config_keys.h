@@ -23,10 +23,13 @@ struct KeyRules {
   bool file = false;  ///< the value names a file
   bool required = false;
   bool repeats = false;  ///< a value may occur more than once in the list
-  /// Returns why the key has no effect in a config, as an error says it after the value; "" if it has an
-  /// effect. Null: it always has one.
+  /// Returns why the key has no effect in a config, or why its value cannot hold there, as an error says it
+  /// after the value; "" if neither is so. Null: it never is.
   std::string (*idle)(const ExperimentConfig&) = nullptr;
 };
+
+/// Returns the file that a name in a value stands for. Throws Error if there is none.
+using FindFile = std::function<std::string(const std::string& name)>;
 
 template <class Section>
 struct ConfigKey {
@@ -34,7 +37,7 @@ struct ConfigKey {
   KeyRules rules;
   bool list;
   /// Reads the text of a value into the section. Returns the errors in it.
-  std::function<std::vector<PathProblem>(Section&, const std::string& text)> read;
+  std::function<std::vector<ValueError>(Section&, const std::string& text, const FindFile&)> read;
   std::function<std::string(const Section&)> write;
 };
 
@@ -55,16 +58,17 @@ const std::vector<ConfigKey<PaperConfig>>& keys_of();
 template <>
 const std::vector<ConfigKey<SlurmConfig>>& keys_of();
 
-/// Returns the key of this name, which must exist.
+/// Returns the key of this name, or the end of the keys.
 template <class Section>
-const ConfigKey<Section>& find_key(std::string_view name) {
-  return *std::ranges::find(keys_of<Section>(), name, [](const auto& key) { return key.spec.name; });
+auto key_named(std::string_view name) {
+  return std::ranges::find(keys_of<Section>(), name, [](const auto& key) { return key.spec.name; });
 }
 
 /// Joins the names with ", ".
 std::string joined(const std::vector<std::string>& names);
 bool contains(const std::vector<std::string>& names, std::string_view name);
-/// Returns "", or "found 'TEXT', expected CONSTRAINT" if the text is no value of the option.
-std::string set_option(Options& options, const OptionSpec& spec, const std::string& text);
+/// Sets the option, which the options must have; the name of a file is replaced by the file that is found.
+/// Throws ValueError if the text is no value of it, and what `find` throws.
+void set_option(Options& options, const OptionSpec& spec, const std::string& text, const FindFile& find);
 
 }  // namespace proxbench

@@ -4,28 +4,28 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <iterator>
 #include <set>
 #include <type_traits>
 
 #include "experiments/config/config_keys.h"
+#include "experiments/config/ini.h"
 
 namespace proxbench {
 
-/// Formats a value for a config. Numbers look as people write them: 1e-6, not 1e-06.
+/// Formats a value for a config.
 template <class Value>
 std::string value_text(const Value& value) {
-  if constexpr (std::is_same_v<Value, Loss::Kind>) {
+  if constexpr (std::is_same_v<Value, Loss::Kind>)
     return loss_name(value);
-  } else if constexpr (std::is_same_v<Value, Cost>) {
+  else if constexpr (std::is_same_v<Value, Cost>)
     return cost_name(value);
-  } else if constexpr (std::is_same_v<Value, Backend>) {
-    return backend_name(value);
-  } else {
-    std::string text = fmt::format("{}", value);
-    const std::size_t zero = std::is_same_v<Value, double> ? text.find("e-0") : text.npos;
-    if (zero != text.npos) text.erase(zero + 2, 1);
-    return text == "nan" ? "auto" : text;
-  }
+  else if constexpr (std::is_same_v<Value, PathGrid>)
+    return value.text();
+  else if constexpr (std::is_same_v<Value, double>)
+    return std::isnan(value) ? "auto" : number_as_written(value);
+  else
+    return fmt::format("{}", value);
 }
 template <class Value>
 std::string value_text(const std::vector<Value>& values) {
@@ -34,11 +34,22 @@ std::string value_text(const std::vector<Value>& values) {
   return joined(texts);
 }
 
-/// Reads a text as a value of the key. Returns the error in it, or "".
+/// Reads a text as a value of the key. Throws ValueError, and what `find` throws.
 template <class Value>
-std::string read_value(const OptionSpec& spec, const std::string& text, Value& out) {
+void read_value(const OptionSpec& spec, const std::string& text, const FindFile& find, Value& out) {
+  if constexpr (std::is_same_v<Value, PathGrid>) {
+    if (looks_like_path(text)) {
+      out = parse_path(text, out.of);
+      return;
+    }
+    try {
+      return read_value(spec, text, find, out.start.value);
+    } catch (const ValueError& error) {
+      throw ValueError(std::string(error.what()) + ", or path(START, END, COUNT)");
+    }
+  }
   Options options({spec});
-  if (std::string problem = set_option(options, spec, text); !problem.empty()) return problem;
+  set_option(options, spec, text, find);
   if constexpr (std::is_same_v<Value, bool>)
     out = options.boolean(spec.name);
   else if constexpr (std::is_integral_v<Value>)
@@ -49,34 +60,40 @@ std::string read_value(const OptionSpec& spec, const std::string& text, Value& o
     out = parse_loss(text, cost_name(Cost{})).kind;
   else if constexpr (std::is_same_v<Value, Cost>)
     out = parse_loss(loss_name(Loss::Kind::kHinge), text).cost;
-  else if constexpr (std::is_same_v<Value, Backend>)
-    out = parse_backend(text);
-  else
-    out = text;
-  return "";
+  else if constexpr (std::is_same_v<Value, std::string>)
+    out = options.string(spec.name);
 }
 
-inline std::vector<PathProblem> if_any(const PathProblem& problem) {
-  if (problem.text.empty()) return {};
-  return {problem};
-}
-
-/// Reads the parts of a list one by one with `take`. It returns the error in a part, or otherwise sets the
-/// canonical text of the value, by which repetitions are found.
-template <class Take>
-std::vector<PathProblem> read_list(const std::string& text, bool repeats, Take take) {
-  std::vector<PathProblem> problems;
-  std::set<std::string> seen;
-  for (const auto& [part, offset] : list_parts(text)) {
-    std::string same;
-    PathProblem problem;
-    if (part.empty())
-      problem.text = "found nothing between commas, expected a value";
-    else if (problem = take(part, same); problem.text.empty() && !seen.insert(same).second && !repeats)
-      problem.text = fmt::format("found '{}' again, expected each value once", part);
-    if (!problem.text.empty()) problems.push_back({offset + problem.offset, problem.text});
+/// Returns the error that `read` throws for a part of a value, which begins at this offset.
+template <class Read>
+std::vector<ValueError> errors_of(const Read& read, std::size_t offset = 0) {
+  try {
+    read();
+  } catch (const ValueError& error) {
+    return {ValueError(error.what(), offset + error.offset, error.kind())};
+  } catch (const Error& error) {
+    return {ValueError(error.what(), offset, error.kind())};
   }
-  return problems;
+  return {};
+}
+
+/// Reads the parts of a list. Its errors are those of all parts.
+template <class Value>
+std::vector<ValueError> read_list(const OptionSpec& spec, bool repeats, const std::string& text,
+                                  const FindFile& find, std::vector<Value>& out) {
+  std::vector<ValueError> errors;
+  std::set<std::string> seen;
+  out.clear();
+  for (const auto& [part, offset] : list_parts(text)) {
+    const auto read = [&, &one = part] {
+      if (one.empty()) throw ValueError("found nothing between commas, expected a value");
+      read_value(spec, one, find, out.emplace_back());
+      if (!seen.insert(value_text(out.back())).second && !repeats)
+        throw ValueError(fmt::format("found '{}' again, expected each value once", one));
+    };
+    std::ranges::copy(errors_of(read, offset), std::back_inserter(errors));
+  }
+  return errors;
 }
 
 template <class Value>
@@ -99,12 +116,14 @@ struct Row {
                                 const KeyRules& rules = {}) const {
     using Value = std::remove_cvref_t<std::invoke_result_t<Member, Section&>>;
     using Element = typename ListOf<Value>::Element;
+    constexpr bool kList = ListOf<Value>::kList;
     const Section defaults{};
     const OptionSpec spec{.name = name,
-                          .type = std::is_same_v<Element, bool>     ? OptionType::kBool
-                                  : std::is_integral_v<Element>     ? OptionType::kInt
-                                  : std::is_same_v<Element, double> ? OptionType::kReal
-                                                                    : OptionType::kString,
+                          .type = std::is_same_v<Element, bool> ? OptionType::kBool
+                                  : std::is_integral_v<Element> ? OptionType::kInt
+                                  : std::is_same_v<Element, double> || std::is_same_v<Element, PathGrid>
+                                      ? OptionType::kReal
+                                      : OptionType::kString,
                           .default_value = value_text(std::invoke(member, defaults)),
                           .help = help,
                           .min = rules.min,
@@ -113,23 +132,23 @@ struct Row {
                           .choices = rules.choices,
                           .automatic = rules.automatic,
                           .file = rules.file};
-    const auto read = [=](Section& section, const std::string& text) -> std::vector<PathProblem> {
+    const auto read = [=](Section& section, const std::string& text,
+                          const FindFile& find) -> std::vector<ValueError> {
       Value& out = std::invoke(member, section);
-      if (rules.required && text.empty()) return {{0, "found nothing, expected " + spec.help}};
-      if constexpr (ListOf<Value>::kList) {
-        out.clear();
-        if (text.empty() && spec.type != OptionType::kString) return {{0, "found nothing, expected a list"}};
-        return read_list(text, rules.repeats, [&](const std::string& part, std::string& same) {
-          PathProblem problem{0, read_value(spec, part, out.emplace_back())};
-          same = value_text(out.back());
-          return problem;
+      if (kList && text.empty() && spec.type != OptionType::kString)
+        return {ValueError("found nothing, expected a list")};
+      if (rules.required && text.empty()) return {ValueError("found nothing, expected " + spec.help)};
+      if constexpr (kList)
+        return read_list(spec, rules.repeats, text, find, out);
+      else
+        return errors_of([&] {
+          if (const std::size_t files = list_parts(text).size(); spec.file && files > 1)
+            throw ValueError(fmt::format("found {} files, expected one", files));
+          read_value(spec, text, find, out);
         });
-      } else {
-        return if_any({0, read_value(spec, text, out)});
-      }
     };
     const auto write = [=](const Section& section) { return value_text(std::invoke(member, section)); };
-    return {spec, rules, ListOf<Value>::kList, read, write};
+    return {spec, rules, kList, read, write};
   }
 };
 

@@ -16,20 +16,21 @@ namespace {
 
 /// At most one of them goes over a path, and lambda + mu > 0.
 void check_penalties(const ExperimentConfig& config, const ConfigText& text) {
-  if (config.mu_path && !config.paths.empty())
+  const auto path = std::ranges::find_if(config.lambdas, &PathGrid::is_path);
+  if (config.mu.is_path() && path != config.lambdas.end())
     text.reject("experiment", "mu",
                 fmt::format("found '{}' beside lambda = {}, expected one of them to be a path",
-                            config.mu_path->text(), config.paths.front().text()));
-  if (config.mu_path || config.mu > 0.0) return;
-  for (const ListPart& part : list_parts(text.value("experiment", "lambda"))) {
-    double lambda = 1.0;
-    if (parse_real(part.text, lambda) && lambda == 0.0)
+                            config.mu.text(), path->text()));
+  if (config.mu.value() > 0.0) return;
+  const std::vector<ListPart> parts = list_parts(text.value("experiment", "lambda"));
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (config.lambdas[i].value() == 0.0)
       text.reject("experiment", "lambda",
-                  fmt::format("found '{}' with mu = 0, expected lambda + mu > 0", part.text), part.offset);
-  }
+                  fmt::format("found '{}' with mu = 0, expected lambda + mu > 0", parts[i].text),
+                  parts[i].offset);
 }
 
-/// A key without effect in this config is an error.
+/// A key that has no effect in this config, or whose value cannot hold in it, is an error.
 template <class Section>
 void check_idle_keys(const ExperimentConfig& config, const std::string& section, const ConfigText& text) {
   for (const ConfigKey<Section>& key : keys_of<Section>()) {
@@ -37,33 +38,6 @@ void check_idle_keys(const ExperimentConfig& config, const std::string& section,
         key.rules.idle && text.given(section, key.spec.name) ? key.rules.idle(config) : "";
     if (!why.empty()) text.reject_value(section, key.spec.name, why);
   }
-}
-
-void check_paths(const ExperimentConfig& config, const ConfigText& text) {
-  const std::string path = fmt::format(", but [experiment] {} has ", config.mu_path ? "mu" : "lambda");
-  if (!config.has_paths() && contains(config.plot.kinds, "path"))
-    text.reject_value("plot", "kinds",
-                      ", but neither lambda nor mu of [experiment] has a path(...), expected one to draw");
-  if (config.has_paths() && !config.has_singles() && config.plot.kinds != std::vector<std::string>{"path"})
-    text.reject_value("plot", "kinds", path + "nothing but a path(...), expected kinds = path alone");
-  if (config.has_paths() && config.stop_at > 0)
-    text.reject_value("experiment", "stop_at", path + "a path(...), which has no f* to stop at, expected 0");
-}
-
-/// Checks the keys that need f*.
-void check_reference(const ExperimentConfig& config, const ConfigText& text) {
-  text.check_name("experiment", "reference_solver", config.reference_solver, solver_registry().names());
-  if (config.reference != "none") return;
-  const auto needs_reference = [&](const char* section, const char* key, const std::string& value) {
-    text.reject(section, key,
-                fmt::format("found '{}', which needs f*, but [experiment] reference = none", value));
-  };
-  if (config.stop_at > 0) needs_reference("experiment", "stop_at", text.value("experiment", "stop_at"));
-  for (const char* quantity : {"objective", "suboptimality", "dual"})
-    if (contains(config.plot.quantities, quantity)) needs_reference("plot", "quantities", quantity);
-  for (const char* kind : {"profile", "ecdf"})
-    if (contains(config.plot.kinds, kind)) needs_reference("plot", "kinds", kind);
-  if (config.paper.costs) needs_reference("paper", "costs", "true");
 }
 
 /// Requires that a list has one value for each value of another list.
@@ -79,17 +53,20 @@ void check_paper(const ExperimentConfig& config, const ConfigText& text) {
   const PaperConfig& paper = config.paper;
   check_length(text, "paper", "nnz", paper.nnz.size(), "lambda", paper.lambdas.size());
   check_length(text, "paper", "accuracy", paper.accuracy.size(), "lambda", paper.lambdas.size());
-  std::vector<ListPart> unknown;
-  for (std::size_t i = 0; i < paper.lambdas.size(); ++i)
-    if (std::ranges::find(config.lambdas, paper.lambdas[i]) == config.lambdas.end())
-      unknown.push_back(list_parts(text.value("paper", "lambda"))[i]);
-  if (unknown.empty()) return;
-  std::vector<std::string> found;
-  for (const ListPart& part : unknown) found.push_back(part.text);
-  text.reject("paper", "lambda",
-              fmt::format("found {}, expected one of [experiment] lambda = {}", joined(found),
-                          fmt::join(config.lambdas, ", ")),
-              unknown.front().offset);
+  std::vector<std::string> unknown;
+  std::size_t first = 0;
+  const std::vector<ListPart> parts = list_parts(text.value("paper", "lambda"));
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto same = [&](const PathGrid& one) { return !one.is_path() && one.value() == paper.lambdas[i]; };
+    if (std::ranges::any_of(config.lambdas, same)) continue;
+    if (unknown.empty()) first = parts[i].offset;
+    unknown.push_back(parts[i].text);
+  }
+  if (!unknown.empty())
+    text.reject("paper", "lambda",
+                fmt::format("found {}, expected one of [experiment] lambda = {}", joined(unknown),
+                            text.value("experiment", "lambda")),
+                first);
 }
 
 void check_slurm(const ExperimentConfig& config, const ConfigText& text) {
@@ -105,21 +82,13 @@ void check_slurm(const ExperimentConfig& config, const ConfigText& text) {
         fmt::format("found {}, expected at least the {} threads of a run", config.slurm.cpus, needed));
 }
 
-/// Returns the penalties of the grid. All values of a path are above 0. Which values they are does not matter
-/// here.
-std::vector<Penalty> penalties_of(const ExperimentConfig& config) {
-  std::vector<Penalty> out;
-  for (const double lambda : config.lambdas) out.push_back({lambda, config.mu_path ? 1.0 : config.mu});
-  for ([[maybe_unused]] const PathGrid& path : config.paths) out.push_back({1.0, config.mu});
-  return out;
-}
-
 /// Returns for each problem of the grid (a data set with a penalty) why the solver cannot run on it. Returns
 /// "" for those on which it can run, as far as this is known without the data.
 std::vector<std::string> misfits_of(const ExperimentConfig& config, const SolverInfo& solver) {
   std::vector<std::string> out;
   for (const DataConfig& data : config.data)
-    for (const Penalty& penalty : penalties_of(config)) {
+    for (const PathGrid& lambda : config.lambdas) {
+      const Penalty penalty{lambda.value(), config.mu.value()};
       if (!data.start.empty() && !solver.starts_anywhere)
         out.emplace_back("it starts from no model");
       else if (data.oracle.empty())
@@ -178,10 +147,9 @@ void ConfigText::reject_value(const std::string& section, const std::string& key
 
 bool ConfigText::check_name(const std::string& section, const std::string& key, const std::string& name,
                             const std::vector<std::string>& known) const {
-  if (contains(known, name)) return true;
-  reject(section, key,
-         fmt::format("found '{}'{}, expected one of {}", name, did_you_mean(name, known), joined(known)));
-  return false;
+  const std::string unknown = unknown_name(name, known);
+  if (!unknown.empty()) reject(section, key, unknown);
+  return unknown.empty();
 }
 
 std::string name_problem(std::string_view name) {
@@ -201,8 +169,8 @@ void check_rules(const ExperimentConfig& config, const ConfigText& text) {
   check_penalties(config, text);
   check_idle_keys<ExperimentConfig>(config, "experiment", text);
   check_idle_keys<PlotConfig>(config, "plot", text);
-  check_paths(config, text);
-  check_reference(config, text);
+  check_idle_keys<PaperConfig>(config, "paper", text);
+  text.check_name("experiment", "reference_solver", config.reference_solver, solver_registry().names());
   check_length(text, "plot", "x_max", config.plot.x_max.size(), "x", config.plot.x.size());
   check_paper(config, text);
   check_slurm(config, text);

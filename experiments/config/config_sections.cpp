@@ -16,89 +16,65 @@ std::string joined(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-std::string set_option(Options& options, const OptionSpec& spec, const std::string& text) {
+void set_option(Options& options, const OptionSpec& spec, const std::string& text, const FindFile& find) {
   try {
     options.set(spec.name, text);
-    return "";
   } catch (const Error&) {
     std::string expected = spec.constraint();
     if (spec.type == OptionType::kInt) expected = "an integer, " + expected;
     if (spec.type == OptionType::kReal) expected = "a finite real, " + expected;
-    return fmt::format("found '{}', expected {}{}", text, expected, did_you_mean(text, spec.choices));
+    throw ValueError(
+        fmt::format("found '{}', expected {}{}", text, expected, did_you_mean(text, spec.choices)));
   }
+  if (spec.names_file(text)) options.set(spec.name, find(text));
 }
 
 namespace {
 
 constexpr double kMaxSeed = 9007199254740991.0;  // 2^53 - 1, so that every seed is exact in JSON
 
+/// ", but [experiment] lambda has ", or mu: the key with a path.
+std::string path_has(const ExperimentConfig& config) {
+  return fmt::format(", but [experiment] {} has ", config.mu.is_path() ? "mu" : "lambda");
+}
+
 /// Returns why a key about curves or f* has no effect without single penalties.
 std::string of_single_penalties(const ExperimentConfig& config) {
   if (config.has_singles()) return "";
-  return fmt::format(
-      ", but [experiment] {} has nothing but a path(...), which has no f*, expected no such key",
-      config.mu_path ? "mu" : "lambda");
+  return path_has(config) + "nothing but a path(...), which has no f*, expected no such key";
 }
 std::string of_f_star(const ExperimentConfig& config) {
   return config.reference == "none" ? ", but reference = none gives no f*, expected no such key"
                                     : of_single_penalties(config);
 }
+/// Returns why a value that needs f* cannot hold.
+std::string needs_f_star(const ExperimentConfig& config, bool needs) {
+  return needs && config.reference == "none" ? ", which needs f*, but [experiment] reference = none" : "";
+}
+std::string of_stop_at(const ExperimentConfig& config) {
+  return config.stop_at > 0 && config.has_paths()
+             ? path_has(config) + "a path(...), which has no f* to stop at, expected 0"
+             : needs_f_star(config, config.stop_at > 0);
+}
+std::string of_kinds(const ExperimentConfig& config) {
+  const std::vector<std::string>& kinds = config.plot.kinds;
+  if (!config.has_paths() && contains(kinds, "path"))
+    return ", but neither lambda nor mu of [experiment] has a path(...), expected one to draw";
+  if (config.has_paths() && !config.has_singles() && kinds != std::vector<std::string>{"path"})
+    return path_has(config) + "nothing but a path(...), expected kinds = path alone";
+  return needs_f_star(config, contains(kinds, "profile") || contains(kinds, "ecdf"));
+}
+std::string of_quantities(const ExperimentConfig& config) {
+  if (!config.has_singles()) return of_single_penalties(config);
+  const std::vector<std::string>& shown = config.plot.quantities;
+  return needs_f_star(
+      config, contains(shown, "objective") || contains(shown, "suboptimality") || contains(shown, "dual"));
+}
+std::string of_costs(const ExperimentConfig& config) {
+  return needs_f_star(config, config.paper.costs);
+}
 std::string of_hinge(const ExperimentConfig& config) {
   return config.loss.hinge() ? "" : " with loss = log, expected loss = hinge";
-}
-
-ConfigKey<ExperimentConfig> lambda_key() {
-  const OptionSpec spec{
-      .name = "lambda",
-      .type = OptionType::kReal,
-      .default_value = "",
-      .help =
-          "list of weights of ||w||_1 in F; path(START, END, COUNT) is one run for COUNT lambdas, e.g. "
-          "path(max, 0.01*max, 50)",
-      .min = 0};
-  const auto read = [spec](ExperimentConfig& config, const std::string& text) {
-    if (text.empty()) return if_any({0, "found nothing, expected a list"});
-    return read_list(text, false, [&](const std::string& part, std::string& same) {
-      PathProblem problem;
-      if (!looks_like_path(part)) {
-        problem.text = read_value(spec, part, config.lambdas.emplace_back());
-        same = value_text(config.lambdas.back());
-        if (!problem.text.empty()) problem.text += ", or path(START, END, COUNT)";
-      } else if (const auto path = parse_path(part, PathOf::kLambda, problem)) {
-        config.paths.push_back(*path);
-        same = path->text();
-      }
-      return problem;
-    });
-  };
-  const auto write = [](const ExperimentConfig& config) {
-    std::vector<std::string> texts;
-    for (const double lambda : config.lambdas) texts.push_back(value_text(lambda));
-    for (const PathGrid& path : config.paths) texts.push_back(path.text());
-    return joined(texts);
-  };
-  return {spec, {.required = true}, true, read, write};
-}
-
-ConfigKey<ExperimentConfig> mu_key() {
-  const OptionSpec spec{
-      .name = "mu",
-      .type = OptionType::kReal,
-      .default_value = "0",
-      .help = "weight of ||w||_2^2 / 2 in F; path(START, END, COUNT) is one run for COUNT values",
-      .min = 0};
-  const auto read = [spec](ExperimentConfig& config, const std::string& text) {
-    PathProblem problem;
-    if (looks_like_path(text))
-      config.mu_path = parse_path(text, PathOf::kMu, problem);
-    else
-      problem.text = read_value(spec, text, config.mu);
-    return if_any(problem);
-  };
-  const auto write = [](const ExperimentConfig& config) {
-    return config.mu_path ? config.mu_path->text() : value_text(config.mu);
-  };
-  return {spec, {}, false, read, write};
 }
 
 template <class Section>
@@ -121,8 +97,12 @@ const std::vector<ConfigKey<ExperimentConfig>>& keys_of() {
   static const std::vector<ConfigKey<Config>> keys = {
       row(&Config::name, "name", "name of the experiment; results go to results/NAME", {.required = true}),
       row(&Config::title, "title", "one line for people, above the tables; default: the name"),
-      lambda_key(),
-      mu_key(),
+      row(&Config::lambdas, "lambda",
+          "list of weights of ||w||_1 in F; path(START, END, COUNT) is one run for COUNT lambdas, e.g. "
+          "path(max, 0.01*max, 50)",
+          {.min = 0, .required = true}),
+      row(&Config::mu, "mu",
+          "weight of ||w||_2^2 / 2 in F; path(START, END, COUNT) is one run for COUNT values", {.min = 0}),
       row([](auto& c) -> auto& { return c.loss.kind; }, "loss",
           "what F sums over training instances: negative log-likelihood, or margin-rescaled hinge",
           {.choices = {"log", "hinge"}}),
@@ -172,7 +152,7 @@ const std::vector<ConfigKey<ExperimentConfig>>& keys_of() {
           {.min = 0, .max = 3600}),
       row(&Config::stop_at, "stop_at",
           "stop a run at this relative difference to f*, with status target-reached; 0: go on",
-          {.min = 0, .max = 1}),
+          {.min = 0, .max = 1, .idle = of_stop_at}),
       row(&Config::wall_limit, "wall_limit",
           "seconds after which a run's process is asked to stop (SIGTERM); auto: 60 + 3 * time_limit, none "
           "without a time limit; 0: none",
@@ -218,7 +198,7 @@ const std::vector<ConfigKey<SolverConfig>>& keys_of() {
   static const std::vector<ConfigKey<SolverConfig>> all = [] {
     constexpr Row<SolverConfig> row;
     const auto inherited = [&](auto member, const char* name) {
-      const OptionSpec& spec = find_key<ExperimentConfig>(name).spec;
+      const OptionSpec& spec = key_named<ExperimentConfig>(name)->spec;
       ConfigKey<SolverConfig> key =
           row(member, name, "default: that of [experiment]", {.min = spec.min, .max = spec.max});
       key.spec.default_value.clear();
@@ -243,7 +223,7 @@ const std::vector<ConfigKey<PlotConfig>>& keys_of() {
           "list of the kinds of figures; not given: curves where there are single penalties, path where "
           "there "
           "are paths",
-          {.choices = {"curves", "profile", "ecdf", "path", "theory"}}),
+          {.choices = {"curves", "profile", "ecdf", "path", "theory"}, .idle = of_kinds}),
       row(&PlotConfig::x, "x",
           "list of what curves are drawn against, and of the costs that profiles, ecdf and means compare",
           {.choices = {"seconds", "passes", "updates", "iterations"}, .idle = of_single_penalties}),
@@ -254,7 +234,7 @@ const std::vector<ConfigKey<PlotConfig>>& keys_of() {
           "accuracy",
           {.choices = {"objective", "suboptimality", "nnz", "accuracy", "error", "structure-error",
                        "chunk-f1", "gap", "dual", "mean-gap", "gap-estimate", "gap-infeasibility"},
-           .idle = of_single_penalties}),
+           .idle = of_quantities}),
       row(&PlotConfig::log_seconds, "log_seconds", "seconds on a log axis", {.idle = of_single_penalties}),
       row(&PlotConfig::repetitions, "repetitions",
           "as their median with a band from the 25 % to the 75 % quantile, or as a line each",
@@ -290,7 +270,8 @@ const std::vector<ConfigKey<PaperConfig>>& keys_of() {
       row(&PaperConfig::data, "data", "tables/data.* and the page show the sizes of the data sets"),
       row(&PaperConfig::costs, "costs",
           "tables/costs.* and the page show the passes and seconds to each target, and how profiled runs "
-          "spent their time"),
+          "spent their time",
+          {.idle = of_costs}),
   };
   return keys;
 }

@@ -45,6 +45,12 @@ std::string error_of(const std::string& text, const std::vector<std::string>& ov
   }
 }
 
+std::vector<std::string> lambdas_of(const ExperimentConfig& config) {
+  std::vector<std::string> out;
+  for (const PathGrid& lambda : config.lambdas) out.push_back(lambda.text());
+  return out;
+}
+
 TEST(Config, AGapTakesThePlaceOfATolThatIsNotGiven) {
   const std::string head = "[experiment]\nname = a\nlambda = 1\n",
                     rest = "[data]\nformat = synthetic-ocr\n[solver.prox-newton]\n";
@@ -66,7 +72,7 @@ TEST(Config, ReadsAnExperiment) {
   const ExperimentConfig config = parse_config(kGood, "c.ini", "");
   EXPECT_EQ(config.name, "small");
   EXPECT_EQ(config.title, "small");
-  EXPECT_THAT(config.lambdas, ElementsAre(50, 100));
+  EXPECT_THAT(lambdas_of(config), ElementsAre("50", "100"));
   EXPECT_THAT(config.targets, ElementsAre(1e-2, 1e-4, 1e-6, 1e-8));
   ASSERT_EQ(config.data.size(), 2u);
   EXPECT_EQ(config.data[0].name, "synthetic-ocr");  // a plain [data] has the name of its format
@@ -115,10 +121,8 @@ TEST(Config, AHingeLossHasACostAndItsOwnReferenceSolver) {
 TEST(Config, PathsStandAmongTheLambdas) {
   const std::vector<std::string> both{"experiment.lambda=path(max, 0.5*max, 9), 3, path(9,1,4)"};
   const ExperimentConfig config = parse_config(kGood, "c.ini", "", both);
-  EXPECT_THAT(config.lambdas, ElementsAre(3));
-  ASSERT_EQ(config.paths.size(), 2u);
-  EXPECT_EQ(config.paths[0].text(), "path(max, 0.5*max, 9)");
-  EXPECT_EQ(config.paths[1].text(), "path(9, 1, 4)");
+  EXPECT_THAT(lambdas_of(config), ElementsAre("path(max, 0.5*max, 9)", "3", "path(9, 1, 4)"));
+  EXPECT_TRUE(config.has_paths() && config.has_singles());
   EXPECT_THAT(config.plot.kinds, ElementsAre("curves", "path"));
   EXPECT_EQ(parse_config(config.to_ini(), "written.ini", "").to_ini(), config.to_ini());
   const ExperimentConfig alone = parse_config(kGood, "c.ini", "", {"experiment.lambda=path(9, 1, 4)"});
@@ -135,7 +139,7 @@ TEST(Config, AValueThatEndsWithABackslashReadsBackToTheSame) {
 TEST(Config, OverridesWin) {
   const ExperimentConfig config = parse_config(
       kGood, "c.ini", "", {"experiment.lambda=3", "solver.deep.memory=5", "solver.owl-qn.tol=1e-2"});
-  EXPECT_THAT(config.lambdas, ElementsAre(3));
+  EXPECT_THAT(lambdas_of(config), ElementsAre("3"));
   EXPECT_EQ(config.solvers[1].options.integer("memory"), 5);
   EXPECT_EQ(config.solvers[2].solver, "owl-qn");
 }
@@ -183,12 +187,11 @@ junk
       error,
       HasSubstr("c.ini:10:2: [solver.prox-qm] label without a key 'solver': found 'prox-qm' (did you mean "
                 "'prox-qn'?), expected one of "));
+  EXPECT_THAT(error, HasSubstr("c.ini:12:1: found key 'memry' in [solver.prox-newton] (did you mean "
+                               "'memory'?), expected one of "));
   EXPECT_THAT(
       error,
-      HasSubstr(
-          "c.ini:12:1: found key 'memry' in [solver.prox-newton] (did you mean 'memory'?), expected one of "));
-  EXPECT_THAT(error,
-              HasSubstr("c.ini:13:10: [solver.prox-newton] memory: found '0', expected an integer, 1 <= memory"));
+      HasSubstr("c.ini:13:10: [solver.prox-newton] memory: found '0', expected an integer, 1 <= memory"));
   EXPECT_THAT(error, HasSubstr("c.ini:14:1: found 'junk', expected [section] or key = value"));
   EXPECT_THAT(error, HasSubstr("--set plot.par=0: [plot] par: found '0', expected a finite real, 1 <= par"));
 }
@@ -204,14 +207,15 @@ TEST(Config, AnIncludedFileIsNamedInItsErrorsAndOverriddenByTheFileAndBySet) {
     load_config(file, {"experiment.mu=-1"});
     FAIL();
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), testing::StartsWith(file.string() + ": 2 errors\n" + base +
-                                                  ":5:1: found key 'memry' in [solver.prox-newton] (did you mean "
-                                                  "'memory'?), expected one of "));
+    EXPECT_THAT(error.what(),
+                testing::StartsWith(file.string() + ": 2 errors\n" + base +
+                                    ":5:1: found key 'memry' in [solver.prox-newton] (did you mean "
+                                    "'memory'?), expected one of "));
     EXPECT_THAT(error.what(), HasSubstr("\n--set experiment.mu=-1: [experiment] mu: found '-1', expected "));
   }
   folder.write("common/base.ini", "[experiment]\nlambda = 3\ntol = 1e-3\n[solver.prox-newton]\nmemory = 4\n");
   const ExperimentConfig config = load_config(file, {"solver.prox-newton.memory=6"});
-  EXPECT_THAT(config.lambdas, ElementsAre(4));
+  EXPECT_THAT(lambdas_of(config), ElementsAre("4"));
   EXPECT_EQ(config.solvers[0].tol, 1e-3);
   EXPECT_EQ(config.solvers[0].options.integer("memory"), 6);
   EXPECT_THAT(config.includes, ElementsAre(base));
@@ -326,18 +330,20 @@ TEST(Config, ASolverThatCanRunOnNoProblemIsAnErrorAndOneThatCanRunOnSomeIsTold) 
       "[solver.smooth]\nsolver = lbfgs\n";
   EXPECT_THAT(
       error_of(text),
-      HasSubstr("c.ini: 1 error\nc.ini:7:2: [solver.smooth] can run on no problem of the config: solver "
-                "'lbfgs' needs a smooth objective: found an l1 penalty, lambda = 1, expected lambda = 0; solvers "
-                "that fit: prox-newton, prox-qn, owl-qn, "));
+      HasSubstr(
+          "c.ini: 1 error\nc.ini:7:2: [solver.smooth] can run on no problem of the config: solver "
+          "'lbfgs' needs a smooth objective: found an l1 penalty, lambda = 1, expected lambda = 0; solvers "
+          "that fit: prox-newton, prox-qn, owl-qn, "));
   EXPECT_THAT(error_of(text, {"experiment.lambda=path(max, 1, 3)", "experiment.mu=1"}),
               HasSubstr("c.ini:7:2"));
   const std::vector<std::string> both{"experiment.lambda=0, 1", "experiment.mu=1"};
   EXPECT_THAT(
       notes_of_skipped_solvers(parse_config(text, "c.ini", "", both)),
       ElementsAre(testing::StartsWith("smooth is skipped on 1 of 2 problems: solver 'lbfgs' needs a ")));
-  EXPECT_THAT(error_of(text, {"experiment.loss=hinge", "experiment.mu=1"}),
-              HasSubstr("c.ini:6:2: [solver.prox-newton] can run on no problem of the config: solver 'prox-newton' "
-                        "minimises the log loss: found loss = hinge; no solver can"));
+  EXPECT_THAT(
+      error_of(text, {"experiment.loss=hinge", "experiment.mu=1"}),
+      HasSubstr("c.ini:6:2: [solver.prox-newton] can run on no problem of the config: solver 'prox-newton' "
+                "minimises the log loss: found loss = hinge; no solver can"));
   EXPECT_THAT(error_of(text, {"experiment.lambda=0", "experiment.mu=1", "data.oracle=labels"}),
               HasSubstr("[solver.smooth] can run on no problem"));
 }
@@ -397,9 +403,9 @@ TEST(Config, SaysWhatIsMissing) {
   EXPECT_THAT(error_of("[data]\nformat = ocr\n"),
               HasSubstr("c.ini:1:2: [data] has no training file, expected train = FILE"));
   EXPECT_THAT(error_of("[data]\nformat = ocr\ntrain = no.data\n"),
-              HasSubstr("c.ini:3:9: train: no file 'no.data'; looked at"));
+              HasSubstr("c.ini:3:9: [data] train: no file 'no.data'; looked at"));
   EXPECT_THAT(error_of("[data]\nformat = conll\ntrain = -\n"),
-              HasSubstr("c.ini:3:9: train: found '-', expected a file: each run reads it"));
+              HasSubstr("c.ini:3:9: [data] train: found '-', expected a file: each run reads it"));
   EXPECT_THAT(error_of("[data]\nformat = synthetic-ocr\ntrain = x\n"),
               HasSubstr("c.ini:3:9: [data] train: found 'x', expected no file"));
 }

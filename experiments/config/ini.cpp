@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <fstream>
-#include <set>
+#include <map>
 #include <system_error>
 #include <tuple>
-#include <utility>
 
 #include "core/base/options.h"
 #include "experiments/base/files.h"
@@ -75,19 +74,21 @@ std::filesystem::path identity(const std::filesystem::path& file) {
   return found.empty() ? file : found;
 }
 
+/// The files so far, and whether they were read to their ends.
+using FilesRead = std::map<std::filesystem::path, bool>;
+
 /// Reads one file into an Ini, after the files that it includes.
 class IniReader {
  public:
-  /// `done` holds the files that were read to their ends.
-  IniReader(const IniFile& file, const IniReader* includer, Ini& ini, std::set<std::filesystem::path>& done,
-            Problems& problems)
+  IniReader(const IniFile& file, const IniReader* includer, Ini& ini, FilesRead& read, Problems& problems)
       : here_{file.name, 0, 0, ini.files.size()},
         identity_(identity(file.name)),
         includer_(includer),
         ini_(ini),
-        done_(done),
+        read_(read),
         problems_(problems) {
     ini.files.push_back(file);
+    read_[identity_] = false;
   }
 
   void read(std::string_view text) {
@@ -100,7 +101,7 @@ class IniReader {
       else
         read_entry();
     }
-    done_.insert(identity_);
+    read_[identity_] = true;
   }
 
  private:
@@ -160,8 +161,7 @@ class IniReader {
     if (inside_)
       return problems_.add(entry.where,
                            "found 'include' in a section, expected it in front of the first one");
-    if (std::exchange(ini_.files[here_.file].includes, true))
-      return problems_.add(entry.where, "found 'include' again, expected one with a list of files");
+    ini_.files[here_.file].includes = true;
     if (entry.value.empty()) problems_.add(entry.at(), "include: found nothing, expected a list of files");
     for (const ListPart& part : list_parts(entry.value)) {
       const std::string problem =
@@ -179,13 +179,10 @@ class IniReader {
     std::error_code ignored;  // a file that cannot be examined does not count
     std::string text, expected;
     const std::filesystem::path same = identity(file);
-    bool inside_itself = false;
-    for (const IniReader* reader = this; reader != nullptr; reader = reader->includer_)
-      inside_itself = inside_itself || reader->identity_ == same;
-    if (inside_itself)
+    const auto known = read_.find(same);
+    if (known != read_.end() && known->second) return "";
+    if (known != read_.end())
       expected = "no file that includes itself";
-    else if (done_.contains(same))
-      return "";
     else if (!std::filesystem::exists(file, ignored))
       expected = "a config file, but there is none of this name";
     else if (std::filesystem::is_directory(file, ignored))
@@ -194,7 +191,7 @@ class IniReader {
       expected = "a config file that can be read";  // a pipe or device may never end
     if (!expected.empty())
       return fmt::format("found {}, expected {} ({}{})", in_quotes(name), expected, chain(), file.string());
-    IniReader({file.string(), file.parent_path()}, this, ini_, done_, problems_).read(text);
+    IniReader({file.string(), file.parent_path()}, this, ini_, read_, problems_).read(text);
     return "";
   }
 
@@ -205,7 +202,7 @@ class IniReader {
   const std::filesystem::path identity_;
   const IniReader* const includer_;  // null: none
   Ini& ini_;
-  std::set<std::filesystem::path>& done_;  // the files that were read to their ends
+  FilesRead& read_;
   Problems& problems_;
   JoinedLine line_;
   IniSection* section_ = nullptr;  // null: its header was malformed and reported; lines below it are skipped
@@ -293,8 +290,8 @@ std::vector<std::string> split_list(std::string_view text) {
 Ini parse_ini(std::string_view text, const std::string& source, const std::filesystem::path& folder,
               Problems& problems) {
   Ini ini;
-  std::set<std::filesystem::path> done;
-  IniReader({source, folder}, nullptr, ini, done, problems).read(text);
+  FilesRead read;
+  IniReader({source, folder}, nullptr, ini, read, problems).read(text);
   return ini;
 }
 

@@ -19,17 +19,15 @@ const char* form(PathOf of) {
                              "path(100, 0.01, 50)";
 }
 
-std::optional<PathGrid::End> parse_end(std::string_view text) {
-  PathGrid::End end{1.0, text.ends_with(kMax)};
-  if (text == kMax) return end;
-  std::string_view number = text;
+bool parse_end(std::string_view text, PathGrid::End& end) {
+  end = {1.0, text.ends_with(kMax)};
+  if (text == kMax) return true;
   if (end.of_max) {
-    number = trim(number.substr(0, number.size() - kMax.size()));
-    if (!number.ends_with('*')) return std::nullopt;
-    number = trim(number.substr(0, number.size() - 1));
+    text = trim(text.substr(0, text.size() - kMax.size()));
+    if (!text.ends_with('*')) return false;
+    text = trim(text.substr(0, text.size() - 1));
   }
-  if (!parse_real(number, end.value) || !(end.value > 0.0)) return std::nullopt;
-  return end;
+  return parse_real(text, end.value) && end.value > 0.0;
 }
 
 std::string end_text(const PathGrid::End& end, const char* times) {
@@ -48,6 +46,7 @@ const char* path_of_name(PathOf of) {
 }
 
 std::string PathGrid::text() const {
+  if (!is_path()) return number_as_written(start.value);
   return fmt::format("path({}, {}, {})", end_text(start, "*"), end_text(end, "*"), count);
 }
 
@@ -81,49 +80,41 @@ bool looks_like_path(std::string_view text) {
   return text == kOpen.substr(0, kOpen.size() - 1) || text.starts_with(kOpen);
 }
 
-std::optional<PathGrid> parse_path(std::string_view text, PathOf of, PathProblem& problem) {
-  const auto fail = [&](std::size_t offset, std::string found) {
-    problem = {offset, std::move(found)};
-    return std::nullopt;
-  };
+PathGrid parse_path(std::string_view text, PathOf of) {
+  PathGrid grid{.of = of};
   if (!text.starts_with(kOpen) || !text.ends_with(')'))
-    return fail(0, fmt::format("found '{}', expected {}", text, form(of)));
+    throw ValueError(fmt::format("found '{}', expected {}", text, form(of)));
   const std::vector<ListPart> parts = list_parts(text.substr(kOpen.size(), text.size() - kOpen.size() - 1));
   if (parts.size() != 3)
-    return fail(0, fmt::format("found '{}' with {} value{}, expected {}", text, parts.size(),
-                               parts.size() == 1 ? "" : "s", form(of)));
-  PathGrid grid{};
-  grid.of = of;
+    throw ValueError(fmt::format("found '{}' with {} value{}, expected {}", text, parts.size(),
+                                 parts.size() == 1 ? "" : "s", form(of)));
+  const auto reject = [&](std::size_t part, const std::string& what) {
+    throw ValueError(what, kOpen.size() + parts[part].offset);
+  };
   for (const std::size_t i : {0u, 1u}) {
-    const auto& [text_of_end, offset] = parts[i];
-    const std::optional<PathGrid::End> end = parse_end(text_of_end);
-    if (!end || (of == PathOf::kMu && end->of_max))
-      return fail(kOpen.size() + offset,
-                  fmt::format("found '{}' as {} of a path over {}, expected a {}", text_of_end,
-                              i == 0 ? "START" : "END", path_of_name(of),
-                              of == PathOf::kMu ? "number, e.g. path(10, 0.1, 20)"
-                                                : "real above 0, max, or R*max with R above 0"));
-    (i == 0 ? grid.start : grid.end) = *end;
+    PathGrid::End& end = i == 0 ? grid.start : grid.end;
+    if (!parse_end(parts[i].text, end) || (of == PathOf::kMu && end.of_max))
+      reject(i, fmt::format("found '{}' as {} of a path over {}, expected a {}", parts[i].text,
+                            i == 0 ? "START" : "END", path_of_name(of),
+                            of == PathOf::kMu ? "number, e.g. path(10, 0.1, 20)"
+                                              : "real above 0, max, or R*max with R above 0"));
   }
   std::int64_t count = 0;
   if (!parse_integer(parts[2].text, count) || count < 2 || count > kMostPoints)
-    return fail(kOpen.size() + parts[2].offset,
-                fmt::format("found '{}' as COUNT of a path, expected an integer, 2 <= COUNT <= {}",
-                            parts[2].text, kMostPoints));
+    reject(2, fmt::format("found '{}' as COUNT of a path, expected an integer, 2 <= COUNT <= {}",
+                          parts[2].text, kMostPoints));
   grid.count = static_cast<int>(count);
   if (grid.start.of_max == grid.end.of_max && !(grid.start.value > grid.end.value))
-    return fail(kOpen.size() + parts[1].offset,
-                fmt::format("found END = {} of a path from {}, expected less: paths go from the largest {} "
-                            "down",
-                            parts[1].text, parts[0].text, path_of_name(of)));
+    reject(1, fmt::format("found END = {} of a path from {}, expected less: paths go from the largest {} "
+                          "down",
+                          parts[1].text, parts[0].text, path_of_name(of)));
   return grid;
 }
 
-PathGrid parse_path(std::string_view text, PathOf of, const std::string& what) {
-  PathProblem problem;
-  const std::optional<PathGrid> grid = parse_path(trim(text), of, problem);
-  if (!grid) throw Error::usage(fmt::format("{}: {}", what, problem.text));
-  return *grid;
+std::string number_as_written(double value) {
+  std::string text = fmt::format("{}", value);
+  if (const std::size_t zero = text.find("e-0"); zero != text.npos) text.erase(zero + 2, 1);
+  return text;
 }
 
 }  // namespace proxbench

@@ -1,14 +1,13 @@
 #pragma once
-/// Grids of lambda or of mu: "path(START, END, COUNT)" in a config or on the command line.
+/// Values of lambda or of mu: a number or "path(START, END, COUNT)" in a config or on the command line.
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/penalty.h"
-#include "experiments/config/ini.h"
 
 namespace proxbench {
 
@@ -17,20 +16,24 @@ enum class PathOf { kLambda, kMu };
 /// Returns "lambda" or "mu".
 const char* path_of_name(PathOf of);
 
-/// COUNT values from START down to END, with a constant ratio.
+/// The values of a lambda or mu: a single one, or COUNT values from START down to END, with a constant ratio.
 struct PathGrid {
   /// A lambda or mu, or a multiple of lambda_max, the smallest lambda at which w = 0 is optimal.
   struct End {
-    double value;
+    double value = 0.0;
     bool of_max = false;
   };
-  End start, end;
-  int count;  ///< >= 2
+  End start = {}, end = {};
+  int count = 1;  ///< 1: `start` is a single value
   PathOf of = PathOf::kLambda;
 
-  /// Returns the canonical text, e.g. "path(max, 0.01*max, 50)".
+  bool is_path() const { return count > 1; }
+  /// The single value. For a path, 1: all its values are above 0, and checks without data need no more.
+  double value() const { return is_path() ? 1.0 : start.value; }
+  /// Returns the canonical text, e.g. "0.5" or "path(max, 0.01*max, 50)".
   std::string text() const;
-  /// Returns it in characters that are safe in file names, e.g. "path-max-0.01max-50" or "mu-path-10-0.1-20".
+  /// Returns the text of a path in characters that are safe in file names, e.g. "path-max-0.01max-50" or
+  /// "mu-path-10-0.1-20".
   std::string file_text() const;
   /// Returns the `count` values, strictly descending. Throws Error (kUsage) if START is not above END for
   /// this lambda_max (>= 0).
@@ -39,20 +42,21 @@ struct PathGrid {
   std::vector<Penalty> penalties(double fixed, double lambda_max) const;
 };
 
-/// The error in the text of a path, and its offset in bytes.
-struct PathProblem {
-  std::size_t offset = 0;
-  std::string text;  ///< "found X, expected Y"
+/// A wrong value: "found X, expected Y", and the offset of X in the text of the value, in bytes.
+struct ValueError : Error {
+  explicit ValueError(const std::string& what, std::size_t at = 0, ErrorKind kind = ErrorKind::kUsage)
+      : Error(what, kind), offset(at) {}
+  std::size_t offset;
 };
 
 /// Whether the text looks like a path: "path", or "path(" followed by anything.
 bool looks_like_path(std::string_view text);
 
-/// "path(START, END, COUNT)": START and END are positive reals or, for lambda, `max` or R*max with a positive
-/// real R. START is larger than END. COUNT is an integer >= 2. If the text is no such path, returns none and
-/// sets `problem`.
-std::optional<PathGrid> parse_path(std::string_view text, PathOf of, PathProblem& problem);
-/// Does the same, but throws Error (kUsage). `what` names the text in the message.
-PathGrid parse_path(std::string_view text, PathOf of, const std::string& what);
+/// Reads "path(START, END, COUNT)": START and END are positive reals or, for lambda, `max` or R*max with a
+/// positive real R. START is larger than END. COUNT is an integer >= 2. Throws ValueError.
+PathGrid parse_path(std::string_view text, PathOf of);
+
+/// A number as people write it: 1e-6, not 1e-06.
+std::string number_as_written(double value);
 
 }  // namespace proxbench

@@ -1,16 +1,24 @@
 #include "experiments/config/path_grid.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <tuple>
 
-#include "core/base/error.h"
-
 namespace proxbench {
 namespace {
 
+using testing::HasSubstr;
+
+TEST(PathGrid, MayBeASingleValue) {
+  const PathGrid grid{.start = {1e-6}};
+  EXPECT_FALSE(grid.is_path());
+  EXPECT_EQ(grid.value(), 1e-6);
+  EXPECT_EQ(grid.text(), "1e-6");
+}
+
 TEST(PathGrid, OverMuHasNumbersAlone) {
-  const PathGrid grid = parse_path("path(10, 0.1, 3)", PathOf::kMu, "--mu");
+  const PathGrid grid = parse_path("path(10, 0.1, 3)", PathOf::kMu);
   EXPECT_EQ(grid.text(), "path(10, 0.1, 3)");
   EXPECT_EQ(grid.file_text(), "mu-path-10-0.1-3");
   const std::vector<Penalty> penalties = grid.penalties(0.5, 7.0);
@@ -18,17 +26,18 @@ TEST(PathGrid, OverMuHasNumbersAlone) {
   EXPECT_EQ(penalties.front(), (Penalty{0.5, 10.0}));
   EXPECT_EQ(penalties.back(), (Penalty{0.5, 0.1}));
   for (const char* text : {"path(max, 1, 3)", "path(2*max, 1, 3)"}) {
-    PathProblem problem;
-    EXPECT_FALSE(parse_path(text, PathOf::kMu, problem));
-    EXPECT_EQ(problem.offset, 5u);
-    EXPECT_NE(problem.text.find("over mu, expected a number, e.g. path(10, 0.1, 20)"), std::string::npos)
-        << problem.text;
+    try {
+      parse_path(text, PathOf::kMu);
+      FAIL();
+    } catch (const ValueError& error) {
+      EXPECT_EQ(error.offset, 5u);
+      EXPECT_THAT(error.what(), HasSubstr("over mu, expected a number, e.g. path(10, 0.1, 20)"));
+    }
   }
 }
 
 TEST(PathGrid, GoesDownByAConstantFactor) {
-  const std::vector<double> lambdas =
-      parse_path("path(100, 0.01, 5)", PathOf::kLambda, "--lambda").values(1.0);
+  const std::vector<double> lambdas = parse_path("path(100, 0.01, 5)", PathOf::kLambda).values(1.0);
   ASSERT_EQ(lambdas.size(), 5u);
   const double expected[] = {100.0, 10.0, 1.0, 0.1, 0.01};
   for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(lambdas[i], expected[i], 1e-12 * expected[i]);
@@ -37,16 +46,15 @@ TEST(PathGrid, GoesDownByAConstantFactor) {
 }
 
 TEST(PathGrid, TakesMultiplesOfLambdaMax) {
-  const PathGrid grid = parse_path(" path(max,0.01 * max, 3) ", PathOf::kLambda, "--lambda");
+  const PathGrid grid = parse_path("path(max,0.01 * max, 3)", PathOf::kLambda);
   EXPECT_EQ(grid.text(), "path(max, 0.01*max, 3)");
   EXPECT_EQ(grid.file_text(), "path-max-0.01max-3");
   const std::vector<double> lambdas = grid.values(200.0);
   EXPECT_EQ(lambdas.front(), 200.0);
   EXPECT_NEAR(lambdas[1], 20.0, 1e-12);
   EXPECT_EQ(lambdas.back(), 2.0);
-  EXPECT_EQ(parse_path("path(max, 50, 2)", PathOf::kLambda, "").values(80.0),
-            (std::vector<double>{80.0, 50.0}));
-  EXPECT_THROW(parse_path("path(max, 50, 2)", PathOf::kLambda, "").values(40.0), Error);
+  EXPECT_EQ(parse_path("path(max, 50, 2)", PathOf::kLambda).values(80.0), (std::vector<double>{80.0, 50.0}));
+  EXPECT_THROW(parse_path("path(max, 50, 2)", PathOf::kLambda).values(40.0), Error);
 }
 
 TEST(PathGrid, TellsWhatIsWrongAndWhere) {
@@ -64,10 +72,13 @@ TEST(PathGrid, TellsWhatIsWrongAndWhere) {
   };
   for (const auto& [text, offset, expected] : cases) {
     SCOPED_TRACE(text);
-    PathProblem problem;
-    EXPECT_FALSE(parse_path(text, PathOf::kLambda, problem));
-    EXPECT_EQ(problem.offset, offset);
-    EXPECT_NE(problem.text.find(expected), std::string::npos) << problem.text;
+    try {
+      parse_path(text, PathOf::kLambda);
+      FAIL();
+    } catch (const ValueError& error) {
+      EXPECT_EQ(error.offset, offset);
+      EXPECT_THAT(error.what(), HasSubstr(expected));
+    }
   }
 }
 

@@ -37,7 +37,7 @@ DocBlock block_of(const std::string& name, const std::vector<Field<Record>>& fie
       grid.rows.push_back(
           {fmt::format("`{}{}{}`", field.section, field.section.empty() ? "" : ".", field.name),
            kTypeNames.at(static_cast<std::size_t>(field.type)), field.unit, markdown_literal(field.help)});
-  return {name, fmt::format("<!-- {} -->\n\n{}\n<!-- end -->\n", name, markdown_grid(grid))};
+  return doc_block(name, "\n" + markdown_grid(grid));
 }
 
 }  // namespace

@@ -17,8 +17,8 @@
 #include "core/monitor.h"
 #include "experiments/base/json_members.h"
 #include "experiments/base/numbers.h"
+#include "experiments/base/table_text.h"
 #include "experiments/config/data_format.h"
-#include "experiments/config/option_docs.h"
 
 namespace proxbench {
 

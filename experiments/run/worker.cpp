@@ -80,8 +80,7 @@ PathOutcome run_path(const LoadedData& data, RunParameters job, const Options& d
                      const fs::path& folder, const PathHooks& of_trace) {
   const PathOf of = job.path_of_mu ? PathOf::kMu : PathOf::kLambda;
   const std::vector<Penalty> penalties =
-      parse_path(job.path, of, path_of_name(of))
-          .penalties(of == PathOf::kMu ? job.lambda : job.mu, lambda_max(data, job.loss));
+      parse_path(job.path, of).penalties(of == PathOf::kMu ? job.lambda : job.mu, lambda_max(data, job.loss));
   LineByLine<PathPoint> points(folder / "path.csv", path_columns());
   PathHooks hooks = of_trace;
   hooks.on_point = [&](const PathPoint& point, const SparseVector& w) {

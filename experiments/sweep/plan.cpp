@@ -67,8 +67,8 @@ RunParameters job_on(const ExperimentConfig& config, const DataConfig& data) {
     if (std::string& value = job.data_options.at(spec.name); spec.names_file(value)) value = absolute(value);
   job.threads = resolved_threads(config.threads);
   job.processes = config.processes;
-  job.backend = backend_name(config.backend);
-  job.mu = config.mu;
+  job.backend = config.backend;
+  job.mu = config.mu.is_path() ? 0.0 : config.mu.value();
   job.loss = config.loss;
   for (const LoadedPlugin& plugin : loaded_plugins()) job.plugins.push_back(plugin.file.string());
   job.sampling_budget = config.sampling_budget;
@@ -138,7 +138,7 @@ class Inspector {
   static void tell_points(const fs::path& folder, Cell& cell) {
     const RunParameters& job = cell.run.parameters;
     const std::int64_t points = stored_points(folder);
-    const auto all = parse_path(job.path, job.path_of_mu ? PathOf::kMu : PathOf::kLambda, "path").count;
+    const auto all = parse_path(job.path, job.path_of_mu ? PathOf::kMu : PathOf::kLambda).count;
     cell.begins_anew = 0 < points && points < all;
     if (cell.begins_anew)
       cell.why.push_back(
@@ -171,10 +171,10 @@ std::string unmet_needs(const RunParameters& job, const OracleInfo* oracle) {
 std::vector<RunParameters> plan_runs(const ExperimentConfig& config) {
   std::vector<RunParameters> plan;
   std::set<std::string> names;
-  const auto add = [&](const DataConfig& data, double lambda, const PathGrid* path) {
-    const bool of_lambda = path != nullptr && path->of == PathOf::kLambda;
-    std::string problem = of_lambda ? path->file_text() : fmt::format("lambda{}", lambda);
-    if (path != nullptr && !of_lambda) problem += "-" + path->file_text();
+  const auto add = [&](const DataConfig& data, const PathGrid& lambda) {
+    const PathGrid& path = config.mu.is_path() ? config.mu : lambda;
+    std::string problem = lambda.is_path() ? lambda.file_text() : fmt::format("lambda{}", lambda.value());
+    if (config.mu.is_path()) problem += "-" + path.file_text();
     for (const SolverConfig& solver : config.solvers)
       for (int repetition = 1; repetition <= config.repetitions; ++repetition) {
         RunParameters& job = plan.emplace_back(job_on(config, data));
@@ -191,9 +191,9 @@ std::vector<RunParameters> plan_runs(const ExperimentConfig& config) {
             if (std::string& name = job.solver_options.at(file); name.find('/') != name.npos)
               name = absolute(name);
         job.start = absolute(data.start);
-        job.lambda = lambda;
-        if (path != nullptr) job.path = path->text();
-        job.path_of_mu = path != nullptr && !of_lambda;
+        job.lambda = lambda.is_path() ? 0.0 : lambda.value();
+        if (path.is_path()) job.path = path.text();
+        job.path_of_mu = config.mu.is_path();
         job.tol = solver.tol;
         job.gap_target = solver.gap;
         job.time_limit = solver.time_limit;
@@ -203,10 +203,8 @@ std::vector<RunParameters> plan_runs(const ExperimentConfig& config) {
         job.seed = config.seed + static_cast<std::uint64_t>(repetition) - 1;
       }
   };
-  for (const DataConfig& data : config.data) {
-    for (double lambda : config.lambdas) add(data, lambda, config.mu_path ? &*config.mu_path : nullptr);
-    for (const PathGrid& path : config.paths) add(data, 0.0, &path);
-  }
+  for (const DataConfig& data : config.data)
+    for (const PathGrid& lambda : config.lambdas) add(data, lambda);
   return plan;
 }
 

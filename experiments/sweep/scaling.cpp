@@ -132,7 +132,8 @@ class Measurement {
 
 ScalingOptions completed(ScalingOptions options, const ExperimentConfig& config) {
   if (config.has_paths()) {
-    const PathGrid& path = config.mu_path ? *config.mu_path : config.paths.front();
+    const PathGrid& path =
+        config.mu.is_path() ? config.mu : *std::ranges::find_if(config.lambdas, &PathGrid::is_path);
     throw Error::usage(fmt::format("{}: [experiment] {}: found '{}', expected single {}s to measure",
                                    config.name, path_of_name(path.of), path.text(), path_of_name(path.of)));
   }

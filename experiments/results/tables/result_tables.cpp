@@ -19,15 +19,18 @@ std::vector<TableSet> result_tables(const std::vector<Run>& runs, const Presenta
   return out;
 }
 
-void write_result_tables(const std::vector<Run>& runs, const std::filesystem::path& out,
-                         const Presentation& presentation, const std::vector<std::string>& columns,
-                         bool allow_not_comparable) {
-  std::vector<TableSet> sets = result_tables(runs, presentation, columns, allow_not_comparable);
+std::vector<TableSet> write_result_tables(const std::vector<Run>& runs, const std::filesystem::path& out,
+                                          const Presentation& presentation,
+                                          const std::vector<std::string>& columns,
+                                          bool allow_not_comparable) {
+  const std::vector<TableSet> shown = result_tables(runs, presentation, columns, allow_not_comparable);
+  std::vector<TableSet> written = shown;
   if (!columns.empty())
-    sets.back().records = result_tables(runs, presentation, {}, allow_not_comparable).back().records;
+    written.back().records = result_tables(runs, presentation, {}, allow_not_comparable).back().records;
   if (!presentation.targets.empty())
-    sets.push_back(means_tables(geometric_means(runs, presentation, allow_not_comparable), presentation));
-  for (const TableSet& set : sets) set.write(out / "tables");
+    written.push_back(means_tables(geometric_means(runs, presentation, allow_not_comparable), presentation));
+  for (const TableSet& set : written) set.write(out / "tables");
+  return shown;
 }
 
 }  // namespace proxbench

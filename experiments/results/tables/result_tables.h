@@ -14,10 +14,11 @@ std::vector<TableSet> result_tables(const std::vector<Run>& runs, const Presenta
                                     const std::vector<std::string>& columns = {},
                                     bool allow_not_comparable = false);
 
-/// Writes these tables below OUT/tables, with all columns in the CSV. If there are targets, also writes the
-/// means over the problems of all runs.
-void write_result_tables(const std::vector<Run>& runs, const std::filesystem::path& out,
-                         const Presentation& presentation, const std::vector<std::string>& columns = {},
-                         bool allow_not_comparable = false);
+/// Returns these tables, and writes them below OUT/tables, with all columns in the CSV. If there are targets,
+/// also writes the means over the problems of all runs.
+std::vector<TableSet> write_result_tables(const std::vector<Run>& runs, const std::filesystem::path& out,
+                                          const Presentation& presentation,
+                                          const std::vector<std::string>& columns = {},
+                                          bool allow_not_comparable = false);
 
 }  // namespace proxbench

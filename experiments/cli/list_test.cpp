@@ -1,9 +1,6 @@
-#include "experiments/config/option_docs.h"
-
+/// Tests the tables of `list --options --markdown`, and that the READMEs hold them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <algorithm>
 
 #include "core/base/options.h"
 #include "experiments/base/test_folder.h"
@@ -16,15 +13,22 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::string& block(const std::string& name) {
-  static const std::vector<DocBlock> blocks = option_blocks();
-  return std::find_if(blocks.begin(), blocks.end(), [&](const DocBlock& one) { return one.name == name; })
-      ->text;
+/// Returns the block of this name, as the program prints it.
+std::string block(const std::string& name) {
+  static const std::string all = [] {
+    const TestFolder folder;
+    const std::string file = (folder / "blocks.md").string();
+    EXPECT_EQ(std::system(("'" PROXBENCH_PROGRAM "' list --options --markdown >'" + file + "'").c_str()), 0);
+    return read_text(file);
+  }();
+  const std::string end = "<!-- end -->\n";
+  const std::size_t begin = all.find("<!-- " + name + " -->\n");
+  return all.substr(begin, all.find(end, begin) + end.size() - begin);
 }
 
 /// Returns the part of the block from a heading to the next heading.
 std::string part(const std::string& name, const std::string& heading) {
-  const std::string& text = block(name);
+  const std::string text = block(name);
   const std::size_t begin = text.find("\n### `" + heading + "`\n");
   if (begin == text.npos) return "";
   return text.substr(begin, text.find("\n### ", begin + 1) - begin);
