@@ -22,4 +22,15 @@ std::vector<std::string> fitting_solvers(const Penalty& penalty, Loss::Kind loss
   return out;
 }
 
+std::string former_option(const std::string& solver, const std::string& option) {
+  if (solver != "prox-qn" && solver != "prox-newton") return "";
+  if (option == "preset")
+    return "preset = paper is the solver prox-qn now, and preset = fast the solver prox-newton";
+  const std::string other = solver == "prox-qn" ? "prox-newton" : "prox-qn";
+  const OptionTable& options = solver_registry().find(other).options;
+  return std::ranges::find(options, option, &OptionSpec::name) != options.end()
+             ? "it is an option of " + other
+             : "";
+}
+
 }  // namespace proxbench

@@ -30,7 +30,6 @@ struct CertifyCommand : ModelFlags {
                     fmt::format("search this many seconds for a better lower bound: {} continues from the "
                                 "model; 0: do not search [0]",
                                 kBestForL1))
-        ->check(CLI::Range(0.0, 1e9))
         ->type_name("SECONDS");
   }
 
@@ -65,6 +64,8 @@ void CertifyCommand::compare(const Model& stored, const LoadedData& loaded) cons
 }
 
 void CertifyCommand::execute() const {
+  if (!(seconds >= 0.0) || !std::isfinite(seconds))
+    throw Error::usage(fmt::format("--tighten {}: violated constraint 0 <= tighten < infinity", seconds));
   const Model stored = read_model(model);
   const ExperimentConfig asked = config(stored);
   const Penalty penalty = penalty_of(asked);

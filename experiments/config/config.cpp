@@ -130,8 +130,12 @@ class ConfigReader {
     std::vector<std::string> names;
     for (const ConfigKey<Section>& key : keys_of<Section>()) names.push_back(key.spec.name);
     for (const OptionSpec& one : own.table()) names.push_back(one.name);
-    problems_.add(entry.where, fmt::format("found key '{}' in {}{}, expected one of {}", entry.key,
-                                           title(section), did_you_mean(entry.key, names), joined(names)));
+    const IniEntry* solver = section.entries.find("solver");
+    const std::string known = former_option(solver ? solver->value : tail(section), entry.key);
+    problems_.add(
+        entry.where,
+        fmt::format("found key '{}' in {}{}, expected one of {}", entry.key, title(section),
+                    known.empty() ? did_you_mean(entry.key, names) : " (" + known + ")", joined(names)));
   }
 
   /// Sets the defaults that depend on other keys.
