@@ -25,8 +25,7 @@ void write_result_tables(const std::vector<Run>& runs, const std::filesystem::pa
   std::vector<TableSet> sets = result_tables(runs, presentation, columns, allow_not_comparable);
   if (!columns.empty())
     sets.back().records = result_tables(runs, presentation, {}, allow_not_comparable).back().records;
-  if (!presentation.targets.empty())
-    sets.push_back(means_tables(geometric_means(runs, presentation, allow_not_comparable), presentation));
+  if (!presentation.targets.empty()) sets.push_back(means_tables(runs, presentation, allow_not_comparable));
   for (const TableSet& set : sets) set.write(out / "tables");
 }
 
