@@ -97,7 +97,8 @@ std::string ended_line(const std::vector<Run>& runs) {
 /// Returns e.g. "prox-newton 3.1 s, owl-qn 40 s; not reached: sgd". It uses the smallest target that any
 /// solver reached and for which f* is exact enough.
 std::string order_line(const TableGroup& group, const std::vector<double>& targets) {
-  const std::string what = fmt::format("{}, {}", group.problem.dataset, penalty_symbols(group.problem));
+  const std::string what =
+      fmt::format("{}, {}", dataset_of(group.first()), penalty_symbols(group.first().parameters));
   for (std::size_t i = targets.size(); i-- > 0;) {
     if (!(targets[i] >= group.accuracy)) continue;
     std::vector<const TableRow*> reached;

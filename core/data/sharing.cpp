@@ -9,6 +9,23 @@
 
 namespace proxbench {
 
+void add_instance(Dataset& to, const Dataset& from, Index instance, DesignMatrix::Builder* rows) {
+  to.vocabulary = from.vocabulary;
+  to.hierarchy = from.hierarchy;
+  for (Index p = from.begin[instance]; p < from.begin[instance + 1]; ++p) {
+    if (const auto name = from.unknown_gold.find(p); name != from.unknown_gold.end())
+      to.unknown_gold[static_cast<Index>(to.gold.size())] = name->second;
+    to.gold.push_back(from.gold[p]);
+    if (!from.quality.empty()) to.quality.push_back(from.quality[p]);
+    if (!from.counts.empty()) to.counts.push_back(from.counts[p]);
+    if (!from.on.empty()) to.on.add(from.on.at(p));
+    if (rows == nullptr) continue;
+    from.x.for_each_entry(p, [&](Index j, double value) { rows->add(j, value); });
+    rows->end_position();
+  }
+  to.begin.push_back(static_cast<Index>(to.gold.size()));
+}
+
 std::vector<Index> shares(std::span<const Index> begin, int processes) {
   const SumLeaves leaves = sum_leaves(begin);
   const auto count = static_cast<std::size_t>(processes);
@@ -36,33 +53,16 @@ std::vector<Index> shares(std::span<const Index> begin, int processes) {
 Dataset share_of(Dataset whole, const Processes& processes) {
   const std::vector<Index> share = shares(whole.begin, processes.count());
   const auto r = static_cast<std::size_t>(processes.rank());
-  const Index first = whole.begin[share[r]], last = whole.begin[share[r + 1]];
-  const auto cut = [&](auto& numbers) {
-    if (numbers.empty()) return;
-    numbers = {numbers.begin() + first, numbers.begin() + last};
-  };
+  Dataset part;
   DesignMatrix::Builder rows;
-  for (Index p = first; p < last; ++p) {
-    whole.x.for_each_entry(p, [&](Index j, double value) { rows.add(j, value); });
-    rows.end_position();
-  }
-  whole.begin = {whole.begin.begin() + share[r], whole.begin.begin() + share[r + 1] + 1};
-  for (Index& begin : whole.begin) begin -= first;
-  whole.x = std::move(rows).build(whole.x.features(), sum_leaves(whole.begin, &processes));
-  whole.x.share(processes);
-  cut(whole.gold);
-  cut(whole.quality);
-  cut(whole.counts);
-  if (!whole.on.empty()) {
-    LabelSets on;
-    for (Index p = first; p < last; ++p) on.add(whole.on.at(p));
-    whole.on = std::move(on);
-  }
-  std::map<Index, std::string> unknown;
-  for (const auto& [position, name] : whole.unknown_gold)
-    if (position >= first && position < last) unknown.emplace(position - first, name);
-  whole.unknown_gold = std::move(unknown);
-  return whole;
+  for (Index i = share[r]; i < share[r + 1]; ++i) add_instance(part, whole, i, &rows);
+  part.x = std::move(rows).build(whole.x.features(), sum_leaves(part.begin, &processes));
+  part.x.share(processes);
+  part.description = std::move(whole.description);
+  part.digest = whole.digest;
+  part.notes = std::move(whole.notes);
+  part.doubts = std::move(whole.doubts);
+  return part;
 }
 
 }  // namespace proxbench

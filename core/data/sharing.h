@@ -1,5 +1,6 @@
 #pragma once
-/// Which instances each process has, if several share a data set (core/base/processes.h).
+/// Parts of data sets, and which instances each process has, if several share a data set
+/// (core/base/processes.h).
 
 #include <vector>
 
@@ -7,6 +8,10 @@
 #include "core/data/dataset.h"
 
 namespace proxbench {
+
+/// Adds a copy of an instance, and its rows of X to `rows` if that is not null. `to` also gets the vocabulary
+/// and the hierarchy of `from`.
+void add_instance(Dataset& to, const Dataset& from, Index instance, DesignMatrix::Builder* rows = nullptr);
 
 /// Process r gets the instances [out[r], out[r+1]). All have about the same number of positions, and whole
 /// leaves of the sums over positions (core/base/sum.h). Throws Error (kInput) if there are fewer leaves than

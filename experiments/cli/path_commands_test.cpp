@@ -84,6 +84,19 @@ TEST_F(PathCommands, NoCertificateRestsOnTheStateThatASolverLeaves) {
   EXPECT_THAT(lie["reason"].get<std::string>(), HasSubstr("the state that it left differs"));
 }
 
+TEST_F(PathCommands, APointIsStalledWhereItsSolverClaimsMoreThanTheCertificateShows) {
+  write_config("path(max, 0.1*max, 3)");
+  folder.write("path.ini", read_text(folder / "path.ini") + "[solver.boast]\n");
+  ASSERT_EQ(run("--plugin " PROXBENCH_TEST_PLUGINS "/misbehaving.so run path.ini --out out").status, 0);
+  const fs::path stored = folder / "out/runs/words-path-max-0.1max-3-boast-rep1";
+  const std::vector<PathPoint> points = read_csv(path_columns(), stored / "path.csv", false);
+  ASSERT_EQ(points.size(), 3u);
+  EXPECT_EQ(points[0].status, Status::kConverged) << "w = 0 is optimal there";
+  EXPECT_EQ(points[1].status, Status::kStalled);
+  EXPECT_EQ(points[2].status, Status::kStalled);
+  EXPECT_EQ(json::parse(read_text(stored / "manifest.json"))["status"], "stalled");
+}
+
 TEST_F(PathCommands, AnInterruptedPathBeginsAnewAndTheSweepSaysSo) {
   folder.write("path.ini", kPathConfig);
   ASSERT_EQ(run("run path.ini --out out").status, 0);

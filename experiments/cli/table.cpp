@@ -85,8 +85,7 @@ struct TableCommand : ReadFlags {
     if (kind != "means" && (sources.size() == 1 || first.targets.empty())) return text;
     // Means over the problems of all sources use the presentation of the first source.
     if (sources.size() > 1) first.title.clear();  // it describes only the first source
-    const TableSet means =
-        means_tables(geometric_means(all_runs(sources), first, allow_not_comparable), first);
+    const TableSet means = means_tables(all_runs(sources), first, allow_not_comparable);
     means.write(out_folder() / "tables");
     return kind == "means" ? means.text(format) : text;
   }

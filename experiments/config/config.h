@@ -63,7 +63,7 @@ struct SolverConfig : StopRules {
   Options options;
 };
 
-/// Which figures are drawn, and how. See make_curves(), make_profiles() and geometric_means().
+/// Which figures are drawn, and how. See make_curves(), make_profiles() and means_tables().
 struct PlotConfig {
   std::vector<std::string> kinds{"curves"};
   std::vector<std::string> x{"seconds"}, quantities{"objective", "nnz", "accuracy"};

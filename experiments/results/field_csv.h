@@ -19,9 +19,9 @@ namespace proxbench {
 
 template <class Record>
 std::string csv_header(const std::vector<Field<Record>>& fields) {
-  std::string out;
-  for (const Field<Record>& field : fields) out += (out.empty() ? "" : ",") + field.name;
-  return out;
+  std::vector<std::string> names;
+  for (const Field<Record>& field : fields) names.push_back(field.name);
+  return fmt::format("{}", fmt::join(names, ","));
 }
 
 /// Writes a JSON object as "NAME=VALUE NAME=VALUE", so that it has no comma.

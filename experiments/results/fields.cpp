@@ -11,9 +11,9 @@ namespace {
 
 using namespace fields;
 
-template <class Record, auto... members>
-Field<Record> column(const char* name, const char* unit, const char* help) {
-  return member<Record, members...>("", name, unit, FieldUse::kColumn, help);
+template <class Record, class Value, class... Members>
+Field<Record> column(const char* name, const char* help, Value Record::*first, Members... others) {
+  return member<Record>("", name, help, first, others...);
 }
 
 Json::json_pointer place_of(const Field<Run>& field) {
@@ -45,27 +45,23 @@ DocBlock block_of(const std::string& name, const std::vector<Field<Record>>& fie
 const std::vector<Field<Sample>>& trace_columns() {
   using S = Sample;
   static const std::vector<Field<S>> all = {
-      column<S, &S::seconds>("seconds", "s", "wall time on the clock"),
-      column<S, &S::cpu_seconds>("cpu_seconds", "s", "CPU time on the clock"),
-      column<S, &S::iteration>("iteration", "", "iterations so far"),
-      column<S, &S::passes>("passes", "", "oracle calls over training instances so far"),
-      column<S, &S::updates>("updates", "", "parameter updates over training instances so far"),
-      column<S, &S::objective>("objective", "", "F at the iterate"),
-      column<S, &S::loss>("loss", "", "loss at the iterate"),
-      column<S, &S::nnz>("nnz", "", "nonzero weights"),
-      column<S, &S::working_set>("working_set", "", "weights that the solver works on"),
-      column<S, &S::kkt>("kkt", "", "max norm of the minimum-norm subgradient; of some samples"),
-      column<S, &S::gap>("gap", "", "F - best lower bound on min F so far; of some samples"),
-      column<S, &S::dual_gap>("dual_gap", "",
-                              "F - the value of the solver's own dual point; of some samples"),
-      column<S, &S::estimated_gap>("estimated_gap", "",
-                                   "what the solver takes dual_gap for; of some samples"),
-      column<S, &S::infeasibility>(
-          "infeasibility", "",
-          "how far a solver's own dual variables are from distributions; of some samples"),
-      column<S, &S::test_accuracy>("test_accuracy", "", "share of right positions; of some samples"),
-      column<S, &S::test_metrics>("test_metrics", "",
-                                  "the other metrics of the same samples, NAME=VALUE each"),
+      column("seconds", "wall time on the clock", &S::seconds).in("s"),
+      column("cpu_seconds", "CPU time on the clock", &S::cpu_seconds).in("s"),
+      column("iteration", "iterations so far", &S::iteration),
+      column("passes", "oracle calls over training instances so far", &S::passes),
+      column("updates", "parameter updates over training instances so far", &S::updates),
+      column("objective", "F at the iterate", &S::objective),
+      column("loss", "loss at the iterate", &S::loss),
+      column("nnz", "nonzero weights", &S::nnz),
+      column("working_set", "weights that the solver works on", &S::working_set),
+      column("kkt", "max norm of the minimum-norm subgradient; of some samples", &S::kkt),
+      column("gap", "F - best lower bound on min F so far; of some samples", &S::gap),
+      column("dual_gap", "F - the value of the solver's own dual point; of some samples", &S::dual_gap),
+      column("estimated_gap", "what the solver takes dual_gap for; of some samples", &S::estimated_gap),
+      column("infeasibility", "how far a solver's own dual variables are from distributions; of some samples",
+             &S::infeasibility),
+      column("test_accuracy", "share of right positions; of some samples", &S::test_accuracy),
+      column("test_metrics", "the other metrics of the same samples, NAME=VALUE each", &S::test_metrics),
   };
   return all;
 }
@@ -74,38 +70,54 @@ const std::vector<Field<PathPoint>>& path_columns() {
   using P = PathPoint;
   using C = Certificate;
   static const std::vector<Field<P>> all = {
-      column<P, &P::number>("point", "", "its number, from 1"),
-      column<P, &P::lambda>("lambda", "", "weight of ||w||_1 in F"),
-      column<P, &P::mu>("mu", "", "weight of ||w||^2 / 2 in F"),
-      column<P, &P::certificate, &C::objective>("objective", "", "F"),
-      column<P, &P::certificate, &C::loss>("loss", "", "sum over the training instances"),
-      column<P, &P::certificate, &C::l1>("l1", "", "||w||_1"),
-      column<P, &P::certificate, &C::nnz>("nnz", "", "nonzero weights"),
-      column<P, &P::certificate, &C::kkt>("kkt", "", "max norm of the minimum-norm subgradient"),
-      column<P, &P::kkt_target>("kkt_target", "", "what kkt was to come down to"),
-      column<P, &P::certificate, &C::dual>("dual", "", "best lower bound on min F"),
-      field<P>("", "gap", "", FieldUse::kColumn, "objective - dual",
-               [](const P& point) { return point.certificate.gap(); }),
-      column<P, &P::seconds>("seconds", "s", "on the clock, since the path began"),
-      column<P, &P::cpu_seconds>("cpu_seconds", "s", "the same, CPU time"),
-      column<P, &P::iterations>("iterations", "", "since the path began"),
-      column<P, &P::passes>("passes", "", "since the path began"),
-      column<P, &P::updates>("updates", "", "since the path began"),
-      column<P, &P::candidates>("candidates", "", "weights that the solver saw last"),
-      column<P, &P::violations>("violations", "", "weights that the strong rule wrongly left out"),
-      column<P, &P::rounds>("rounds", "", "solves; 0: w = 0 needed none"),
-      column<P, &P::test_accuracy>("test_accuracy", "", "share of right positions"),
-      column<P, &P::test_metrics>("test_metrics", "", "the other metrics, NAME=VALUE each"),
-      column<P, &P::status>("status", "", "how the last solve ended"),
+      column("point", "its number, from 1", &P::number),
+      column("lambda", "weight of ||w||_1 in F", &P::lambda),
+      column("mu", "weight of ||w||^2 / 2 in F", &P::mu),
+      column("objective", "F", &P::certificate, &C::objective),
+      column("loss", "sum over the training instances", &P::certificate, &C::loss),
+      column("l1", "||w||_1", &P::certificate, &C::l1),
+      column("nnz", "nonzero weights", &P::certificate, &C::nnz),
+      column("kkt", "max norm of the minimum-norm subgradient", &P::certificate, &C::kkt),
+      column("kkt_target", "what kkt was to come down to", &P::kkt_target),
+      column("dual", "best lower bound on min F", &P::certificate, &C::dual),
+      field<P>("", "gap", "objective - dual", [](const P& point) { return point.certificate.gap(); }),
+      column("seconds", "on the clock, since the path began", &P::seconds).in("s"),
+      column("cpu_seconds", "the same, CPU time", &P::cpu_seconds).in("s"),
+      column("iterations", "since the path began", &P::iterations),
+      column("passes", "since the path began", &P::passes),
+      column("updates", "since the path began", &P::updates),
+      column("candidates", "weights that the solver saw last", &P::candidates),
+      column("violations", "weights that the strong rule wrongly left out", &P::violations),
+      column("rounds", "solves; 0: w = 0 needed none", &P::rounds),
+      column("test_accuracy", "share of right positions", &P::test_accuracy),
+      column("test_metrics", "the other metrics, NAME=VALUE each", &P::test_metrics),
+      column("status", "how the last solve ended", &P::status),
   };
   return all;
 }
 
 namespace {
+std::optional<Status> status_of(const std::string& name) {
+  for (int i = 0; i <= static_cast<int>(Status::kDiverged); ++i)
+    if (name == status_name(static_cast<Status>(i))) return static_cast<Status>(i);
+  return std::nullopt;
+}
+
 constexpr int kRecordVersion = 3;
 constexpr const char* kRecordExpected =
     "the record of a run, version 3; delete it, and `proxbench run` makes the run again";
 }  // namespace
+
+void to_json(Json& json, Status status) {
+  json = status_name(status);
+}
+void from_json(const nlohmann::json& json, Status& status) {
+  const auto name = json.get<std::string>();
+  const std::optional<Status> found = status_of(name);
+  if (!found)
+    throw Error(fmt::format("found status '{}', expected one of a solver", name), ErrorKind::kInput);
+  status = *found;
+}
 
 std::string Run::status() const {
   if (!result.failure.empty()) return result.failure;
@@ -139,7 +151,7 @@ Run run_from(const nlohmann::json& json, const std::string& source) {
   for (const Field<Run>& field : run_fields()) {
     const auto place = place_of(field);
     if (!json.contains(place)) throw error("no key " + place.to_string());
-    if (field.set == nullptr) continue;
+    if (field.set == nullptr || json.at(place).is_null()) continue;
     try {
       field.set(run, json.at(place));
     } catch (const std::exception&) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -22,52 +23,51 @@
 
 namespace proxbench {
 
+// run_fields(), trace_columns() and path_columns() say what each member of the records means, and its unit.
+
 /// Everything that decides the result of a run and the time it takes. Names and texts are written as in a
-/// config; config_sections() documents the values.
+/// config; config_sections() documents the values. A sweep sets experiment, dataset and label. Files, `start`
+/// and plug-ins are absolute paths.
 struct RunParameters {
-  std::string name;                        ///< for messages
-  std::string experiment, dataset, label;  ///< set by a sweep; empty otherwise
+  std::string name, experiment, dataset, label;
   int repetition = 1;
-  std::string format, decoding;
-  std::string oracle;  ///< replaces the format's oracle; empty: the format's own
-  DataFiles files;     ///< absolute
+  std::string format, decoding, oracle;
+  DataFiles files;
   std::map<std::string, std::string> data_options;
-  std::string solver;  ///< registered name; empty: only read and describe the data
+  /// A registered name. If it is empty, the job only reads and describes the data.
+  std::string solver;
   std::map<std::string, std::string> solver_options;
-  std::string start;  ///< absolute path of a model file to start from; empty: w = 0
-  std::string path;   ///< path(...) instead of lambda or mu; empty: a single penalty
+  std::string start;
+  /// path(...) instead of lambda or mu; empty: a single penalty.
+  std::string path;
   bool path_of_mu = false;
   double lambda = 1.0, mu = 0.0;
   Loss loss;
-  double tol = 1e-6;
-  double gap_target = 0.0;    ///< stop once this relative gap is proven; 0: do not compute it
-  bool gap_by_count = false;  ///< compute the gap after iterations, not seconds, have grown: MonitorOptions
-  double tighten = 0.0;       ///< after the run, go on to this relative gap within time_limit; 0: do not
-  double time_limit = 0.0;    ///< seconds on the clock; 0: no limit
-  std::int64_t max_iterations = 0;       ///< 0: no limit
-  double objective_target = -kInfinity;  ///< stop once F <= this
-  bool sample_kkt = false;
-  bool profile = false;  ///< measure how the time is spent: for `proxbench scale`, never in a sweep
-  double sampling_budget = MonitorOptions{}.sampling_budget;  ///< MonitorOptions: a share of the clock
+  double tol = 1e-6, gap_target = 0.0;
+  bool gap_by_count = false;
+  double tighten = 0.0, time_limit = 0.0;
+  std::int64_t max_iterations = 0;
+  double objective_target = -kInfinity;
+  bool sample_kkt = false, profile = false;
+  double sampling_budget = MonitorOptions{}.sampling_budget;
   /// Wall seconds of inference and full gradients at w = 0 before the run, so that threads exist, caches are
   /// warm and the processor runs at full frequency. Not on the clock.
   double warm_up = 0.0;
-  bool drop_features = true;  ///< drop those that can never enter (core/data/reduction.h)
+  bool drop_features = true;
   std::uint64_t seed = 1;
   int threads = 1, processes = 1;
   std::string backend = "openmp";
-  std::vector<std::string> plugins;  ///< absolute
+  std::vector<std::string> plugins;
 };
 
-/// One phase of a profiled run.
+/// One phase of a profiled run. `loop_seconds` is the part of `seconds` in parallel loops. `sums` counts sums
+/// over instances, whose results take `sum_bytes`.
 struct PhaseCost {
   std::string phase;  ///< phase_name()
   std::int64_t calls = 0;
-  double seconds = 0.0;
-  double loop_seconds = 0.0;  ///< the part of `seconds` in parallel loops
-  double flops = 0.0, bytes = 0.0;
-  std::int64_t sums = 0;   ///< number of sums over instances
-  double sum_bytes = 0.0;  ///< bytes of the results of these sums
+  double seconds = 0.0, loop_seconds = 0.0, flops = 0.0, bytes = 0.0;
+  std::int64_t sums = 0;
+  double sum_bytes = 0.0;
 
   static auto members() {
     return std::tuple(std::pair("phase", &PhaseCost::phase), std::pair("calls", &PhaseCost::calls),
@@ -84,14 +84,23 @@ struct TightenEnd {
   double gap_target = 0.0;
   std::int64_t iterations = 0;
   double seconds = 0.0;
+
+  static auto members() {
+    return std::tuple(
+        std::pair("status", &TightenEnd::status), std::pair("gap_target", &TightenEnd::gap_target),
+        std::pair("iterations", &TightenEnd::iterations), std::pair("seconds", &TightenEnd::seconds));
+  }
 };
+void to_json(nlohmann::ordered_json& json, Status status);
+/// Throws Error (kInput) if no status has this name.
+void from_json(const nlohmann::json& json, Status& status);
 
 /// The results of a run. NaN or no value: not measured, or not applicable.
 struct RunFigures {
-  std::optional<Status> status;  ///< of the solver
+  std::optional<Status> status;
   /// Why a run did not come to its end: "crashed(SIGSEGV)", "out-of-memory", "skipped(...)".
   std::string failure;
-  std::string reason;  ///< why the run failed or was stopped
+  std::string reason;
   std::optional<std::uint64_t> d, instances, positions, outputs, features, features_kept, nonzeros,
       matrix_bytes;
   /// The certificate of w, computed by an objective that the solver never saw. It has the best lower bound of
@@ -102,18 +111,17 @@ struct RunFigures {
   double passes = kNaN, updates = kNaN, seconds = kNaN, cpu_seconds = kNaN;
   std::optional<std::uint64_t> peak_rss_bytes;
   double test_accuracy = kNaN;
-  std::map<std::string, double> test_metrics;  ///< all metrics that apply
+  std::map<std::string, double> test_metrics;
   std::optional<Audits> audits;
-  std::map<std::string, double> notes;  ///< SolveResult::notes
-  std::vector<PhaseCost> phases;        ///< only of a profiled run
+  std::map<std::string, double> notes;
+  std::vector<PhaseCost> phases;
   std::optional<TightenEnd> tighten;
   // Only of a path.
   double lambda_max = kNaN;
   std::optional<std::uint64_t> points_done, points_asked, violations;
   std::optional<std::int64_t> rounds;
-  std::string data_digest, description, oracle;
-  std::string trainer;  ///< "CRFsuite 0.12.2" for an external trainer; empty: a solver of this program
-  std::vector<std::string> warnings;  ///< one sentence each, for readers of the results
+  std::string data_digest, description, oracle, trainer;
+  std::vector<std::string> warnings;
   // Wall seconds that the clock does not count.
   double load_seconds = kNaN, setup_seconds = kNaN, warm_up_seconds = kNaN, sampling_seconds = kNaN,
          gap_seconds = kNaN, certify_seconds = kNaN, wall_seconds = kNaN;
@@ -133,14 +141,10 @@ double number_or_nan(const std::optional<Count>& count) {
 }
 
 /// Together with its parameters, this decides whether a stored run is the run that is asked for. Texts are
-/// digests of bytes.
+/// digests of bytes; results of different instruction sets differ within rounding.
 struct RunKey {
-  std::string digest;           ///< of this key and of the parameters that decide the result
-  std::string data;             ///< of the files of the data set
-  std::string program;          ///< of the code that decides results, and the plug-ins
-  std::string start;            ///< of the model that the solver starts from; empty: none
-  std::string instruction_set;  ///< of the hot loops; results differ within rounding
-  double stop_at = 0.0;         ///< relative difference to f* at which the run stops; 0: it does not
+  std::string digest, data, program, start, instruction_set;
+  double stop_at = 0.0;
 };
 
 /// The launcher's knowledge about the timing of a run.
@@ -166,26 +170,24 @@ struct Provenance {
   std::uint64_t cores = 0, memory_bytes = 0;
   std::map<std::string, std::string> libraries, settings;
   std::string command, time, governor;
-  std::vector<double> load;   ///< averages over 1, 5 and 15 minutes
-  std::vector<int> affinity;  ///< CPUs that the process may run on
+  std::vector<double> load;
+  std::vector<int> affinity;
   std::map<std::string, std::string> slurm;
 };
 
-/// One penalty of a path. Counts and times include the solver's and the path's own work.
+/// One penalty of a path. Counts and times include the solver's and the path's own work. The certificate is
+/// over all coordinates, with the best lower bound of the point's solves.
 struct PathPoint {
-  std::uint64_t number = 0;  ///< from 1
+  std::uint64_t number = 0;
   double lambda = 0.0, mu = 0.0;
-  Certificate certificate = {};  ///< over all coordinates, with the best lower bound of the point's solves
-  double kkt_target = 0.0;       ///< the solver's target for kkt
-  double seconds = 0.0;          ///< on the clock, since the path began
-  double cpu_seconds = 0.0;      ///< CPU time over the same interval
+  Certificate certificate = {};
+  double kkt_target = 0.0, seconds = 0.0, cpu_seconds = 0.0;
   std::int64_t iterations = 0;
   double passes = 0.0, updates = kNaN;
-  std::uint64_t candidates = 0;  ///< coordinates in the last solve
-  std::uint64_t violations = 0;  ///< coordinates that the strong rule had wrongly excluded
-  std::int64_t rounds = 0;       ///< number of solves: 1, plus 1 after each violation; 0: w = 0 is optimal
+  std::uint64_t candidates = 0, violations = 0;
+  std::int64_t rounds = 0;
   double test_accuracy = kNaN;
-  std::map<std::string, double> test_metrics = {};  ///< the other metrics
+  std::map<std::string, double> test_metrics = {};
   Status status = Status::kConverged;
 };
 
@@ -226,16 +228,28 @@ enum class FieldUse {
   kModel     ///< also in the summary of `certify`
 };
 
+/// `section` is the JSON object that holds the field, e.g. "run.data"; empty: the top level. `get` returns
+/// null if the value was not measured or is not applicable. `set` is null if the value follows from other
+/// fields.
 template <class Record>
 struct Field {
-  std::string section;  ///< the JSON object that holds the field, e.g. "run.data"; empty: the top level
-  std::string name;
-  std::string unit;  ///< empty: none
+  std::string section, name, help;
   FieldType type;
-  FieldUse use;
-  std::string help;
-  nlohmann::ordered_json (*get)(const Record&);       ///< returns null if not measured or not applicable
-  void (*set)(Record&, const nlohmann::json& value);  ///< null if the value follows from other fields
+  std::function<nlohmann::ordered_json(const Record&)> get;
+  std::function<void(Record&, const nlohmann::json& value)> set;
+  FieldUse use = FieldUse::kColumn;
+  std::string unit = "";
+
+  Field used(FieldUse other) const {
+    Field out = *this;
+    out.use = other;
+    return out;
+  }
+  Field in(const std::string& other) const {
+    Field out = *this;
+    out.unit = other;
+    return out;
+  }
 };
 
 const std::vector<Field<Run>>& run_fields();

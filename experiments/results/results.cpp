@@ -55,7 +55,7 @@ bool lacks(const std::vector<std::string>& names, const std::string& name) {
 /// The key by which runs are sorted.
 auto order_of(const Run& run, const Presentation& presentation) {
   const RunParameters& p = run.parameters;
-  return std::tuple(place_in(presentation.datasets, p.dataset), problem_key(p),
+  return std::tuple(place_in(presentation.datasets, p.dataset), problem_of(run),
                     place_in(presentation.labels, p.label), p.label, p.repetition);
 }
 
@@ -73,11 +73,12 @@ std::optional<Run> find_reference(const fs::path& out, const std::string& proble
   const fs::path file = reference_file(out, problem);
   if (std::error_code ignored; !fs::exists(file, ignored)) return std::nullopt;
   Run found = read_record(file);
-  const bool same = found.key.data == run.key.data && same_problem(found.parameters, run.parameters);
+  const bool same = found.key.data == run.key.data && problem_of(found) == problem_of(run);
   return same ? std::optional(std::move(found)) : std::nullopt;
 }
 
-ProblemKey problem_key(const RunParameters& p) {
+ProblemKey problem_of(const Run& run) {
+  const RunParameters& p = run.parameters;
   return {p.dataset, p.path, p.lambda, p.mu, p.loss.text()};
 }
 

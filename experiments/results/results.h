@@ -34,6 +34,12 @@ inline constexpr const char* kManifestFile = "manifest.json";
 
 /// Runs that the caller owns.
 using Runs = std::vector<const Run*>;
+inline const Run& run_at(const Run& run) {
+  return run;
+}
+inline const Run& run_at(const Run* run) {
+  return *run;
+}
 
 /// Groups runs (Run or const Run*) by key, in the order in which keys first occur. Returns pairs of a key and
 /// its Runs, which point into `runs`.
@@ -42,15 +48,11 @@ auto grouped(const SomeRuns& runs, const KeyOf& key_of) {
   using Key = std::decay_t<std::invoke_result_t<KeyOf, const Run&>>;
   std::vector<std::pair<Key, Runs>> groups;
   for (const auto& one : runs) {
-    const Run* run = nullptr;
-    if constexpr (std::is_pointer_v<std::decay_t<decltype(one)>>)
-      run = one;
-    else
-      run = &one;
-    const Key key = key_of(*run);
+    const Run& run = run_at(one);
+    const Key key = key_of(run);
     auto found = std::ranges::find(groups, key, &std::pair<Key, Runs>::first);
     if (found == groups.end()) found = groups.insert(found, {key, {}});
-    found->second.push_back(run);
+    found->second.push_back(&run);
   }
   return groups;
 }
@@ -86,13 +88,7 @@ inline const std::string& dataset_of(const Run& run) {
 }
 /// Data set, penalty and loss. Values of F can be compared only between runs with equal keys.
 using ProblemKey = std::tuple<std::string, std::string, double, double, std::string>;
-ProblemKey problem_key(const RunParameters& run);
-inline ProblemKey problem_of(const Run& run) {
-  return problem_key(run.parameters);
-}
-inline bool same_problem(const RunParameters& a, const RunParameters& b) {
-  return problem_key(a) == problem_key(b);
-}
+ProblemKey problem_of(const Run& run);
 
 /// Returns "lambda = 1", "mu = 0.1" or "lambda = 1, mu = 0.1"; for a path e.g. "lambda = path(max, 50, 50),
 /// mu = 0.1"; for a hinge loss e.g. "hinge, mu = 1". A penalty of 0 is omitted.

@@ -332,11 +332,11 @@ TEST(Tables, ATargetBelowWhatIsProvenOfTheReferenceIsNoNumber) {
 
 TEST(Tables, TakeMediansOverRepetitionsWithNeverAsTheWorst) {
   const TableOptions options{"", {1e-6}, 1e-6, {"all"}};
-  const Summary summary =
-      summarize({made_up("a", 1, {200, 100}), made_up("a", 2, {200, 150, 100}), made_up("a", 3, {200}),
-                 made_up("b", 1, {200, 100}), made_up("b", 2, {200})},
-                options);
-  EXPECT_EQ(summary.groups[0].rows[0].repetitions, 3);
+  const std::vector<proxbench::Run> runs{made_up("a", 1, {200, 100}), made_up("a", 2, {200, 150, 100}),
+                                         made_up("a", 3, {200}), made_up("b", 1, {200, 100}),
+                                         made_up("b", 2, {200})};
+  const Summary summary = summarize(runs, options);
+  EXPECT_EQ(summary.groups[0].rows[0].runs.size(), 3u);
   EXPECT_EQ(seconds(summary, 0, 0), 2);
   EXPECT_EQ(spread_of_figure(summary, summary.groups[0].rows[0], "nnz").median, 9);
   EXPECT_TRUE(std::isinf(seconds(summary, 1, 0)));  // half of the repetitions never got there
@@ -344,7 +344,8 @@ TEST(Tables, TakeMediansOverRepetitionsWithNeverAsTheWorst) {
 
 TEST(Tables, ComeAsMarkdownLatexAndCsv) {
   const TableOptions options{"OCR, 50 %", {1e-2, 1e-6}, 1e-6, {"all"}};
-  const Summary summary = summarize({made_up("a_b", 1, {200, 101})}, options);
+  const std::vector<proxbench::Run> runs{made_up("a_b", 1, {200, 101})};
+  const Summary summary = summarize(runs, options);
   EXPECT_EQ(
       summary_tables(summary, options).text("md"),
       "## OCR, 50 %\n\n### ocr, lambda = 10, f* = 100 (relative kkt 1.0e-09, gap 3.0e-10)\n\nmade up\n\n"
@@ -457,9 +458,9 @@ TEST(Tables, FailedRunsAreCountedAndEnterNoMedian) {
   runs.push_back(alone);
   const Summary summary = summarize(runs, options);
   const TableRow& row = summary.groups[0].rows[0];
-  EXPECT_EQ(row.repetitions, 5);
-  EXPECT_EQ(row.failed(), 1);
-  EXPECT_EQ(row.measured(), 4);
+  EXPECT_EQ(row.runs.size(), 5u);
+  EXPECT_EQ(row.failed.size(), 1u);
+  EXPECT_EQ(row.measured.size(), 4u);
   EXPECT_EQ(row.figures[0].to.median, 2.5);
   EXPECT_TRUE(std::isnan(spread_of_figure(summary, summary.groups[0].rows[1], "nnz").median));
   const std::string text = summary_tables(summary, options).text("md");

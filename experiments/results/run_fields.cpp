@@ -7,58 +7,21 @@ namespace {
 
 using namespace fields;
 
-template <auto... members>
-Field<Run> parameter(const char* name, const char* unit, FieldUse use, const char* help) {
-  return member<Run, &Run::parameters, members...>("run", name, unit, use, help);
-}
-template <auto... members>
-Field<Run> of_data(const char* name, const char* help) {
-  return member<Run, &Run::parameters, members...>("run.data", name, "", FieldUse::kRecord, help);
-}
-template <auto one>
-Field<Run> key(const char* name, const char* help) {
-  return member<Run, &Run::key, one>("key", name, "", FieldUse::kColumn, help);
-}
-template <auto... members>
-Field<Run> figure(const char* name, const char* unit, const char* help, FieldUse use = FieldUse::kModel) {
-  return member<Run, &Run::result, members...>("", name, unit, use, help);
-}
-template <auto one>
-Field<Run> seconds_of(const char* name, const char* help) {
-  return member<Run, &Run::result, one>("timing", name, "s", FieldUse::kModel, help);
-}
-template <auto one>
-Field<Run> timing(const char* name, const char* help, FieldUse use = FieldUse::kColumn) {
-  return member<Run, &Run::timing, one>("timing", name, "", use, help);
-}
-template <auto one>
-Field<Run> best(const char* name, const char* help) {
-  return member<Run, &Run::best, one>("reference", name, "", FieldUse::kColumn, help);
-}
-template <auto one>
-Field<Run> of_program(const char* name, const char* help) {
-  return member<Run, &Run::provenance, one>("provenance.program", name, "", FieldUse::kColumn, help);
-}
-template <auto one>
-Field<Run> of_machine(const char* name, const char* unit, const char* help) {
-  return member<Run, &Run::provenance, one>("provenance.machine", name, unit, FieldUse::kColumn, help);
-}
-template <auto one>
-Field<Run> made(const char* name, const char* help, FieldUse use = FieldUse::kColumn) {
-  return member<Run, &Run::provenance, one>("provenance", name, "", use, help);
-}
-/// Makes a text field that is null if the text is empty.
-template <auto... members>
-Field<Run> text(const char* section, const char* name, const char* help) {
-  Field<Run> out = member<Run, members...>(section, name, "", FieldUse::kColumn, help);
-  out.get = [](const Run& run) {
-    const std::string& value = (run.*....*members);
-    return value.empty() ? Json() : Json(value);
+/// Returns a function that makes the rows of one part of a run.
+template <class Part>
+auto section(const char* name, Part Run::*part, FieldUse use = FieldUse::kColumn) {
+  return [=](const char* field, const char* help, auto... members) {
+    return member<Run>(name, field, help, part, members...).used(use);
   };
-  out.set = [](Run& run, const nlohmann::json& value) {
-    (run.*....*members) = value.is_null() ? "" : value.get<std::string>();
+}
+
+/// Makes an empty text null.
+Field<Run> or_null(Field<Run> field) {
+  field.get = [get = field.get](const Run& run) {
+    const Json text = get(run);
+    return text == "" ? Json() : text;
   };
-  return out;
+  return field;
 }
 
 }  // namespace
@@ -68,23 +31,33 @@ const std::vector<Field<Run>>& run_fields() {
   using F = RunFigures;
   using V = Provenance;
   using enum FieldUse;
+  const auto parameter = section("run", &Run::parameters);
+  const auto of_data = section("run.data", &Run::parameters, kRecord);
+  const auto key = section("key", &Run::key);
+  const auto figure = section("", &Run::result, kModel);
+  const auto seconds_of = section("timing", &Run::result, kModel);
+  const auto timing = section("timing", &Run::timing);
+  const auto best = section("reference", &Run::best);
+  const auto of_program = section("provenance.program", &Run::provenance);
+  const auto of_machine = section("provenance.machine", &Run::provenance);
+  const auto made = section("provenance", &Run::provenance);
   static const std::vector<Field<Run>> all = {
-      parameter<&P::name>("name", "", kRecord, "the run in messages"),
-      parameter<&P::experiment>("experiment", "", kColumn, "name of the experiment"),
-      parameter<&P::dataset>("dataset", "", kColumn, "name of the data set in the config"),
-      parameter<&P::label>("label", "", kColumn, "name of the solver in the config"),
-      parameter<&P::repetition>("repetition", "", kColumn, "from 1"),
-      of_data<&P::format>("format", "data format"),
-      of_data<&P::files, &DataFiles::train>("train", "training files"),
-      of_data<&P::files, &DataFiles::test>("test", "test files"),
-      of_data<&P::files, &DataFiles::hierarchy>("hierarchy", "file of the hierarchy"),
-      of_data<&P::oracle>("oracle", "in place of the format's; empty: that"),
-      of_data<&P::decoding>("decoding", "of the test set"),
-      of_data<&P::data_options>("options", "of the data format"),
-      parameter<&P::solver>("solver", "", kSummary, "registered name"),
-      parameter<&P::solver_options>("options", "", kSummary, "of the solver"),
-      parameter<&P::start>("start", "", kSummary, "model file that the solver starts from; empty: w = 0"),
-      {"run", "lambda", "", FieldType::kReal, kModel, "weight of ||w||_1 in F; path(...) for a path",
+      parameter("name", "the run in messages", &P::name).used(kRecord),
+      parameter("experiment", "name of the experiment", &P::experiment),
+      parameter("dataset", "name of the data set in the config", &P::dataset),
+      parameter("label", "name of the solver in the config", &P::label),
+      parameter("repetition", "from 1", &P::repetition),
+      of_data("format", "data format", &P::format),
+      of_data("train", "training files", &P::files, &DataFiles::train),
+      of_data("test", "test files", &P::files, &DataFiles::test),
+      of_data("hierarchy", "file of the hierarchy", &P::files, &DataFiles::hierarchy),
+      of_data("oracle", "in place of the format's; empty: that", &P::oracle),
+      of_data("decoding", "of the test set", &P::decoding),
+      of_data("options", "of the data format", &P::data_options),
+      parameter("solver", "registered name", &P::solver).used(kSummary),
+      parameter("options", "of the solver", &P::solver_options).used(kSummary),
+      parameter("start", "model file that the solver starts from; empty: w = 0", &P::start).used(kSummary),
+      {"run", "lambda", "weight of ||w||_1 in F; path(...) for a path", FieldType::kReal,
        [](const Run& run) {
          const P& p = run.parameters;
          return p.path.empty() || p.path_of_mu ? number_json(p.lambda) : Json(p.path);
@@ -92,8 +65,9 @@ const std::vector<Field<Run>>& run_fields() {
        [](Run& run, const nlohmann::json& value) {
          P& p = run.parameters;
          value.is_string() ? set_value(p.path, value) : set_value(p.lambda, value);
-       }},
-      {"run", "mu", "", FieldType::kReal, kModel, "weight of ||w||^2 / 2 in F; path(...) for a path",
+       },
+       kModel},
+      {"run", "mu", "weight of ||w||^2 / 2 in F; path(...) for a path", FieldType::kReal,
        [](const Run& run) {
          return run.parameters.path_of_mu ? Json(run.parameters.path) : number_json(run.parameters.mu);
        },
@@ -101,171 +75,170 @@ const std::vector<Field<Run>>& run_fields() {
          P& p = run.parameters;
          p.path_of_mu = value.is_string();
          p.path_of_mu ? set_value(p.path, value) : set_value(p.mu, value);
-       }},
-      {"run", "loss_function", "", FieldType::kText, kModel, "log or hinge",
+       },
+       kModel},
+      {"run", "loss_function", "log or hinge", FieldType::kText,
        [](const Run& run) { return Json(loss_name(run.parameters.loss.kind)); },
        [](Run& run, const nlohmann::json& value) {
          run.parameters.loss = parse_loss(value.get<std::string>(), cost_name(run.parameters.loss.cost));
-       }},
-      {"run", "cost", "", FieldType::kText, kModel, "of the hinge loss: hamming or hamming-mean; else none",
+       },
+       kModel},
+      {"run", "cost", "of the hinge loss: hamming or hamming-mean; else none", FieldType::kText,
        [](const Run& run) {
          return run.parameters.loss.hinge() ? Json(cost_name(run.parameters.loss.cost)) : Json();
        },
        [](Run& run, const nlohmann::json& value) {
          Loss& loss = run.parameters.loss;
-         if (!value.is_null()) loss = parse_loss(loss_name(loss.kind), value.get<std::string>());
-       }},
-      parameter<&P::tol>(
-          "tol", "", kSummary,
-          "stop when kkt <= tol * (kkt at w = 0); hinge loss: when the solver finds a relative gap <= tol"),
-      parameter<&P::gap_target>("gap_target", "", kSummary,
-                                "stop when this relative gap is proven; 0: do not"),
-      parameter<&P::gap_by_count>("gap_by_count", "", kRecord,
-                                  "look for that proof at counts of iterations, as references do"),
-      parameter<&P::tighten>("tighten", "", kRecord, "relative gap to go on for after the run; 0: do not"),
-      parameter<&P::time_limit>("time_limit", "s", kColumn, "on the clock; 0: none"),
-      parameter<&P::max_iterations>("max_iterations", "", kColumn, "0: no limit"),
-      {"run", "objective_target", "", FieldType::kReal, kColumn, "stop when F <= this",
-       [](const Run& run) { return number_json(run.parameters.objective_target); },
-       [](Run& run, const nlohmann::json& value) {
-         if (!value.is_null()) set_value(run.parameters.objective_target, value);
-       }},
-      parameter<&P::sample_kkt>("sample_kkt", "", kColumn, "kkt and gap in every sample"),
-      parameter<&P::profile>("profile", "", kRecord, "tell how the time was spent"),
-      parameter<&P::sampling_budget>(
-          "sampling_budget", "", kColumn,
-          "share of the clock that samples may take beside those that are always taken"),
-      parameter<&P::warm_up>("warm_up", "s", kColumn, "inference before the clock starts"),
-      parameter<&P::drop_features>("drop_features", "", kRecord, "features that can never enter"),
-      parameter<&P::seed>("seed", "", kSummary, "of all that is drawn"),
-      parameter<&P::threads>("threads", "", kModel, "of each process"),
-      parameter<&P::processes>("processes", "", kModel, "that share the training instances"),
-      parameter<&P::backend>("backend", "", kModel, "parallel back end"),
-      parameter<&P::plugins>("plugins", "", kRecord, "shared libraries to load"),
-      key<&RunKey::digest>("digest", "of all that decides the result"),
-      key<&RunKey::data>("data", "digest of the files of the data set"),
-      key<&RunKey::program>(
-          "program", "digest of the sources that decide results, the compiler, its flags and the plug-ins"),
-      key<&RunKey::start>("start", "digest of the model to start from; empty: none"),
-      key<&RunKey::instruction_set>("instruction_set", "of the hot loops"),
-      key<&RunKey::stop_at>("stop_at", "relative difference to f* to stop at; 0: none"),
-      {"", "status", "", FieldType::kText, kModel, "how the run ended",
-       [](const Run& run) {
-         const std::string status = run.status();
-         return status.empty() ? Json() : Json(status);
+         loss = parse_loss(loss_name(loss.kind), value.get<std::string>());
        },
-       [](Run& run, const nlohmann::json& value) {
-         run.set_status(value.is_null() ? "" : value.get<std::string>());
-       }},
-      text<&Run::result, &F::reason>("", "reason", "why it failed or was stopped"),
-      figure<&F::d>("d", "", "number of weights"),
-      figure<&F::instances>("instances", "", "of the training set"),
-      figure<&F::positions>("positions", "", "of the training set"),
-      figure<&F::outputs>("outputs", "", "columns of W: labels, or nodes of a tree"),
-      figure<&F::certificate, &Certificate::objective>("objective", "", "F at the end"),
-      figure<&F::certificate, &Certificate::loss>("loss", "", "sum over the training instances"),
-      figure<&F::certificate, &Certificate::l1>("l1", "", "||w||_1"),
-      {"", "nnz", "", FieldType::kCount, kModel, "nonzero weights",
+       kModel},
+      parameter(
+          "tol",
+          "stop when kkt <= tol * (kkt at w = 0); hinge loss: when the solver finds a relative gap <= tol",
+          &P::tol)
+          .used(kSummary),
+      parameter("gap_target", "stop when this relative gap is proven; 0: do not", &P::gap_target)
+          .used(kSummary),
+      parameter("gap_by_count", "look for that proof at counts of iterations, as references do",
+                &P::gap_by_count)
+          .used(kRecord),
+      parameter("tighten", "relative gap to go on for after the run; 0: do not", &P::tighten).used(kRecord),
+      parameter("time_limit", "on the clock; 0: none", &P::time_limit).in("s"),
+      parameter("max_iterations", "0: no limit", &P::max_iterations),
+      parameter("objective_target", "stop when F <= this", &P::objective_target),
+      parameter("sample_kkt", "kkt and gap in every sample", &P::sample_kkt),
+      parameter("profile", "tell how the time was spent", &P::profile).used(kRecord),
+      parameter("sampling_budget",
+                "share of the clock that samples may take beside those that are always taken",
+                &P::sampling_budget),
+      parameter("warm_up", "inference before the clock starts", &P::warm_up).in("s"),
+      parameter("drop_features", "features that can never enter", &P::drop_features).used(kRecord),
+      parameter("seed", "of all that is drawn", &P::seed).used(kSummary),
+      parameter("threads", "of each process", &P::threads).used(kModel),
+      parameter("processes", "that share the training instances", &P::processes).used(kModel),
+      parameter("backend", "parallel back end", &P::backend).used(kModel),
+      parameter("plugins", "shared libraries to load", &P::plugins).used(kRecord),
+      key("digest", "of all that decides the result", &RunKey::digest),
+      key("data", "digest of the files of the data set", &RunKey::data),
+      key("program", "digest of the sources that decide results, the compiler, its flags and the plug-ins",
+          &RunKey::program),
+      key("start", "digest of the model to start from; empty: none", &RunKey::start),
+      key("instruction_set", "of the hot loops", &RunKey::instruction_set),
+      key("stop_at", "relative difference to f* to stop at; 0: none", &RunKey::stop_at),
+      or_null({"", "status", "how the run ended", FieldType::kText,
+               [](const Run& run) { return Json(run.status()); },
+               [](Run& run, const nlohmann::json& value) { run.set_status(value.get<std::string>()); },
+               kModel}),
+      or_null(figure("reason", "why it failed or was stopped", &F::reason).used(kColumn)),
+      figure("d", "number of weights", &F::d),
+      figure("instances", "of the training set", &F::instances),
+      figure("positions", "of the training set", &F::positions),
+      figure("outputs", "columns of W: labels, or nodes of a tree", &F::outputs),
+      figure("objective", "F at the end", &F::certificate, &Certificate::objective),
+      figure("loss", "sum over the training instances", &F::certificate, &Certificate::loss),
+      figure("l1", "||w||_1", &F::certificate, &Certificate::l1),
+      {"", "nnz", "nonzero weights", FieldType::kCount,
        [](const Run& run) {
          const Certificate& c = run.result.certificate;
          return std::isnan(c.objective) ? Json() : Json(c.nnz);
        },
-       [](Run& run, const nlohmann::json& value) {
-         if (!value.is_null()) set_value(run.result.certificate.nnz, value);
-       }},
-      figure<&F::certificate, &Certificate::kkt>(
-          "kkt", "", "max norm of the minimum-norm subgradient; none of the hinge loss"),
-      field<Run>("", "relative_kkt", "", kModel, "kkt / (kkt at w = 0)",
-                 [](const Run& run) { return run.result.relative_kkt(); }),
-      figure<&F::certificate, &Certificate::dual>("dual", "",
-                                                  "best lower bound on min F, rounding taken off"),
-      figure<&F::certificate, &Certificate::rounding>("rounding", "",
-                                                      "by how much rounding may have changed the objective"),
-      field<Run>("", "gap", "", kModel, "objective - dual, at least rounding",
-                 [](const Run& run) { return run.result.certificate.gap(); }),
-      field<Run>("", "relative_gap", "", kModel, "gap / objective",
-                 [](const Run& run) { return run.result.certificate.relative_gap(); }),
-      figure<&F::kkt_at_zero>("kkt_at_zero", "", "kkt at w = 0"),
-      figure<&F::iterations>("iterations", "", "of the solver"),
-      figure<&F::passes>("passes", "", "oracle calls of the solver over training instances"),
-      figure<&F::updates>("updates", "", "parameter updates over training instances"),
-      figure<&F::seconds>("seconds", "s", "wall time on the clock"),
-      figure<&F::cpu_seconds>("cpu_seconds", "s", "CPU time on the clock"),
-      figure<&F::peak_rss_bytes>("peak_rss_bytes", "bytes", "most memory that the process held"),
-      figure<&F::test_accuracy>("test_accuracy", "", "share of right positions"),
-      figure<&F::test_metrics>("test_metrics", "", "metrics of the test set, by name"),
-      figure<&F::features>("features", "", "of the training set"),
-      figure<&F::features_kept>("features_kept", "", "those that can enter at this lambda"),
-      figure<&F::nonzeros>("nonzeros", "", "entries of the training set's design matrix"),
-      figure<&F::matrix_bytes>("matrix_bytes", "bytes", "that this matrix takes, by row and by column"),
-      {"", "audits", "", FieldType::kCount, kModel, "losses of the solver that were checked",
+       [](Run& run, const nlohmann::json& value) { set_value(run.result.certificate.nnz, value); }, kModel},
+      figure("kkt", "max norm of the minimum-norm subgradient; none of the hinge loss", &F::certificate,
+             &Certificate::kkt),
+      field<Run>("", "relative_kkt", "kkt / (kkt at w = 0)",
+                 [](const Run& run) { return run.result.relative_kkt(); })
+          .used(kModel),
+      figure("dual", "best lower bound on min F, rounding taken off", &F::certificate, &Certificate::dual),
+      figure("rounding", "by how much rounding may have changed the objective", &F::certificate,
+             &Certificate::rounding),
+      field<Run>("", "gap", "objective - dual, at least rounding",
+                 [](const Run& run) { return run.result.certificate.gap(); })
+          .used(kModel),
+      field<Run>("", "relative_gap", "gap / objective",
+                 [](const Run& run) { return run.result.certificate.relative_gap(); })
+          .used(kModel),
+      figure("kkt_at_zero", "kkt at w = 0", &F::kkt_at_zero),
+      figure("iterations", "of the solver", &F::iterations),
+      figure("passes", "oracle calls of the solver over training instances", &F::passes),
+      figure("updates", "parameter updates over training instances", &F::updates),
+      figure("seconds", "wall time on the clock", &F::seconds).in("s"),
+      figure("cpu_seconds", "CPU time on the clock", &F::cpu_seconds).in("s"),
+      figure("peak_rss_bytes", "most memory that the process held", &F::peak_rss_bytes).in("bytes"),
+      figure("test_accuracy", "share of right positions", &F::test_accuracy),
+      figure("test_metrics", "metrics of the test set, by name", &F::test_metrics),
+      figure("features", "of the training set", &F::features),
+      figure("features_kept", "those that can enter at this lambda", &F::features_kept),
+      figure("nonzeros", "entries of the training set's design matrix", &F::nonzeros),
+      figure("matrix_bytes", "that this matrix takes, by row and by column", &F::matrix_bytes).in("bytes"),
+      {"", "audits", "losses of the solver that were checked", FieldType::kCount,
        [](const Run& run) { return run.result.audits ? Json(run.result.audits->count) : Json(); },
-       [](Run& run, const nlohmann::json& value) {
-         if (!value.is_null()) set_value(run.result.audits.emplace().count, value);
-       }},
-      {"", "audit_max_difference", "", FieldType::kReal, kModel, "the largest relative difference in audits",
+       [](Run& run, const nlohmann::json& value) { set_value(run.result.audits.emplace().count, value); },
+       kModel},
+      {"", "audit_max_difference", "the largest relative difference in audits", FieldType::kReal,
        [](const Run& run) {
          const std::optional<Audits>& audits = run.result.audits;
          return number_json(audits && audits->count > 0 ? audits->largest : kNaN);
        },
        [](Run& run, const nlohmann::json& value) {
-         if (!value.is_null() && run.result.audits) set_value(run.result.audits->largest, value);
-       }},
-      figure<&F::notes>("notes", "", "what the solver tells; of a path, by its last solve"),
-      figure<&F::phases>("phases", "", "of a profiled run: how its time was spent", kRecord),
-      figure<&F::tighten>("tighten", "", "the search for a better bound after the run"),
-      figure<&F::lambda_max>("lambda_max", "", "of a path: smallest lambda at which w = 0 is optimal"),
-      figure<&F::points_done>("points", "", "of a path: lambdas that were done"),
-      figure<&F::points_asked>("points_asked", "", "of a path: lambdas"),
-      figure<&F::violations>("violations", "", "of a path: weights that the strong rule wrongly left out"),
-      figure<&F::rounds>("rounds", "", "of a path: solves"),
-      figure<&F::data_digest>("data_digest", "", "of the training set"),
-      figure<&F::description>("description", "", "the data in one line"),
-      figure<&F::oracle>("oracle", "", "registered name of the oracle"),
-      text<&Run::result, &F::trainer>("", "trainer",
-                                      "the program of its own that made the run, with its version"),
-      figure<&F::warnings>("warnings", "", "of such a run: what does not fit what the program says of it",
-                           kRecord),
-      seconds_of<&F::load_seconds>("load_seconds", "reading the data"),
-      seconds_of<&F::setup_seconds>("setup_seconds", "feature reduction, buffers and kkt at w = 0"),
-      seconds_of<&F::warm_up_seconds>("warm_up_seconds", "inference before the clock started"),
-      seconds_of<&F::sampling_seconds>("sampling_seconds", "samples of the monitor"),
-      seconds_of<&F::gap_seconds>("gap_seconds", "bounds that the gap target asked for"),
-      seconds_of<&F::certify_seconds>("certify_seconds", "certificate at the end"),
-      seconds_of<&F::wall_seconds>("wall_seconds", "the process of the run"),
-      timing<&Timing::comparable>("comparable", "with other runs on the same machine"),
-      text<&Run::timing, &Timing::not_comparable_because>("timing", "not_comparable_because",
-                                                          "why the timing is not comparable"),
-      timing<&Timing::cpus>("cpus", "CPUs that the process may run on", kRecord),
-      timing<&Timing::memory_nodes>("memory_nodes", "NUMA nodes that its memory is spread over", kRecord),
-      timing<&Timing::environment>("environment", "NAME=VALUE, set for the process", kRecord),
-      best<&BestKnown::objective>("objective", "f*: F of the reference run"),
-      best<&BestKnown::relative_kkt>("relative_kkt", "of the reference run"),
-      best<&BestKnown::relative_gap>("relative_gap", "of the reference run"),
-      best<&BestKnown::kkt_at_zero>("kkt_at_zero", "of the reference run"),
-      of_program<&V::version>("version", "of proxbench"),
-      of_program<&V::git_revision>("git_revision", "of its sources"),
-      of_program<&V::git_dirty>("git_dirty", "whether the sources differed from it"),
-      of_program<&V::compiler>("compiler", "its name and version"),
-      of_program<&V::flags>("flags", "of the compiler"),
-      of_program<&V::build_type>("build_type", "of CMake"),
-      of_program<&V::instruction_set>("instruction_set", "of the hot loops"),
-      of_machine<&V::machine>("name", "", "of the machine"),
-      of_machine<&V::cpu>("cpu", "", "its model"),
-      of_machine<&V::cores>("cores", "", "usable by the launcher"),
-      of_machine<&V::caches>("caches", "", "of the first CPU"),
-      of_machine<&V::memory_bytes>("memory_bytes", "bytes", "of the machine"),
-      of_machine<&V::id>("id", "", "a hash that tells this machine from others"),
-      of_machine<&V::kernel>("kernel", "", "its name and release"),
-      of_machine<&V::os>("os", "", "name of the operating system"),
-      made<&V::libraries>("libraries", "versions", kRecord),
-      made<&V::settings>("settings", "environment variables that concern threads and memory", kRecord),
-      made<&V::command>("command", "command line of the launcher", kRecord),
-      made<&V::time>("time", "when the run started, UTC"),
-      made<&V::load>("load", "averages over 1, 5 and 15 minutes", kRecord),
-      made<&V::governor>("governor", "of the CPUs' clock frequency", kRecord),
-      made<&V::affinity>("affinity", "CPUs that the launcher may run on", kRecord),
-      made<&V::slurm>("slurm", "the job of a cluster", kRecord),
+         if (run.result.audits) set_value(run.result.audits->largest, value);
+       },
+       kModel},
+      figure("notes", "what the solver tells; of a path, by its last solve", &F::notes),
+      figure("phases", "of a profiled run: how its time was spent", &F::phases).used(kRecord),
+      figure("tighten", "the search for a better bound after the run", &F::tighten),
+      figure("lambda_max", "of a path: smallest lambda at which w = 0 is optimal", &F::lambda_max),
+      figure("points", "of a path: lambdas that were done", &F::points_done),
+      figure("points_asked", "of a path: lambdas", &F::points_asked),
+      figure("violations", "of a path: weights that the strong rule wrongly left out", &F::violations),
+      figure("rounds", "of a path: solves", &F::rounds),
+      figure("data_digest", "of the training set", &F::data_digest),
+      figure("description", "the data in one line", &F::description),
+      figure("oracle", "registered name of the oracle", &F::oracle),
+      or_null(figure("trainer", "the program of its own that made the run, with its version", &F::trainer)
+                  .used(kColumn)),
+      figure("warnings", "of such a run: what does not fit what the program says of it", &F::warnings)
+          .used(kRecord),
+      seconds_of("load_seconds", "reading the data", &F::load_seconds).in("s"),
+      seconds_of("setup_seconds", "feature reduction, buffers and kkt at w = 0", &F::setup_seconds).in("s"),
+      seconds_of("warm_up_seconds", "inference before the clock started", &F::warm_up_seconds).in("s"),
+      seconds_of("sampling_seconds", "samples of the monitor", &F::sampling_seconds).in("s"),
+      seconds_of("gap_seconds", "bounds that the gap target asked for", &F::gap_seconds).in("s"),
+      seconds_of("certify_seconds", "certificate at the end", &F::certify_seconds).in("s"),
+      seconds_of("wall_seconds", "the process of the run", &F::wall_seconds).in("s"),
+      timing("comparable", "with other runs on the same machine", &Timing::comparable),
+      or_null(timing("not_comparable_because", "why the timing is not comparable",
+                     &Timing::not_comparable_because)),
+      timing("cpus", "CPUs that the process may run on", &Timing::cpus).used(kRecord),
+      timing("memory_nodes", "NUMA nodes that its memory is spread over", &Timing::memory_nodes)
+          .used(kRecord),
+      timing("environment", "NAME=VALUE, set for the process", &Timing::environment).used(kRecord),
+      best("objective", "f*: F of the reference run", &BestKnown::objective),
+      best("relative_kkt", "of the reference run", &BestKnown::relative_kkt),
+      best("relative_gap", "of the reference run", &BestKnown::relative_gap),
+      best("kkt_at_zero", "of the reference run", &BestKnown::kkt_at_zero),
+      of_program("version", "of proxbench", &V::version),
+      of_program("git_revision", "of its sources", &V::git_revision),
+      of_program("git_dirty", "whether the sources differed from it", &V::git_dirty),
+      of_program("compiler", "its name and version", &V::compiler),
+      of_program("flags", "of the compiler", &V::flags),
+      of_program("build_type", "of CMake", &V::build_type),
+      of_program("instruction_set", "of the hot loops", &V::instruction_set),
+      of_machine("name", "of the machine", &V::machine),
+      of_machine("cpu", "its model", &V::cpu),
+      of_machine("cores", "usable by the launcher", &V::cores),
+      of_machine("caches", "of the first CPU", &V::caches),
+      of_machine("memory_bytes", "of the machine", &V::memory_bytes).in("bytes"),
+      of_machine("id", "a hash that tells this machine from others", &V::id),
+      of_machine("kernel", "its name and release", &V::kernel),
+      of_machine("os", "name of the operating system", &V::os),
+      made("libraries", "versions", &V::libraries).used(kRecord),
+      made("settings", "environment variables that concern threads and memory", &V::settings).used(kRecord),
+      made("command", "command line of the launcher", &V::command).used(kRecord),
+      made("time", "when the run started, UTC", &V::time),
+      made("load", "averages over 1, 5 and 15 minutes", &V::load).used(kRecord),
+      made("governor", "of the CPUs' clock frequency", &V::governor).used(kRecord),
+      made("affinity", "CPUs that the launcher may run on", &V::affinity).used(kRecord),
+      made("slurm", "the job of a cluster", &V::slurm).used(kRecord),
   };
   return all;
 }

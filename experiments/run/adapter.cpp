@@ -67,8 +67,7 @@ Trainer ask_adapter(const std::string& name, const std::string& program) {
   Trainer out;
   out.adapter = adapter_named(name);
   if (out.adapter.empty()) {
-    out.missing = fmt::format("no adapter '{}' in {}", name,
-                              fmt::join(std::vector<std::string>{PROXBENCH_TRAINERS}, ", "));
+    out.missing = fmt::format("no adapter '{}' in {}", name, PROXBENCH_TRAINERS);
     return out;
   }
   prepare_environment();
@@ -116,8 +115,8 @@ std::string algorithm_of(const Trainer& trainer, const RunParameters& job) {
     if (has(penalties, penalty)) fitting.push_back(name);
   if (asked.empty() ? !fitting.empty() : has(fitting, asked)) return asked.empty() ? fitting.front() : asked;
   throw TrainerMismatch(fmt::format("{}: found algorithm '{}' with {}, expected one of: {}", trainer.name,
-                                  asked, Penalty{job.lambda, job.mu}.text(),
-                                  fitting.empty() ? "none" : fmt::format("{}", fmt::join(fitting, ", "))));
+                                    asked, Penalty{job.lambda, job.mu}.text(),
+                                    fitting.empty() ? "none" : fmt::format("{}", fmt::join(fitting, ", "))));
 }
 
 std::string trainer_title(const RunParameters& job) {

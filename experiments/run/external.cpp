@@ -33,10 +33,6 @@ struct TrainerRun {
 };
 
 /// What an adapter reports about a model besides its weights; NaN: not reported.
-struct ModelFacts {
-  double iterations, objective, objective_error, fit_seconds;
-};
-
 double fact_of(const Model& model, const char* key) {
   const auto found = model.header.find(key);
   double value = kNaN;
@@ -83,7 +79,7 @@ class ExternalTraining {
       structure = train.outputs() == 2 ? "binary" : "multiclass";
     if (std::ranges::find(trainer_.structures, structure) == trainer_.structures.end())
       throw TrainerMismatch(fmt::format("{}: found data for '{}', expected: {}", trainer_.name, structure,
-                                      fmt::join(trainer_.structures, ", ")));
+                                        fmt::join(trainer_.structures, ", ")));
     std::string why;
     for (const std::string& format : trainer_.formats) {
       try {
@@ -156,7 +152,7 @@ class ExternalTraining {
          slice = std::chrono::milliseconds(50)) {
       if (const std::uint64_t peak = process.peak_rss_bytes(); peak > 0) run.peak_rss_bytes = peak;
       const double now = wall_seconds();
-      run.interrupted = run.interrupted || (hooks_.interrupt != nullptr && hooks_.interrupt->load());
+      run.interrupted = run.interrupted || hooks_.stop();
       run.out_of_time = run.out_of_time || (limit > 0.0 && now - began > limit);
       if (!run.interrupted && !run.out_of_time) continue;
       constexpr double kGrace = 2.0;
@@ -214,17 +210,16 @@ class ExternalTraining {
                                    UnknownFeatures::kReject);
     const double evaluated = wall_seconds();
     outcome_.notes["model_seconds"] = evaluated - read;
-    const ModelFacts facts{fact_of(model, "iterations"), fact_of(model, "objective"),
-                           fact_of(model, "objective_error"), fact_of(model, "fit_seconds")};
-    if (!std::isnan(facts.fit_seconds)) outcome_.notes["fit_seconds"] = facts.fit_seconds;
+    if (const double fit = fact_of(model, "fit_seconds"); !std::isnan(fit))
+      outcome_.notes["fit_seconds"] = fit;
     const bool same = !outcome_.trace.empty() && w.index == outcome_.w.index && w.value == outcome_.w.value;
     outcome_.w = std::move(w);
-    take_sample(stop, run, facts);
+    take_sample(stop, run, model);
     outcome_.certify_seconds += wall_seconds() - evaluated;
-    return !ended(stop, facts, same);
+    return !ended(stop, fact_of(model, "iterations"), same);
   }
 
-  void take_sample(double stop, const TrainerRun& run, const ModelFacts& facts) {
+  void take_sample(double stop, const TrainerRun& run, const Model& model) {
     if (std::isnan(start_seconds_)) {
       start_seconds_ = run.wall_seconds;
       start_cpu_seconds_ = run.end.cpu_seconds;
@@ -237,8 +232,8 @@ class ExternalTraining {
     Sample sample;
     sample.seconds = std::max(run.wall_seconds - start_seconds_, kFinest);
     sample.cpu_seconds = std::max(run.end.cpu_seconds - start_cpu_seconds_, 0.0);
-    const double counted = trainer_.by_iterations ? stop : 0.0;
-    sample.iteration = static_cast<std::int64_t>(std::isnan(facts.iterations) ? counted : facts.iterations);
+    const double told = fact_of(model, "iterations"), counted = trainer_.by_iterations ? stop : 0.0;
+    sample.iteration = static_cast<std::int64_t>(std::isnan(told) ? counted : told);
     sample.passes = kNaN;
     sample.objective = at.objective;
     sample.loss = at.loss;
@@ -246,26 +241,28 @@ class ExternalTraining {
     sample.kkt = at.kkt;
     sample.gap = at.objective - lower_bound_;
     if (data_.test_set() != nullptr) data_.test_set()->measure(outcome_.w, sample);
-    if (trainer_.prints_objective) compare_objective(stop, facts, at);
+    if (trainer_.prints_objective) compare_objective(stop, model, at);
     peak_rss_bytes_ = run.peak_rss_bytes > 0 ? run.peak_rss_bytes : run.end.peak_rss_bytes;
     outcome_.trace.push_back(sample);
     if (hooks_.on_sample) hooks_.on_sample(sample);
   }
 
-  void compare_objective(double stop, const ModelFacts& facts, const Certificate& at) {
+  void compare_objective(double stop, const Model& model, const Certificate& at) {
     // The trainer's own sums have rounding errors, too: by at most this share.
     constexpr double kItsRounding = 1e-9;
-    const double allowed = facts.objective_error + at.rounding + kItsRounding * std::abs(at.objective);
-    if (!(std::abs(facts.objective - at.objective) > allowed)) return;
+    const double its = fact_of(model, "objective");
+    const double allowed =
+        fact_of(model, "objective_error") + at.rounding + kItsRounding * std::abs(at.objective);
+    if (!(std::abs(its - at.objective) > allowed)) return;
     outcome_.warnings = {fmt::format("stopped at {:g} it prints the objective {}, its weights have {}", stop,
-                                     facts.objective, at.objective)};
+                                     its, at.objective)};
   }
 
-  bool ended(double stop, const ModelFacts& facts, bool same) {
+  bool ended(double stop, double iterations, bool same) {
     const Certificate& at = outcome_.certificate;
     const bool by_itself =
-        same || (trainer_.by_iterations ? facts.iterations < stop : stop * trainer_.growth < kLeastTolerance);
-    if (hooks_.interrupt != nullptr && hooks_.interrupt->load())
+        same || (trainer_.by_iterations ? iterations < stop : stop * trainer_.growth < kLeastTolerance);
+    if (hooks_.stop())
       outcome_.status = Status::kInterrupted;
     else if (at.objective <= job_.objective_target)
       outcome_.status = Status::kTargetReached;

@@ -61,7 +61,7 @@ constexpr double kAuditTolerance = 1e-8;
 class Path {
  public:
   Path(const LoadedData& data, const RunParameters& settings, std::span<const Penalty> penalties,
-       const PathHooks& hooks, const PathStart& start)
+       const RunHooks& hooks, const PathStart& start)
       : data_(data),
         settings_(settings),
         penalties_(penalties),
@@ -90,7 +90,7 @@ class Path {
     outcome_.warm_up_seconds = warm_up(first, {}, settings.warm_up, hooks.interrupt);
   }
 
-  PathOutcome run() {
+  RunOutcome run() {
     begin();
     for (std::size_t k = 0; k < penalties_.size() && done(*outcome_.status); ++k) point(k);
     outcome_.w = expanded(w_);
@@ -99,7 +99,7 @@ class Path {
   }
 
  private:
-  bool interrupted() const { return hooks_.interrupt != nullptr && hooks_.interrupt->load(); }
+  OnClock on_clock() { return {outcome_, data_.parallel().processes()}; }
   Objective objective(const Penalty& penalty) const {
     return data_.objective(reduced_, penalty.lambda, penalty.mu, settings_.loss);
   }
@@ -122,7 +122,7 @@ class Path {
     const double lambda = penalties_.front().lambda;
     const double threshold = strong_threshold(lambda, lambda_before_);
     if (w_.nnz() == 0 && zero_is_optimal(lambda)) return;
-    const OnClock on_clock(outcome_, data_.parallel().processes());
+    const OnClock clock = on_clock();
     Objective at_start = objective(penalties_.front());
     evaluate(at_start, lambda, threshold);
     set_candidates(threshold);
@@ -192,7 +192,7 @@ class Path {
       }
       std::vector<Coord> wrong;
       {
-        const OnClock on_clock(outcome_, data_.parallel().processes());
+        const OnClock clock = on_clock();
         evaluate(checker, next, threshold);
         wrong = violators(lambda, point.kkt_target);
       }
@@ -206,7 +206,7 @@ class Path {
       candidates_ = std::move(all);
     }
     finish(checker, point);
-    const OnClock on_clock(outcome_, data_.parallel().processes());
+    const OnClock clock = on_clock();
     if (k + 1 < penalties_.size()) set_candidates(threshold);
   }
 
@@ -215,14 +215,14 @@ class Path {
     MonitorOptions options = monitor_options(settings_);
     options.objective_target = -std::numeric_limits<double>::infinity();
     options.time_limit -= outcome_.seconds;
-    if (interrupted()) return Status::kInterrupted;
+    if (hooks_.stop()) return Status::kInterrupted;
     if (!(options.time_limit > 0.0)) return Status::kTimeLimit;
     Objective seen = [&] {
-      const OnClock on_clock(outcome_, data_.parallel().processes());
+      const OnClock clock = on_clock();
       return objective(checker.penalty());
     }();
     if (candidates_) {
-      const OnClock on_clock(outcome_, data_.parallel().processes());
+      const OnClock clock = on_clock();
       seen.restrict_to(*candidates_);
     }
     Monitor monitor(checker, seen, options, test_);
@@ -280,6 +280,7 @@ class Path {
     Certificate& c = point.certificate;
     c = certificate_of(checker, w_, found);
     c.dual = std::fmax(c.dual, lower_bound_);
+    point.status = checked_status(point.status, c, point.kkt_target, settings_.gap_target);
     Sample measured;  // of w_
     if (point.rounds > 0)
       measured = outcome_.trace.back();
@@ -325,7 +326,7 @@ class Path {
   const RunParameters& settings_;
   std::span<const Penalty> penalties_;
   bool over_mu_;
-  const PathHooks& hooks_;
+  const RunHooks& hooks_;
   const SolverInfo& solver_;
   Options options_;
   std::unique_ptr<Solver> solving_;
@@ -342,7 +343,7 @@ class Path {
   double lambda_before_ = 0.0;  ///< the lambda at which the start is optimal
   double lower_bound_ = 0.0;    ///< the best bound on min F from the solves of the current point
   std::optional<std::vector<Coord>> candidates_;  ///< none: all
-  PathOutcome outcome_;
+  RunOutcome outcome_;
 };
 
 }  // namespace
@@ -365,8 +366,8 @@ double lambda_max(const LoadedData& data, const Loss& loss) {
   return *std::max_element(largest.begin(), largest.end());
 }
 
-PathOutcome train_path(const LoadedData& data, const RunParameters& settings,
-                       std::span<const Penalty> penalties, const PathHooks& hooks, const PathStart& start) {
+RunOutcome train_path(const LoadedData& data, const RunParameters& settings,
+                      std::span<const Penalty> penalties, const RunHooks& hooks, const PathStart& start) {
   const SolverInfo& solver = solver_registry().find(settings.solver);
   for (const Penalty& penalty : penalties) require_needs(data, solver, penalty, settings.loss);
   return Path(data, settings, penalties, hooks, start).run();

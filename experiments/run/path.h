@@ -25,20 +25,6 @@ namespace proxbench {
 /// inference and one full gradient.
 double lambda_max(const LoadedData& data, const Loss& loss);
 
-/// Callbacks during a path. Samples count time and passes from the start of the path.
-struct PathHooks : RunHooks {
-  /// Called off the clock after each point; w is in the coordinates of all features.
-  std::function<void(const PathPoint&, const SparseVector& w)> on_point;
-};
-
-/// The status is kConverged if every penalty is done and every kkt reached its target. It is kGapReached if
-/// every kkt or gap reached its target. Otherwise it says what stopped the path or kept a point from its
-/// target. Figures and w belong to the last point. Costs are totals over all points. The trace covers all
-/// solves on one clock; its objective is that of the current penalty.
-struct PathOutcome : RunOutcome {
-  std::vector<PathPoint> points;  ///< the points that were completed
-};
-
 /// The result of an earlier path at its last penalty, which is above the first penalty of the path that
 /// starts here.
 struct PathStart {
@@ -46,6 +32,12 @@ struct PathStart {
   double lambda = 0.0;
 };
 
+/// The status is kConverged if every penalty is done and every kkt reached its target. It is kGapReached if
+/// every kkt or gap reached its target. Otherwise it says what stopped the path or kept a point from its
+/// target. Figures and w belong to the last point. Costs are totals over all points. The trace covers all
+/// solves on one clock; its objective is that of the current penalty. Samples count time and passes from the
+/// start of the path.
+///
 /// Solves for all penalties. There must be at least one. Along the path either lambda or mu descends
 /// strictly, and the other one is constant. The function ignores lambda, mu and objective_target of
 /// `settings`. time_limit bounds the whole path; a point that it interrupts is not among the points. The
@@ -62,8 +54,8 @@ struct PathStart {
 /// and the construction of objectives. It does not count samples, dual bounds (not even those for a gap
 /// target), audits of the states that solvers leave (KnownStart), or lambda_max. Solvers that are not `exact`
 /// see all coordinates. Throws the same errors as train().
-PathOutcome train_path(const LoadedData& data, const RunParameters& settings,
-                       std::span<const Penalty> penalties, const PathHooks& hooks = {},
-                       const PathStart& start = {});
+RunOutcome train_path(const LoadedData& data, const RunParameters& settings,
+                      std::span<const Penalty> penalties, const RunHooks& hooks = {},
+                      const PathStart& start = {});
 
 }  // namespace proxbench

@@ -35,8 +35,8 @@ std::vector<double> geometric(const LoadedData& data, double ratio, int count) {
   return PathGrid{{1.0, true}, {ratio, true}, count}.values(lambda_max(data, {}));
 }
 
-PathOutcome path_over_lambda(const LoadedData& data, const RunParameters& settings,
-                             const std::vector<double>& lambdas, const PathHooks& hooks = {}) {
+RunOutcome path_over_lambda(const LoadedData& data, const RunParameters& settings,
+                            const std::vector<double>& lambdas, const RunHooks& hooks = {}) {
   std::vector<Penalty> penalties;
   for (const double lambda : lambdas) penalties.push_back({lambda, settings.mu});
   return train_path(data, settings, penalties, hooks);
@@ -69,9 +69,9 @@ void expect_same_optima(const ProblemSpec& spec, const std::string& solver, doub
   const auto data = load(spec);
   const std::vector<double> lambdas = geometric(*data, 0.02, 12);
   std::vector<SparseVector> models;
-  PathHooks hooks;
+  RunHooks hooks;
   hooks.on_point = [&](const PathPoint&, const SparseVector& w) { models.push_back(w); };
-  const PathOutcome path = path_over_lambda(*data, settings_for(spec, solver, tol), lambdas, hooks);
+  const RunOutcome path = path_over_lambda(*data, settings_for(spec, solver, tol), lambdas, hooks);
   EXPECT_EQ(path.status, Status::kConverged);
   ASSERT_EQ(path.points.size(), lambdas.size());
   ASSERT_EQ(models.size(), lambdas.size());
@@ -108,7 +108,7 @@ TEST(Path, GoesWithOtherSolvers) {
 TEST(Path, HasLargerWeightsAndSmallerLossesAtSmallerLambdas) {
   for (const ProblemSpec& spec : {chain_spec(), tree_spec()}) {
     const auto data = load(spec);
-    const PathOutcome path = path_over_lambda(*data, settings_for(spec), geometric(*data, 0.01, 20));
+    const RunOutcome path = path_over_lambda(*data, settings_for(spec), geometric(*data, 0.01, 20));
     ASSERT_EQ(path.points.size(), 20u);
     EXPECT_EQ(path.points.front().certificate.nnz, 0u);
     EXPECT_EQ(path.points.front().rounds, 0);
@@ -151,7 +151,7 @@ TEST(Path, RepairsWhatTheStrongRuleLeavesOutWrongly) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     const auto data = load_suppressor(seed);
     const RunParameters settings = settings_for({});
-    const PathOutcome path = path_over_lambda(*data, settings, geometric(*data, 0.1, 30));
+    const RunOutcome path = path_over_lambda(*data, settings, geometric(*data, 0.1, 30));
     for (const PathPoint& point : path.points) {
       violations += point.violations;
       EXPECT_GE(point.rounds, point.violations > 0 ? 2 : 0);
@@ -164,7 +164,7 @@ TEST(Path, RepairsWhatTheStrongRuleLeavesOutWrongly) {
 TEST(Path, IsTheSameForAnyNumberOfThreads) {
   for (ProblemSpec spec : {test::large_spec(), test::large_tree_spec()}) {
     spec.sequences /= 3;
-    std::vector<PathOutcome> paths;
+    std::vector<RunOutcome> paths;
     for (const int threads : {1, 3}) {
       const auto data = load(spec, threads);
       paths.push_back(
@@ -182,11 +182,11 @@ TEST(Path, IsTheSameForAnyNumberOfThreads) {
 TEST(Path, KeepsThePointsThatAreDoneWhenItIsInterrupted) {
   const auto data = load(chain_spec());
   std::atomic<bool> interrupt = false;
-  PathHooks hooks;
+  RunHooks hooks;
   hooks.interrupt = &interrupt;
   std::size_t points = 0;
   hooks.on_point = [&](const PathPoint&, const SparseVector&) { interrupt = ++points == 4; };
-  const PathOutcome path =
+  const RunOutcome path =
       path_over_lambda(*data, settings_for(chain_spec()), geometric(*data, 0.05, 10), hooks);
   EXPECT_EQ(path.status, Status::kInterrupted);
   EXPECT_EQ(path.points.size(), 4u);
@@ -197,7 +197,7 @@ TEST(Path, KeepsThePointsThatAreDoneWhenItIsInterrupted) {
 
 TEST(Path, TellsWhatItsSolverNotes) {
   const auto data = load(chain_spec());
-  const PathOutcome path = path_over_lambda(*data, settings_for(chain_spec()), geometric(*data, 0.05, 3));
+  const RunOutcome path = path_over_lambda(*data, settings_for(chain_spec()), geometric(*data, 0.05, 3));
   ASSERT_TRUE(path.notes.contains("inner_passes"));
   EXPECT_GT(path.notes.at("inner_passes"), 0.0);
   EXPECT_EQ(path.summary()["notes"]["inner_passes"], path.notes.at("inner_passes"));
@@ -207,7 +207,7 @@ TEST(Path, EndsAtItsTimeLimit) {
   const auto data = load(chain_spec());
   RunParameters settings = settings_for(chain_spec());
   settings.time_limit = 1e-9;
-  const PathOutcome path = path_over_lambda(*data, settings, geometric(*data, 0.05, 10));
+  const RunOutcome path = path_over_lambda(*data, settings, geometric(*data, 0.05, 10));
   EXPECT_EQ(path.status, Status::kTimeLimit);
   EXPECT_LT(path.points.size(), 10u);
 }
@@ -219,7 +219,7 @@ TEST(Path, EndsEachPointAtItsGap) {
     RunParameters settings = settings_for(spec, "prox-newton", 0.0);
     settings.gap_target = 1e-3;
     const std::vector<double> lambdas = geometric(*data, 0.05, 8);
-    const PathOutcome path = path_over_lambda(*data, settings, lambdas);
+    const RunOutcome path = path_over_lambda(*data, settings, lambdas);
     EXPECT_EQ(path.status, Status::kGapReached);
     ASSERT_EQ(path.points.size(), lambdas.size());
     for (const PathPoint& point : path.points) {
@@ -239,14 +239,14 @@ TEST(Path, EndsEachPointAtItsGap) {
 TEST(Path, CertifiesNothingWithoutPoints) {
   const auto data = load(chain_spec());
   const std::atomic<bool> interrupt = true;
-  PathHooks hooks;
+  RunHooks hooks;
   hooks.interrupt = &interrupt;
-  const PathOutcome path =
+  const RunOutcome path =
       path_over_lambda(*data, settings_for(chain_spec()), geometric(*data, 0.5, 3), hooks);
   // w = 0 is the optimum of the first point, so no solve is needed.
   ASSERT_EQ(path.points.size(), 1u);
   const std::vector<double> lambdas{0.5 * lambda_max(*data, {})};
-  const PathOutcome none = path_over_lambda(*data, settings_for(chain_spec()), lambdas, hooks);
+  const RunOutcome none = path_over_lambda(*data, settings_for(chain_spec()), lambdas, hooks);
   ASSERT_TRUE(none.points.empty());
   for (const char* key : {"objective", "kkt", "dual", "gap", "relative_gap"})
     EXPECT_TRUE(none.summary()[key].is_null()) << key;
@@ -254,7 +254,7 @@ TEST(Path, CertifiesNothingWithoutPoints) {
 
 TEST(Path, HasItsTraceOnOneClock) {
   const auto data = load(chain_spec());
-  const PathOutcome path = path_over_lambda(*data, settings_for(chain_spec()), geometric(*data, 0.05, 6));
+  const RunOutcome path = path_over_lambda(*data, settings_for(chain_spec()), geometric(*data, 0.05, 6));
   ASSERT_FALSE(path.trace.empty());
   for (std::size_t i = 1; i < path.trace.size(); ++i) {
     EXPECT_GE(path.trace[i].seconds, path.trace[i - 1].seconds);
@@ -269,7 +269,7 @@ TEST(Path, IsZeroAboveLambdaMax) {
   const auto data = load(chain_spec());
   const double max = lambda_max(*data, {});
   const std::vector<double> lambdas{3.0 * max, 2.0 * max, max};
-  const PathOutcome path = path_over_lambda(*data, settings_for(chain_spec()), lambdas);
+  const RunOutcome path = path_over_lambda(*data, settings_for(chain_spec()), lambdas);
   ASSERT_EQ(path.points.size(), 3u);
   EXPECT_EQ(path.summary()["iterations"], 0);
   EXPECT_EQ(path.w.nnz(), 0u);
@@ -284,10 +284,10 @@ TEST(Path, OverMuEveryPointIsTheOptimumOfItsPenalty) {
         const std::vector<Penalty> penalties =
             PathGrid{{10.0}, {0.05}, 8, PathOf::kMu}.penalties(lambda, lambda_max(*data, {}));
         std::vector<SparseVector> models;
-        PathHooks hooks;
+        RunHooks hooks;
         hooks.on_point = [&](const PathPoint&, const SparseVector& w) { models.push_back(w); };
         // Without l1, owl-qn sees a decrease of F through its rounding down to about 1e-8.
-        const PathOutcome path = train_path(*data, settings_for(spec, solver, 1e-7), penalties, hooks);
+        const RunOutcome path = train_path(*data, settings_for(spec, solver, 1e-7), penalties, hooks);
         EXPECT_EQ(path.status, Status::kConverged);
         ASSERT_EQ(path.points.size(), penalties.size());
         for (std::size_t k = 0; k < penalties.size(); ++k) {

@@ -183,16 +183,20 @@ const LoadedPlugin& load_plugin(const fs::path& given) {
   const std::uint64_t hash = XXH3_64bits(bytes.data(), bytes.size());
   check_others(file, hash);
   const Plugin plugin = contents_of(file);
-  check_infos(file, "solver", solver_registry(), plugin, &Plugin::solvers, &SolverInfo::make);
-  check_infos(file, "oracle", oracle_registry(), plugin, &Plugin::oracles, &OracleInfo::make);
-  check_infos(file, "data format", data_format_registry(), plugin, &Plugin::formats, &DataFormatInfo::read);
-  check_infos(file, "metric", metric_registry(), plugin, &Plugin::metrics, &MetricInfo::measure);
+  const auto each_kind = [&](const auto& act) {
+    act("solver", &Plugin::solvers, solver_registry(), &SolverInfo::make, add_solver);
+    act("oracle", &Plugin::oracles, oracle_registry(), &OracleInfo::make, add_oracle);
+    act("data format", &Plugin::formats, data_format_registry(), &DataFormatInfo::read, add_data_format);
+    act("metric", &Plugin::metrics, metric_registry(), &MetricInfo::measure, add_metric);
+  };
+  each_kind([&](const char* what, auto kind, const auto& known, auto function, auto) {
+    check_infos(file, what, known, plugin, kind, function);
+  });
   for (const OracleInfo& info : plugin.oracles.items()) check_extra_names(file, info);
   for (const DataFormatInfo& info : plugin.formats.items()) check_options(file, info);
-  for (const SolverInfo& info : plugin.solvers.items()) add_solver(info);
-  for (const OracleInfo& info : plugin.oracles.items()) add_oracle(info);
-  for (const DataFormatInfo& info : plugin.formats.items()) add_data_format(info);
-  for (const MetricInfo& info : plugin.metrics.items()) add_metric(info);
+  each_kind([&](const char*, auto kind, const auto&, auto, auto add) {
+    for (const auto& info : (plugin.*kind).items()) add(info);
+  });
   plugins().push_back({file, hash, plugin});
   return plugins().back();
 }

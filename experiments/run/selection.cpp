@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "core/data/sharing.h"
 #include "experiments/base/files.h"
 #include "experiments/data/files.h"
 #include "experiments/metrics/metrics.h"
@@ -133,19 +134,21 @@ class Selector {
     const std::span<const Penalty> left = std::span(penalties_).subspan(out.values.size());
     if (left.empty()) return;
     hooks_.tell(split.name);
-    const PathStart start = out.last;
-    PathHooks hooks;
+    const PathStart start{{out.index, out.weight}, out.lambda};
+    RunHooks hooks;
     hooks.on_point = [&](const PathPoint& point, const SparseVector& w) {
       out.values.push_back(judge.measure(w));
       out.nnz.push_back(static_cast<double>(point.certificate.nnz));
-      out.last = {w, point.lambda};
+      out.index = w.index;
+      out.weight = w.value;
+      out.lambda = point.lambda;
     };
     path(split.held_out, left, split.name, hooks, start);
   }
 
   /// Trains on all training instances but these.
-  PathOutcome path(const std::vector<Index>& without, std::span<const Penalty> penalties,
-                   const std::string& name, PathHooks hooks, const PathStart& start) {
+  RunOutcome path(const std::vector<Index>& without, std::span<const Penalty> penalties,
+                  const std::string& name, RunHooks hooks, const PathStart& start) {
     hooks.interrupt = hooks_.interrupt;
     if (hooks_.on_sample) hooks.on_sample = [&](const Sample& sample) { hooks_.on_sample(name, sample); };
     const auto on = [&](const LoadedData& data) {
@@ -154,7 +157,7 @@ class Selector {
     std::vector<Index> rest;
     std::ranges::set_difference(all_of(data_.train().instances()), without, std::back_inserter(rest));
     const bool whole = without.empty() && selection_.processes == nullptr;
-    PathOutcome outcome = whole ? on(data_) : on(part(rest));
+    RunOutcome outcome = whole ? on(data_) : on(part(rest));
     interrupted_ = outcome.status == Status::kInterrupted;
     if (!interrupted_ && outcome.points.size() < penalties.size())
       throw Error(fmt::format("{}: {} after {} of {} points, expected all of them", name,
@@ -222,24 +225,7 @@ void check(const LoadedData& data, const SelectionSettings& selection) {
 Dataset select_instances(const Dataset& data, std::span<const Index> instances) {
   Dataset out;
   DesignMatrix::Builder builder;
-  std::vector<double> scratch;
-  for (const Index i : instances) {
-    for (Index p = data.begin[i]; p < data.begin[i + 1]; ++p) {
-      const auto features = data.x.row(p);
-      const auto values = data.x.row_values(p, scratch);
-      for (std::size_t e = 0; e < features.size(); ++e)
-        builder.add(features[e], values.empty() ? 1.0 : values[e]);
-      builder.end_position();
-      if (const auto name = data.unknown_gold.find(p); name != data.unknown_gold.end())
-        out.unknown_gold[static_cast<Index>(out.gold.size())] = name->second;
-      out.gold.push_back(data.gold[p]);
-      if (!data.quality.empty()) out.quality.push_back(data.quality[p]);
-      if (!data.counts.empty()) out.counts.push_back(data.counts[p]);
-      if (!data.on.empty()) out.on.add(data.on.at(p));
-    }
-    out.begin.push_back(static_cast<Index>(out.gold.size()));
-  }
-  out.hierarchy = data.hierarchy;
+  for (const Index i : instances) add_instance(out, data, i, &builder);
   out.description =
       fmt::format("{}, {} of {} instances", data.description, instances.size(), data.instances());
   set_rows(out, std::move(builder), data.vocabulary);
@@ -299,12 +285,7 @@ namespace {
 /// One instance without its X, for metrics.
 Dataset gold_of(const Dataset& data, std::size_t instance) {
   Dataset out;
-  out.gold.assign(data.gold.begin() + data.begin[instance], data.gold.begin() + data.begin[instance + 1]);
-  for (Index p = data.begin[instance]; p < data.begin[instance + 1] && !data.on.empty(); ++p)
-    out.on.add(data.on.at(p));
-  out.begin.push_back(static_cast<Index>(out.gold.size()));
-  out.vocabulary = data.vocabulary;
-  out.hierarchy = data.hierarchy;
+  add_instance(out, data, static_cast<Index>(instance));
   return out;
 }
 

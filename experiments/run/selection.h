@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/base/json_members.h"
 #include "experiments/metrics/metrics.h"
 #include "experiments/run/hooks.h"
 #include "experiments/run/path.h"
@@ -48,6 +49,12 @@ class HeldOut {
   struct Value {
     double value, standard_error;
     std::map<std::string, double> others;  ///< if the measure is a metric: the other metrics by name
+
+    static auto members() {
+      return std::tuple(std::pair("value", &Value::value),
+                        std::pair("standard_error", &Value::standard_error),
+                        std::pair("others", &Value::others));
+    }
   };
   Value measure(const SparseVector& w) const;  ///< w is in the coordinates of the data
 
@@ -102,7 +109,7 @@ struct ModelSelection {
   /// If true, `points` holds the points known so far, and nothing is chosen.
   bool interrupted = false;
   std::filesystem::path kept_in;  ///< the file from which the same call continues; empty: no point is known
-  PathOutcome refit;              ///< on all training instances, down to the chosen penalty
+  RunOutcome refit;               ///< on all training instances, down to the chosen penalty
 };
 
 /// Takes penalties as train_path() does, at least two with `more_points`. The seed of `settings` also draws

@@ -11,11 +11,19 @@
 
 namespace proxbench {
 
-/// The results of a path on one split, by point, and the weights of its last point.
+/// The results of a path on one split, by point, and the weights and the lambda of its last point.
 struct Measured {
   std::vector<HeldOut::Value> values;
   std::vector<double> nnz;
-  PathStart last;
+  std::vector<Coord> index;
+  std::vector<double> weight;
+  double lambda = 0.0;
+
+  static auto members() {
+    return std::tuple(std::pair("values", &Measured::values), std::pair("nnz", &Measured::nnz),
+                      std::pair("index", &Measured::index), std::pair("weight", &Measured::weight),
+                      std::pair("lambda", &Measured::lambda));
+  }
 };
 
 /// Returns a name like "select-0123456789abcdef.json". It is a hash of everything that decides the results:

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/data/sharing.h"
 #include "experiments/base/files.h"
 #include "experiments/data/sequences/named_sequences.h"
 #include "experiments/run/launch.h"
@@ -221,18 +222,8 @@ double Marginals::at(Index position, Index output) const {
 }
 
 void Predictions::add(const DataBatch& batch, const Tagged& tagged) {
-  const Dataset& more = batch.data;
-  const auto before = static_cast<Index>(data.positions());
-  const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
-  data.vocabulary = more.vocabulary;
-  data.hierarchy = more.hierarchy;
-  for (std::size_t i = 0; i < more.instances(); ++i) data.begin.push_back(before + more.begin[i + 1]);
-  for (const auto& [position, name] : more.unknown_gold) data.unknown_gold[before + position] = name;
-  append(data.gold, more.gold);
-  append(data.quality, more.quality);
-  append(data.counts, more.counts);
-  for (std::size_t p = 0; p < more.positions() && !more.on.empty(); ++p) data.on.add(more.on.at(p));
-  append(outputs, tagged.outputs);
+  for (Index i = 0; i < batch.data.instances(); ++i) add_instance(data, batch.data, i);
+  outputs.insert(outputs.end(), tagged.outputs.begin(), tagged.outputs.end());
 }
 
 }  // namespace proxbench

@@ -204,19 +204,11 @@ RunOutcome train_from(const LoadedData& data, const RunParameters& settings, Spa
   monitor.finish(result.iterations, result.w, result.working_set);
 
   const double ended = wall_seconds();
-  outcome.status = result.status;
   outcome.trace = monitor.trace();
   outcome.certificate = certify(evaluator, result.w);
   outcome.certificate.dual = std::fmax(outcome.certificate.dual, monitor.lower_bound());
-  // The scores of a solver may have drifted away from those of w, from rounding far from the optimum.
-  constexpr double kAgrees = 1.01;
-  if (outcome.status == Status::kConverged &&
-      outcome.certificate.kkt > kAgrees * settings.tol * outcome.kkt_at_zero)
-    outcome.status = Status::kStalled;
-  // A solve that stalled may have reached the gap at its last point without anybody looking.
-  if (outcome.status == Status::kStalled && settings.gap_target > 0.0 &&
-      outcome.certificate.relative_gap() <= settings.gap_target)
-    outcome.status = Status::kGapReached;
+  outcome.status = checked_status(result.status, outcome.certificate, settings.tol * outcome.kkt_at_zero,
+                                  settings.gap_target);
   if (!std::isfinite(outcome.certificate.objective)) outcome.status = Status::kDiverged;
   if (outcome.status == Status::kDiverged)
     outcome.certificate.kkt = outcome.certificate.dual = std::numeric_limits<double>::quiet_NaN();
@@ -227,6 +219,13 @@ RunOutcome train_from(const LoadedData& data, const RunParameters& settings, Spa
   if (settings.profile) outcome.phases = phase_costs(profile, monitor.seconds());
   set_facts(data, outcome);
   return outcome;
+}
+
+Status checked_status(Status said, const Certificate& found, double kkt_target, double gap_target) {
+  constexpr double kAgrees = 1.01;
+  if (said == Status::kConverged && found.kkt > kAgrees * kkt_target) said = Status::kStalled;
+  const bool proven = gap_target > 0.0 && found.relative_gap() <= gap_target;
+  return said == Status::kStalled && proven ? Status::kGapReached : said;
 }
 
 std::string missing_loss_text(const RunOutcome& outcome) {

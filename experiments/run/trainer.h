@@ -26,12 +26,17 @@ struct RunHooks {
   std::function<void(const Sample&)> on_sample;  ///< off the clock
   const std::atomic<bool>* interrupt = nullptr;  ///< set to stop at the next iteration
   bool with_test = true;                         ///< whether samples measure the test set
+  /// Called off the clock after each point of a path; w is in the coordinates of all features.
+  std::function<void(const PathPoint&, const SparseVector& w)> on_point = {};
+
+  bool stop() const { return interrupt != nullptr && interrupt->load(); }
 };
 
 struct RunOutcome : RunFigures {
   RunParameters parameters;  ///< as used: all options, threads and back end of the data
   SparseVector w;
   std::vector<Sample> trace;
+  std::vector<PathPoint> points;  ///< of a path, those that were completed
 
   nlohmann::ordered_json summary() const { return summary_json(parameters, *this); }
 };
@@ -139,6 +144,11 @@ void count_solve(const Monitor& monitor, const Objective& seen, const SolveResul
                  RunFigures& figures);
 /// Copies the test results of a sample.
 void set_test_figures(const Sample& measured, RunFigures& figures);
+
+/// Returns kStalled if a solver says that it converged but the certified kkt is above `kkt_target`: its
+/// scores may have drifted away from those of w. Returns kGapReached if a solve that stalled has reached a
+/// gap target.
+Status checked_status(Status said, const Certificate& found, double kkt_target, double gap_target);
 
 /// The monitor options that train() and train_path() derive from settings.
 MonitorOptions monitor_options(const RunParameters& settings);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
@@ -76,13 +77,13 @@ void tighten_within_limit(const LoadedData& data, RunParameters job, const std::
   tighten(data, job, outcome, &interrupt);
 }
 
-PathOutcome run_path(const LoadedData& data, RunParameters job, const Options& data_options,
-                     const fs::path& folder, const PathHooks& of_trace) {
+RunOutcome run_path(const LoadedData& data, RunParameters job, const Options& data_options,
+                    const fs::path& folder, const RunHooks& of_trace) {
   const PathOf of = job.path_of_mu ? PathOf::kMu : PathOf::kLambda;
   const std::vector<Penalty> penalties =
       parse_path(job.path, of).penalties(of == PathOf::kMu ? job.lambda : job.mu, lambda_max(data, job.loss));
   LineByLine<PathPoint> points(folder / "path.csv", path_columns());
-  PathHooks hooks = of_trace;
+  RunHooks hooks = of_trace;
   hooks.on_point = [&](const PathPoint& point, const SparseVector& w) {
     job.lambda = point.lambda;
     job.mu = point.mu;
@@ -91,7 +92,7 @@ PathOutcome run_path(const LoadedData& data, RunParameters job, const Options& d
     write_file_atomically(folder / "model.tsv", model);
     points.add(point);
   };
-  PathOutcome outcome = train_path(data, job, penalties, hooks);
+  RunOutcome outcome = train_path(data, job, penalties, hooks);
   points.close();
   return outcome;
 }
@@ -100,17 +101,14 @@ PathOutcome run_path(const LoadedData& data, RunParameters job, const Options& d
 RunOutcome run_solver(const LoadedData& data, const RunParameters& job, const Options& data_options,
                       const fs::path& folder, const std::atomic<bool>& interrupt) {
   LineByLine<Sample> trace(folder / "trace.csv", trace_columns());
-  PathHooks hooks;
+  RunHooks hooks;
   hooks.interrupt = &interrupt;
   hooks.on_sample = [&](const Sample& sample) { trace.add(sample); };
-  if (!job.path.empty()) {
-    RunOutcome outcome = run_path(data, job, data_options, folder, hooks);
-    trace.close();
-    return outcome;
-  }
-  RunOutcome outcome =
-      job.solver == kExternal ? train_externally(data, job, folder, hooks) : train(data, job, hooks);
+  RunOutcome outcome = !job.path.empty()         ? run_path(data, job, data_options, folder, hooks)
+                       : job.solver == kExternal ? train_externally(data, job, folder, hooks)
+                                                 : train(data, job, hooks);
   trace.close();
+  if (!job.path.empty()) return outcome;
   if (const std::string note = missing_loss_text(outcome); !note.empty())
     std::fprintf(stderr, "%s\n", note.c_str());
   const bool diverged = outcome.status == Status::kDiverged;
@@ -120,8 +118,6 @@ RunOutcome run_solver(const LoadedData& data, const RunParameters& job, const Op
     write_file_atomically(folder / "model.tsv", model_of(data, job.format, data_options, job, outcome.w));
   return outcome;
 }
-
-}  // namespace
 
 void do_job(Run run, const fs::path& folder, const std::atomic<bool>& interrupt) {
   const RunParameters& job = run.parameters;
@@ -148,6 +144,8 @@ void do_job(Run run, const fs::path& folder, const std::atomic<bool>& interrupt)
   run.result = outcome;
   write_record(folder / kManifestFile, run);
 }
+
+}  // namespace
 
 int worker_main(int argc, char** argv) {
   if (argc != 3) {

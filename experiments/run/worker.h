@@ -1,14 +1,10 @@
 #pragma once
 /// The work of one process: one run, from data files to results in a folder. sweep.h starts these processes.
 
-#include <atomic>
-#include <filesystem>
-
-#include "experiments/results/fields.h"
-
 namespace proxbench {
 
-/// Does the job and writes into the folder
+/// The program `proxbench-worker RECORD.json FOLDER`: makes the run of the record and returns an exit status
+/// of job.h. Writes into the folder
 ///
 ///     trace.csv      line by line as samples are taken; a kill loses at most the current line
 ///     model.tsv      if there is a model; for a path that of the last point
@@ -16,11 +12,8 @@ namespace proxbench {
 ///     manifest.json  the record with its results; written last
 ///
 /// A job without a solver writes only manifest.json: the facts of the data, and the notes of their readers as
-/// "training data: WHAT" and "test data: WHAT". Throws Error if the data cannot be read or the solver fails.
-void do_job(Run run, const std::filesystem::path& folder, const std::atomic<bool>& interrupt);
-
-/// The program `proxbench-worker RECORD.json FOLDER`: calls do_job() and returns an exit status of job.h. If
-/// the job fails, the manifest says so. SIGTERM and SIGINT ask the solver to stop.
+/// "training data: WHAT" and "test data: WHAT". If the job fails, the manifest says so. SIGTERM and SIGINT
+/// ask the solver to stop.
 int worker_main(int argc, char** argv);
 
 }  // namespace proxbench

@@ -54,18 +54,6 @@ fs::path worker_program() {
   return worker;
 }
 
-void pin(ProcessSettings& settings, const std::vector<int>& cpus, std::size_t first, std::size_t threads,
-         bool bind_each) {
-  const auto begin = cpus.begin() + static_cast<std::ptrdiff_t>(first);
-  settings.cpus.assign(begin, begin + static_cast<std::ptrdiff_t>(threads));
-  if (bind_each)  // lists CPU numbers, because OMP_PLACES=threads needs /sys, which containers may lack
-    settings.environment = {"OMP_PROC_BIND=true",
-                            fmt::format("OMP_PLACES={{{}}}", fmt::join(settings.cpus, "},{"))};
-  else
-    settings.environment = {"OMP_PROC_BIND=false"};  // overrides the user's setting of OpenMP
-  if (may_place_memory()) settings.memory_nodes = memory_nodes_of(settings.cpus);
-}
-
 JobLimits job_limits(const ExperimentConfig& config, const RunParameters& job) {
   // An external trainer may use its time limit once for each of its stops.
   const bool limited = job.time_limit > 0 && job.solver != kExternal;
@@ -78,9 +66,17 @@ ProcessSettings job_settings(const ExperimentConfig& config, const RunParameters
   ProcessSettings settings;
   settings.memory_limit = static_cast<std::uint64_t>(config.memory_limit * 1024 * 1024);
   const auto threads = static_cast<std::size_t>(job.threads);
-  if (config.pin && job.processes == 1 && threads * static_cast<std::size_t>(at_a_time) <= cpus.size())
-    pin(settings, cpus, slot * threads, threads,
-        parse_backend(job.backend) == Backend::kOpenMP && job.solver != kExternal);
+  if (!config.pin || job.processes > 1 || threads * static_cast<std::size_t>(at_a_time) > cpus.size())
+    return settings;
+  const auto first = cpus.begin() + static_cast<std::ptrdiff_t>(slot * threads);
+  settings.cpus.assign(first, first + static_cast<std::ptrdiff_t>(threads));
+  if (parse_backend(job.backend) == Backend::kOpenMP && job.solver != kExternal)
+    // Lists CPU numbers, because OMP_PLACES=threads needs /sys, which containers may lack.
+    settings.environment = {"OMP_PROC_BIND=true",
+                            fmt::format("OMP_PLACES={{{}}}", fmt::join(settings.cpus, "},{"))};
+  else
+    settings.environment = {"OMP_PROC_BIND=false"};  // overrides the user's setting of OpenMP
+  if (may_place_memory()) settings.memory_nodes = memory_nodes_of(settings.cpus);
   return settings;
 }
 

@@ -27,20 +27,20 @@ extern char** environ;
 namespace proxbench {
 namespace {
 
-/// Returns the first line of a file, or none if it cannot be read or is empty.
-std::optional<std::string> first_line(const std::string& file) {
+/// Returns the first line of a file, or an empty text if it cannot be read.
+std::string first_line(const std::string& file) {
   std::ifstream in(file);
   std::string line;
-  if (!std::getline(in, line) || line.empty()) return std::nullopt;
+  std::getline(in, line);
   return line;
 }
 
-std::string or_unavailable(const std::optional<std::string>& text) {
-  return text && !text->empty() ? *text : kUnavailable;
+std::string or_unavailable(const std::string& text) {
+  return text.empty() ? kUnavailable : text;
 }
 
-/// Returns the value of a line "KEY : VALUE" or "KEY=VALUE".
-std::optional<std::string> value_in(const std::string& file, const std::string& key, char separator) {
+/// Returns the value of a line "KEY : VALUE" or "KEY=VALUE", or an empty text if there is none.
+std::string value_in(const std::string& file, const std::string& key, char separator) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
     const std::size_t at = line.find(separator);
@@ -49,7 +49,7 @@ std::optional<std::string> value_in(const std::string& file, const std::string& 
     const std::size_t begin = line.find_first_not_of(" \t\"", at + 1), end = line.find_last_not_of(" \t\"");
     return begin == std::string::npos ? "" : line.substr(begin, end - begin + 1);
   }
-  return std::nullopt;
+  return "";
 }
 
 /// Returns the caches of the first CPU, e.g. "L1d 32K, L1i 32K, L2 1024K, L3 32768K".
@@ -57,25 +57,24 @@ std::string caches() {
   std::string out;
   for (int index = 0;; ++index) {
     const std::string folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
-    const auto level = first_line(folder + "level"), size = first_line(folder + "size");
-    if (!level || !size) break;
-    const std::string type = first_line(folder + "type").value_or("");
-    out += fmt::format("{}L{}{} {}", out.empty() ? "" : ", ", *level,
+    const std::string level = first_line(folder + "level"), size = first_line(folder + "size"),
+                      type = first_line(folder + "type");
+    if (level.empty() || size.empty()) break;
+    out += fmt::format("{}L{}{} {}", out.empty() ? "" : ", ", level,
                        type == "Data"          ? "d"
                        : type == "Instruction" ? "i"
                                                : "",
-                       *size);
+                       size);
   }
-  return out.empty() ? kUnavailable : out;
+  return or_unavailable(out);
 }
 
 /// Returns the distinct governors of the CPUs.
 std::string governors() {
   std::set<std::string> found;
   for (const int cpu : usable_cpus())
-    if (const auto governor =
-            first_line(fmt::format("/sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor", cpu)))
-      found.insert(*governor);
+    found.insert(first_line(fmt::format("/sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor", cpu)));
+  found.erase("");
   return or_unavailable(fmt::format("{}", fmt::join(found, ", ")));
 }
 
@@ -107,7 +106,7 @@ void set_machine(Provenance& out) {
   if (pages > 0 && page > 0)
     out.memory_bytes = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page);
   const std::string self =
-      fmt::format("{} {} {} {}", first_line("/etc/machine-id").value_or(""), name, out.cpu, out.cores);
+      fmt::format("{} {} {} {}", first_line("/etc/machine-id"), name, out.cpu, out.cores);
   out.id = fmt::format("{:08x}", XXH3_64bits(self.data(), self.size()) >> 32);
   out.kernel = known ? fmt::format("{} {}", kernel.sysname, kernel.release) : kUnavailable;
   out.os = or_unavailable(value_in("/etc/os-release", "PRETTY_NAME", '='));
@@ -193,10 +192,10 @@ std::vector<std::string> timing_hazards(int threads, int jobs) {
   std::set<std::string> cores;
   bool cores_known = true;
   for (const int cpu : usable_cpus()) {
-    const auto siblings =
+    const std::string siblings =
         first_line(fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu));
-    cores.insert(siblings.value_or(std::to_string(cpu)));
-    cores_known = cores_known && siblings;
+    cores.insert(siblings.empty() ? std::to_string(cpu) : siblings);
+    cores_known = cores_known && !siblings.empty();
   }
   if (wanted > cpus)
     out.push_back(

@@ -18,37 +18,38 @@ namespace proxbench {
 namespace fs = std::filesystem;
 namespace {
 
-class Measurement {
- public:
-  Measurement(const ExperimentConfig& config, const ScalingOptions& options, const fs::path& scratch,
-              const Hooks& hooks)
-      : config_(config), options_(options), scratch_(scratch), hooks_(hooks) {}
+struct Measurement {
+  const ExperimentConfig& config;
+  const ScalingOptions& options;
+  const fs::path& scratch;
+  const Hooks& hooks;
+  const Provenance here = provenance();
+  const std::vector<int> cpus = usable_cpus();
+  std::size_t started = 0, total = 0;
 
   Scaling run() {
     announce();
     const std::vector<RunParameters> cells = planned();
-    total_ = cells.size() * options_.threads.size() * options_.backends.size() *
-             static_cast<std::size_t>(options_.repetitions);
-    Scaling out{config_.title, {}};
+    total = cells.size() * options.threads.size() * options.backends.size() *
+            static_cast<std::size_t>(options.repetitions);
+    Scaling out{config.title, {}};
     for (const RunParameters& cell : cells) measure(cell, out.runs);
     return out;
   }
 
- private:
   void announce() const {
-    const int most = options_.threads.back(), cpus = static_cast<int>(cpus_.size());
-    if (most > cpus)
-      hooks_.warn(fmt::format(
-          "oversubscribed: {} threads on {} CPUs are not bound to CPUs and wait for each other", most, cpus));
-    for (const std::string& hazard : timing_hazards(std::min(most, cpus), 1))
-      hooks_.warn("timings: " + hazard);
+    const int most = options.threads.back(), all = static_cast<int>(cpus.size());
+    if (most > all)
+      hooks.warn(fmt::format(
+          "oversubscribed: {} threads on {} CPUs are not bound to CPUs and wait for each other", most, all));
+    for (const std::string& hazard : timing_hazards(std::min(most, all), 1)) hooks.warn("timings: " + hazard);
   }
 
   /// Returns one cell for each problem.
   std::vector<RunParameters> planned() const {
     std::vector<RunParameters> out;
-    for (const RunParameters& cell : plan_runs(config_))
-      if (cell.repetition == 1 && std::ranges::find(options_.solvers, cell.label) != options_.solvers.end())
+    for (const RunParameters& cell : plan_runs(config))
+      if (cell.repetition == 1 && std::ranges::find(options.solvers, cell.label) != options.solvers.end())
         out.push_back(cell);
     return out;
   }
@@ -57,10 +58,10 @@ class Measurement {
     if (const std::string unmet = unmet_needs(cell); !unmet.empty())
       throw Error::usage(fmt::format("{}: {}", cell.name, unmet));
     std::string first, weights;  // the run that others are compared with, and its final weights
-    for (int repetition = 1; repetition <= options_.repetitions; ++repetition)
-      for (const int threads : options_.threads)
-        for (const std::string& backend : options_.backends) {
-          const ScratchFolder folder(scratch_ / "run");
+    for (int repetition = 1; repetition <= options.repetitions; ++repetition)
+      for (const int threads : options.threads)
+        for (const std::string& backend : options.backends) {
+          const ScratchFolder folder(scratch / "run");
           Run run = made(asked(cell, threads, backend, repetition), folder.path);
           run.parameters.backend = backend;
           const std::string found = file_digest(folder.path / "model.tsv");
@@ -80,7 +81,7 @@ class Measurement {
   RunParameters asked(const RunParameters& cell, int threads, const std::string& backend,
                       int repetition) const {
     RunParameters job = cell;
-    job.max_iterations = options_.iterations;
+    job.max_iterations = options.iterations;
     job.time_limit = 0.0;
     job.gap_target = 0.0;
     job.sample_kkt = false;
@@ -101,31 +102,23 @@ class Measurement {
   }
 
   Run made(const RunParameters& job, const fs::path& folder) {
-    ++started_;
-    hooks_.tell(fmt::format("[{}/{}] {}", started_, total_, job.name));
-    const ProcessSettings settings = job_settings(config_, job, cpus_);
+    ++started;
+    hooks.tell(fmt::format("[{}/{}] {}", started, total, job.name));
+    const ProcessSettings settings = job_settings(config, job, cpus);
     Run run;
     run.parameters = job;
-    run.provenance = provenance_;
+    run.provenance = here;
     run.timing.cpus = settings.cpus;  // empty: the run is not bound
-    JobProcess child(run, folder, settings, job_limits(config_, job));
-    while (!child.watch(std::chrono::milliseconds(500), hooks_.stop())) {
+    JobProcess child(run, folder, settings, job_limits(config, job));
+    while (!child.watch(std::chrono::milliseconds(500), hooks.stop())) {
     }
-    if (hooks_.stop()) throw Error("interrupted; nothing is stored");
+    if (hooks.stop()) throw Error("interrupted; nothing is stored");
     run = child.result();
     if (!run.result.reason.empty() || run.failed() || run.result.status == Status::kDiverged)
       throw Error(fmt::format("{}: {}: {}", job.name, run.status(),
                               run.result.reason.empty() ? "no model" : run.result.reason));
     return run;
   }
-
-  const ExperimentConfig& config_;
-  const ScalingOptions& options_;
-  const fs::path& scratch_;
-  const Hooks& hooks_;
-  const Provenance provenance_ = provenance();
-  const std::vector<int> cpus_ = usable_cpus();
-  std::size_t started_ = 0, total_ = 0;
 };
 
 }  // namespace
@@ -160,7 +153,7 @@ ScalingOptions completed(ScalingOptions options, const ExperimentConfig& config)
 Scaling run_scaling(const ExperimentConfig& config, const ScalingOptions& options, const fs::path& scratch,
                     const Hooks& hooks) {
   const ScratchFolder folder(scratch);
-  return Measurement(config, options, folder.path, hooks).run();
+  return Measurement{config, options, folder.path, hooks}.run();
 }
 
 }  // namespace proxbench

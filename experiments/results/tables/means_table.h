@@ -13,27 +13,12 @@
 
 namespace proxbench {
 
-/// One solver over all problems of a set.
-struct MeansRow {
-  std::string solver;
-  std::vector<int> reached;  ///< for each target, the number of problems on which the solver reached it
-  /// Mean cost to each target, with charges. NaN if there is no problem, or if f* of one is less exact than
-  /// the target.
-  std::vector<CostRange> means;
-};
-struct MeansGroup {
-  ProblemSet set;
-  std::vector<MeansRow> rows;
-};
-
-/// Returns one group for each measure in presentation.plot.x. For seconds on several machines, returns one
-/// per machine. Targets, shift (> 0, in units of the measure) and k (plot.par >= 1) come from the
-/// presentation. Throws Error (kUsage).
-std::vector<MeansGroup> geometric_means(const std::vector<Run>& runs, const Presentation& presentation,
-                                        bool allow_not_comparable);
-
-/// Returns a table for each group, and a record for each measure, machine, solver and target, under the
-/// presentation's title.
-TableSet means_tables(const std::vector<MeansGroup>& groups, const Presentation& presentation);
+/// Returns a table for each measure in presentation.plot.x, and a record for each measure, machine, solver
+/// and target, under the presentation's title. For seconds on several machines, each machine has a table.
+/// Targets, shift (> 0, in units of the measure) and k (plot.par >= 1) come from the presentation. A mean
+/// counts failures with their charges. It is NaN if there is no problem, or if f* of one is less exact than
+/// the target. Throws Error (kUsage).
+TableSet means_tables(const std::vector<Run>& runs, const Presentation& presentation,
+                      bool allow_not_comparable = false);
 
 }  // namespace proxbench

@@ -51,37 +51,47 @@ Presentation presentation(double shift = 1.0, double par = 10.0, const std::stri
   return out;
 }
 
-std::vector<MeansGroup> means(const std::vector<proxbench::Run>& runs, double shift = 1.0, double par = 10.0,
-                              const std::string& measure = "seconds") {
-  return geometric_means(runs, presentation(shift, par, measure), false);
+TableSet means(const std::vector<proxbench::Run>& runs, double shift = 1.0, double par = 10.0,
+               const std::string& measure = "seconds") {
+  return means_tables(runs, presentation(shift, par, measure));
+}
+
+/// Returns the mean of a record.
+double mean(const TableSet& set, std::size_t record) {
+  return set.records.at(record)["shifted_geometric_mean"].get<double>();
+}
+
+std::vector<ProblemSet> sets(const std::vector<proxbench::Run>& runs,
+                             const std::string& measure = "seconds") {
+  return problem_sets(runs, measure, {1e-3}, false);
 }
 
 TEST(Means, AreShiftedGeometricMeansOverProblems) {
-  const auto groups = means({run_of("a", 1, 3), run_of("a", 2, 15), run_of("a", 3, 1e-9)});
-  ASSERT_EQ(groups.size(), 1u);
-  EXPECT_EQ(groups[0].set.problems.size(), 3u);
-  EXPECT_NEAR(groups[0].rows[0].means[0].to, std::cbrt(4.0 * 16.0 * 1.0) - 1.0, 1e-8);
-  EXPECT_THAT(groups[0].rows[0].reached, ElementsAre(3));
+  const TableSet set = means({run_of("a", 1, 3), run_of("a", 2, 15), run_of("a", 3, 1e-9)});
+  ASSERT_EQ(set.records.size(), 1u);
+  EXPECT_EQ(set.records[0]["problems"], 3);
+  EXPECT_NEAR(mean(set, 0), std::cbrt(4.0 * 16.0 * 1.0) - 1.0, 1e-8);
+  EXPECT_EQ(set.records[0]["reached"], 3);
 }
 
 TEST(Means, ChargeFailuresWithAMultipleOfTheirLimit) {
   // One problem, so that the mean is the charge.
-  EXPECT_NEAR(means({run_of("a", 1, 0)})[0].rows[0].means[0].to, 10 * 50.0, 1e-9);
-  EXPECT_NEAR(means({run_of("a", 1, 0)}, 1.0, 2.0)[0].rows[0].means[0].to, 2 * 50.0, 1e-9);
+  EXPECT_NEAR(mean(means({run_of("a", 1, 0)}), 0), 10 * 50.0, 1e-9);
+  EXPECT_NEAR(mean(means({run_of("a", 1, 0)}, 1.0, 2.0), 0), 2 * 50.0, 1e-9);
   proxbench::Run crashed = run_of("a", 1, 3);
   crashed.set_status("crashed(SIGSEGV)");
-  const auto groups = means({crashed, run_of("b", 1, 3)});
-  EXPECT_NEAR(groups[0].rows[0].means[0].to, 500.0, 1e-9) << "whatever its trace reached before";
-  EXPECT_THAT(groups[0].rows[0].reached, ElementsAre(0));
-  EXPECT_NEAR(groups[0].rows[1].means[0].to, 3.0, 1e-9);
-  EXPECT_THAT(groups[0].set.failures, ElementsAre("ocr-lambda10-a-rep1 crashed(SIGSEGV)"));
+  const TableSet set = means({crashed, run_of("b", 1, 3)});
+  EXPECT_NEAR(mean(set, 0), 500.0, 1e-9) << "whatever its trace reached before";
+  EXPECT_EQ(set.records[0]["reached"], 0);
+  EXPECT_NEAR(mean(set, 1), 3.0, 1e-9);
+  EXPECT_EQ(set.tables[0].footnotes.back(), "Failed: ocr-lambda10-a-rep1 crashed(SIGSEGV).");
 }
 
 TEST(Means, ChargeTheMostThatAnyRunPaidWhereThereIsNoLimit) {
   const std::vector<proxbench::Run> runs = {run_of("a", 1, 0, 0.0), run_of("b", 1, 33, 0.0)};
-  EXPECT_NEAR(means(runs)[0].rows[0].means[0].to, 10 * 33.0, 1e-9);
-  EXPECT_NEAR(means(runs, 1.0, 10.0, "passes")[0].rows[0].means[0].to, 10 * 7.0, 1e-9);
-  EXPECT_NEAR(means(runs, 1.0, 10.0, "iterations")[0].rows[0].means[0].to, 10 * 5.0, 1e-9);
+  EXPECT_NEAR(mean(means(runs), 0), 10 * 33.0, 1e-9);
+  EXPECT_NEAR(mean(means(runs, 1.0, 10.0, "passes"), 0), 10 * 7.0, 1e-9);
+  EXPECT_NEAR(mean(means(runs, 1.0, 10.0, "iterations"), 0), 10 * 5.0, 1e-9);
 }
 
 TEST(Means, LeaveOutWhatNotAllWereRunOnAndSayWhy) {
@@ -92,51 +102,49 @@ TEST(Means, LeaveOutWhatNotAllWereRunOnAndSayWhy) {
   std::vector<proxbench::Run> runs = {run_of("a", 1, 2), run_of("b", 1, 4), run_of("a", 2, 1),
                                       skipped,           run_of("a", 3, 1), loaded,
                                       unknown,           run_of("b", 4, 5), run_of("a", 5, 5)};
-  const auto groups = means(runs);
-  EXPECT_EQ(groups[0].set.problems.size(), 1u);
-  EXPECT_THAT(groups[0].set.left_out,
+  EXPECT_EQ(sets(runs)[0].problems.size(), 1u);
+  EXPECT_THAT(sets(runs)[0].left_out,
               ElementsAre("e: ocr, lambda = 10, repetition 2 (not run: b)",
                           "e: ocr, lambda = 10, repetition 3 (timings not comparable: b)",
                           "e: ocr, lambda = 10, repetition 4 (no f*)",
                           "e: ocr, lambda = 10, repetition 5 (not run: b)"));
-  EXPECT_EQ(means(runs, 1.0, 10.0, "passes")[0].set.problems.size(), 2u) << "passes are comparable";
-  const auto allowed = geometric_means(runs, presentation(), true);
-  EXPECT_EQ(allowed[0].set.problems.size(), 2u);
-  EXPECT_THAT(means_tables(allowed, {}).tables[0].notes[0], HasSubstr("NOT COMPARABLE"));
+  EXPECT_EQ(sets(runs, "passes")[0].problems.size(), 2u) << "passes are comparable";
+  const TableSet allowed = means_tables(runs, presentation(), true);
+  EXPECT_EQ(allowed.records[0]["problems"], 2);
+  EXPECT_THAT(allowed.tables[0].notes[0], HasSubstr("NOT COMPARABLE"));
 }
 
 TEST(Means, AreOfOneMachineWhereTheyAreSeconds) {
   std::vector<proxbench::Run> runs = {run_of("a", 1, 2), run_of("a", 2, 4)};
   runs[0].provenance.machine = "fast";
-  const auto groups = means(runs);
-  ASSERT_EQ(groups.size(), 2u);
-  EXPECT_EQ(groups[0].set.machine, "fast");
-  EXPECT_EQ(groups[1].set.machine, "unknown machine");
-  EXPECT_NEAR(groups[1].rows[0].means[0].to, 4.0, 1e-9);
-  EXPECT_EQ(means(runs, 1.0, 10.0, "passes").size(), 1u);
+  const TableSet set = means(runs);
+  ASSERT_EQ(set.tables.size(), 2u);
+  EXPECT_EQ(set.records[0]["machine"], "fast");
+  EXPECT_EQ(set.records[1]["machine"], "unknown machine");
+  EXPECT_NEAR(mean(set, 1), 4.0, 1e-9);
+  EXPECT_EQ(means(runs, 1.0, 10.0, "passes").tables.size(), 1u);
   // The same repetition on both machines makes two problems, neither of which mixes machines.
   proxbench::Run again = run_of("a", 2, 4);
   again.provenance.machine = "fast";
   again.folder += "@fast";
   runs.push_back(again);
-  const auto passes = means(runs, 1.0, 10.0, "passes");
-  ASSERT_EQ(passes[0].set.problems.size(), 3u);
-  EXPECT_EQ(passes[0].set.problems[2].name, "e: ocr, lambda = 10, repetition 2 @ fast");
+  const std::vector<ProblemSet> passes = sets(runs, "passes");
+  ASSERT_EQ(passes[0].problems.size(), 3u);
+  EXPECT_EQ(passes[0].problems[2].name, "e: ocr, lambda = 10, repetition 2 @ fast");
 }
 
 TEST(Means, TellExperimentsApartAlsoWhereTheyBearTheSameName) {
   std::vector<proxbench::Run> runs = {run_of("a", 1, 2), run_of("a", 1, 8)};
   runs[1].folder = "other/e/runs/" + run_name(run_of("a", 1, 8));
-  EXPECT_EQ(means(runs)[0].set.problems.size(), 2u);
+  EXPECT_EQ(sets(runs)[0].problems.size(), 2u);
 }
 
 TEST(Means, ComeAsMarkdownLatexAndCsv) {
   Presentation options = presentation();
   options.title = "Two";
   const TestFolder folder;
-  const auto groups = geometric_means({run_of("a_b", 1, 2), run_of("c", 1, 0)}, options, false);
-  for (const auto& file : means_tables(groups, options).write(folder / "tables"))
-    EXPECT_FALSE(read_text(file).empty()) << file;
+  const TableSet set = means_tables({run_of("a_b", 1, 2), run_of("c", 1, 0)}, options);
+  for (const auto& file : set.write(folder / "tables")) EXPECT_FALSE(read_text(file).empty()) << file;
   EXPECT_EQ(read_text(folder / "tables/means.md"),
             "## Two\n\n### Shifted geometric means of seconds to a target, shift 1, PAR10\n\n"
             "1 problems: (experiment, data set, penalty, repetition).\n\n"
@@ -155,12 +163,12 @@ TEST(Means, OfCostsThatAreRangesAreRanges) {
   proxbench::Run coarse = run_of("a", 1, 8);
   coarse.trace[1].seconds = 3.0;
   const std::vector<proxbench::Run> runs{coarse, run_of("a", 2, 2), run_of("b", 1, 8), run_of("b", 2, 2)};
-  const auto groups = means(runs);
-  EXPECT_NEAR(groups[0].rows[0].means[0].from, std::sqrt(4.0 * 2.9) - 1.0, 1e-12);
-  EXPECT_NEAR(groups[0].rows[0].means[0].to, std::sqrt(9.0 * 3.0) - 1.0, 1e-12);
-  EXPECT_EQ(groups[0].set.known().paid, 4u);
-  EXPECT_EQ(groups[0].set.known().wide, 1u);
-  const TextTable table = means_tables(groups, {}).tables[0];
+  const TableSet set = means(runs);
+  EXPECT_NEAR(set.records[0]["shifted_geometric_mean_from"].get<double>(), std::sqrt(4.0 * 2.9) - 1.0, 1e-12);
+  EXPECT_NEAR(mean(set, 0), std::sqrt(9.0 * 3.0) - 1.0, 1e-12);
+  EXPECT_EQ(sets(runs)[0].known().paid, 4u);
+  EXPECT_EQ(sets(runs)[0].known().wide, 1u);
+  const TextTable& table = set.tables[0];
   EXPECT_THAT(table.rows[0], ElementsAre("a", "2.41-4.20", "2 of 2"));
   EXPECT_THAT(table.rows[1], ElementsAre("b", "4.20", "2 of 2"));
   EXPECT_THAT(table.footnotes[0], HasSubstr("A-B: means of the costs at the samples before"));
@@ -170,12 +178,12 @@ TEST(Means, AreNoneWhereAReferenceIsNotProvenToTheTarget) {
   std::vector<proxbench::Run> runs{run_of("a", 1, 8), run_of("a", 2, 2)};
   runs[0].best.relative_gap = 1e-9;
   runs[1].best.relative_gap = 2e-3;
-  const auto groups = means(runs);
-  EXPECT_TRUE(std::isnan(groups[0].rows[0].means[0].to));
-  const TextTable table = means_tables(groups, {}).tables[0];
+  const TableSet set = means(runs);
+  EXPECT_TRUE(std::isnan(mean(set, 0)));
+  const TextTable& table = set.tables[0];
   EXPECT_THAT(table.rows[0], ElementsAre("a", "?", "?"));
   EXPECT_EQ(table.footnotes[0], "?: f* of 1 of 2 problems is not proven to 0.001.");
-  EXPECT_THAT(means_tables(groups, {}).text("csv"), testing::EndsWith(",2,2,0,1,10,,,1\n"));
+  EXPECT_THAT(set.text("csv"), testing::EndsWith(",2,2,0,1,10,,,1\n"));
 }
 
 TEST(Means, RefuseWrongOptions) {
@@ -183,7 +191,7 @@ TEST(Means, RefuseWrongOptions) {
   EXPECT_THROW(means({}), Error);
   Presentation none = presentation();
   none.targets.clear();
-  EXPECT_THROW(geometric_means({run_of("a", 1, 2)}, none, false), Error);
+  EXPECT_THROW(means_tables({run_of("a", 1, 2)}, none), Error);
 }
 
 }  // namespace

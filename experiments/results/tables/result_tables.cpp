@@ -28,7 +28,7 @@ std::vector<TableSet> write_result_tables(const std::vector<Run>& runs, const st
   if (!columns.empty())
     written.back().records = result_tables(runs, presentation, {}, allow_not_comparable).back().records;
   if (!presentation.targets.empty())
-    written.push_back(means_tables(geometric_means(runs, presentation, allow_not_comparable), presentation));
+    written.push_back(means_tables(runs, presentation, allow_not_comparable));
   for (const TableSet& set : written) set.write(out / "tables");
   return shown;
 }

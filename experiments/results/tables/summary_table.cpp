@@ -62,27 +62,21 @@ Figure timed_figure(const char* name, const char* head, double RunFigures::*memb
   out.timed = true;
   return out;
 }
-Figure cost_to(double target, const char* measure, const char* unit, std::string (*cell)(double)) {
-  const auto cost = find_measure(measure).of;
+Figure cost_to(double target, bool seconds) {
+  const std::string measure = seconds ? "seconds" : "passes";
   return {.name = fmt::format("{}_to_{}", measure, target),
-          .head = fmt::format("{} to {:g}", unit, target),
-          .cell = cell,
-          .value = [=](const Run& run) { return cost_to_target(run, target, cost); },
+          .head = fmt::format("{} to {:g}", seconds ? "s" : "passes", target),
+          .cell = seconds ? seconds_cell : passes_cell,
+          .value = [target, cost = find_measure(measure).of](
+                       const Run& run) { return cost_to_target(run, target, cost); },
+          .timed = seconds,
           .target = target};
-}
-Figure seconds_to(double target) {
-  Figure out = cost_to(target, "seconds", "s", seconds_cell);
-  out.timed = true;
-  return out;
-}
-Figure passes_to(double target) {
-  return cost_to(target, "passes", "passes", passes_cell);
 }
 
 std::vector<Figure> figures_of(const std::vector<Run>& runs, const TableOptions& options) {
   using F = RunFigures;
   std::vector<Figure> out;
-  for (const double target : options.targets) out.push_back(seconds_to(target));
+  for (const double target : options.targets) out.push_back(cost_to(target, true));
   const std::vector<Figure> others{
       plain_figure("final_difference", "final difference", scientific_cell, final_difference),
       plain_figure("nnz", "nnz", count_cell, &F::nonzeros_found),
@@ -108,7 +102,7 @@ std::vector<Figure> figures_of(const std::vector<Run>& runs, const TableOptions&
     out.push_back(plain_figure("test_metrics." + name, "test " + name, share_cell, [name](const Run& run) {
       return run.trace.empty() ? kNaN : metric_at(run.trace.back(), name);
     }));
-  for (const double target : options.targets) out.push_back(passes_to(target));
+  for (const double target : options.targets) out.push_back(cost_to(target, false));
   out.push_back(plain_figure("function_share", "function %", percentage_cell, function_share));
   out.push_back(plain_figure("solver_share", "solver %", percentage_cell,
                              [](const Run& run) { return 1.0 - function_share(run); }));
@@ -144,32 +138,16 @@ std::vector<std::string> remarks_of(const Runs& runs) {
 /// Stores the time itself in `ratio`; it is later divided by the fastest solver's.
 TableRow summarize_series(const std::string& name, const Runs& runs, const TableGroup& group,
                           const std::vector<Figure>& figures, const TableOptions& options) {
-  TableRow row;
-  row.label = name;
-  row.machine = runs.front()->provenance.machine;
-  row.repetitions = static_cast<int>(runs.size());
-  row.remarks = remarks_of(runs);
-  Runs failed, measured, timed;
+  TableRow row{.label = name, .runs = runs};
   for (const Run* run : runs) {
-    (run->failed() ? failed : measured).push_back(run);
-    if (run->failed()) continue;
-    if (run->timing.comparable || options.allow_not_comparable) {
-      timed.push_back(run);
-    } else {
-      ++row.not_comparable;
-      row.not_comparable_because = run->timing.not_comparable_because;
-    }
+    (run->failed() ? row.failed : row.measured).push_back(run);
+    if (!run->failed() && (run->timing.comparable || options.allow_not_comparable)) row.timed.push_back(run);
   }
-  for (const auto& [end, some] :
-       grouped(failed, [](const Run& run) { return std::pair(run.status(), run.result.reason); }))
-    row.failures.push_back({end.first, end.second, static_cast<int>(some.size())});
-  row.status =
-      fmt::format("{}", fmt::join(distinct(measured, [](const Run& run) { return run.status(); }), "/"));
   const auto spread = [&](const Figure& of) {
-    return spread_over(group.unproven(of.target) ? Runs{} : of.timed ? timed : measured, of);
+    return spread_over(group.unproven(of.target) ? Runs{} : of.timed ? row.timed : row.measured, of);
   };
   for (const Figure& one : figures) row.figures.push_back(spread(one));
-  const RangeSpread to_ratio = spread(seconds_to(options.ratio_target));
+  const RangeSpread to_ratio = spread(cost_to(options.ratio_target, true));
   if (std::isfinite(to_ratio.to.median)) row.ratio = to_ratio.to.median;
   row.ratio_wide = is_wide(to_ratio.medians());
   return row;
@@ -182,9 +160,9 @@ void divide_by_fastest(std::vector<TableRow>& rows) {
   };
   std::map<std::string, Fastest> fastest;  // by machine
   for (const TableRow& row : rows)
-    if (Fastest& best = fastest[row.machine]; row.ratio < best.time) best = {row.ratio, row.ratio_wide};
+    if (Fastest& best = fastest[row.machine()]; row.ratio < best.time) best = {row.ratio, row.ratio_wide};
   for (TableRow& row : rows) {
-    const Fastest& best = fastest[row.machine];
+    const Fastest& best = fastest[row.machine()];
     const bool is_best = row.ratio == best.time;
     row.ratio_wide = !is_best && (row.ratio_wide || best.wide);
     row.ratio = is_best ? 1.0 : row.ratio / best.time;
@@ -193,7 +171,7 @@ void divide_by_fastest(std::vector<TableRow>& rows) {
 
 TableGroup summarize_group(const Runs& runs, bool machines, const std::vector<Figure>& figures,
                            const TableOptions& options) {
-  TableGroup group{runs.front()->parameters, runs.front()->result.description, runs.front()->best, kNaN, {}};
+  TableGroup group{.runs = runs, .rows = {}};
   for (const Run* run : runs) group.accuracy = std::fmax(group.accuracy, reference_bound(*run));
   for (const auto& [name, repetitions] :
        grouped(runs, [&](const Run& run) { return series_name(run, machines); }))
@@ -217,17 +195,23 @@ std::string spread_cell(const Spread& spread, std::string (*cell)(double)) {
 /// Returns the sign for a cost that cannot be shown; empty if it can.
 std::string untold_cell(const TableGroup& group, const TableRow& row, double target, bool timed) {
   if (group.unproven(target)) return kUnprovenCell;
-  return timed && row.timed() == 0 && row.not_comparable > 0 ? "n/c" : "";
+  return timed && row.timed.empty() && row.not_comparable() > 0 ? "n/c" : "";
 }
 
 /// Returns "1 of 5 crashed(SIGSEGV)" for each kind of failure.
 std::string failure_text(const TableRow& row) {
   std::map<std::string, int> counts;
-  for (const FailureCount& failure : row.failures) counts[failure.status] += failure.count;
+  for (const Run* run : row.failed) ++counts[run->status()];
   std::vector<std::string> texts;
   for (const auto& [status, count] : counts)
-    texts.push_back(fmt::format("{} of {} {}", count, row.repetitions, status));
+    texts.push_back(fmt::format("{} of {} {}", count, row.runs.size(), status));
   return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+/// Returns how the repetitions ended that did not fail, "a/b" if they differ; empty if all failed.
+std::string status_text(const TableRow& row) {
+  return fmt::format("{}",
+                     fmt::join(distinct(row.measured, [](const Run& run) { return run.status(); }), "/"));
 }
 
 /// A column of the printed table. `name` is as in TableOptions::columns.
@@ -241,13 +225,13 @@ std::vector<Column> all_columns(const Summary& summary, const TableGroup& group,
   std::vector<Column> columns{{"solver", "solver", [](const TableRow& row) { return row.label; }},
                               {"status", "status",
                                [](const TableRow& row) {
-                                 const std::string failures = failure_text(row);
-                                 const bool both = !row.status.empty() && !failures.empty();
-                                 return row.status + (both ? ", " : "") + failures;
+                                 const std::string status = status_text(row), failures = failure_text(row);
+                                 const bool both = !status.empty() && !failures.empty();
+                                 return status + (both ? ", " : "") + failures;
                                }},
                               {"n", "n", [](const TableRow& row) {
-                                 return fmt::format("{}{}", row.measured(),
-                                                    row.measured() < kFewRepetitions ? kFewMark : "");
+                                 const std::size_t n = row.measured.size();
+                                 return fmt::format("{}{}", n, n < kFewRepetitions ? kFewMark : "");
                                }}};
   for (std::size_t i = 0; i < summary.figures.size(); ++i) {
     const Figure& one = summary.figures[i];
@@ -317,26 +301,28 @@ std::vector<Column> shown_columns(const Summary& summary, const TableGroup& grou
 // ---- captions and notes
 
 std::string caption(const TableGroup& group) {
-  const RunParameters& p = group.problem;
+  const RunParameters& p = group.first().parameters;
+  const BestKnown& best = group.first().best;
   std::string out = fmt::format("{}, {}", p.dataset, penalty_text(p));
-  if (!std::isnan(group.best.objective)) {
+  if (!std::isnan(best.objective)) {
     std::vector<std::string> proofs;
-    if (!std::isnan(group.best.relative_kkt))
-      proofs.push_back(fmt::format("relative kkt {}", scientific_cell(group.best.relative_kkt)));
-    if (!std::isnan(group.best.relative_gap))
-      proofs.push_back(fmt::format("gap {}", scientific_cell(group.best.relative_gap)));
-    out += fmt::format(", f* = {} ({})", group.best.objective, fmt::join(proofs, ", "));
+    if (!std::isnan(best.relative_kkt))
+      proofs.push_back(fmt::format("relative kkt {}", scientific_cell(best.relative_kkt)));
+    if (!std::isnan(best.relative_gap))
+      proofs.push_back(fmt::format("gap {}", scientific_cell(best.relative_gap)));
+    out += fmt::format(", f* = {} ({})", best.objective, fmt::join(proofs, ", "));
   }
-  const int most = std::ranges::max(group.rows, {}, &TableRow::repetitions).repetitions;
+  std::size_t most = 0;
+  for (const TableRow& row : group.rows) most = std::max(most, row.runs.size());
   if (most > 1) out += fmt::format(", medians [quartiles] of {} repetitions", most);
   return out;
 }
 
 /// Returns "* n = 3 < 5 repetitions: ...".
 std::string few_repetitions_note(const TableGroup& group) {
-  std::set<int> few;
+  std::set<std::size_t> few;
   for (const TableRow& row : group.rows)
-    if (row.measured() > 0 && row.measured() < kFewRepetitions) few.insert(row.measured());
+    if (const std::size_t n = row.measured.size(); n > 0 && n < kFewRepetitions) few.insert(n);
   if (few.empty()) return "";
   if (*few.rbegin() == 1) return fmt::format("{} n = 1: a single run, whose spread is not known.", kFewMark);
   return fmt::format("{} n = {} < {} repetitions: quartiles are no more than the spread seen.", kFewMark,
@@ -374,7 +360,7 @@ std::vector<std::string> cost_notes(const Summary& summary, const TableGroup& gr
 void add_remarks(const TableGroup& group, std::vector<std::string>& notes) {
   std::vector<std::pair<std::string, std::vector<std::string>>> remarks;
   for (const TableRow& row : group.rows)
-    for (const std::string& remark : row.remarks) {
+    for (const std::string& remark : remarks_of(row.runs)) {
       auto found = std::ranges::find(remarks, remark, [](const auto& one) { return one.first; });
       if (found == remarks.end()) found = remarks.insert(found, {remark, {}});
       found->second.push_back(row.label);
@@ -390,16 +376,18 @@ std::vector<std::string> footnotes(const Summary& summary, const TableGroup& gro
   add_remarks(group, notes);
   std::set<std::string> machines;
   for (const TableRow& row : group.rows) {
-    machines.insert(row.machine);
-    for (const FailureCount& failure : row.failures)
-      notes.push_back(fmt::format("{}: {} of {} {}{}; in no median.", row.label, failure.count,
-                                  row.repetitions, failure.status,
-                                  failure.reason.empty() ? "" : ": " + failure.reason));
-    if (row.not_comparable > 0)
-      notes.push_back(
-          fmt::format("{}: the timings of {} of {} runs are not comparable (n/c) and left out{}.", row.label,
-                      row.not_comparable, row.measured(),
-                      row.not_comparable_because.empty() ? "" : ": " + row.not_comparable_because));
+    machines.insert(row.machine());
+    for (const auto& [end, runs] :
+         grouped(row.failed, [](const Run& run) { return std::pair(run.status(), run.result.reason); }))
+      notes.push_back(fmt::format("{}: {} of {} {}{}; in no median.", row.label, runs.size(), row.runs.size(),
+                                  end.first, end.second.empty() ? "" : ": " + end.second));
+    if (row.not_comparable() == 0) continue;
+    std::string why;
+    for (const Run* run : row.measured)
+      if (!run->timing.comparable) why = run->timing.not_comparable_because;
+    notes.push_back(fmt::format("{}: the timings of {} of {} runs are not comparable (n/c) and left out{}.",
+                                row.label, row.not_comparable(), row.measured.size(),
+                                why.empty() ? "" : ": " + why));
   }
   if (machines.size() > 1)
     notes.push_back(
@@ -415,21 +403,23 @@ Json spread_json(const Spread& spread) {
 
 Json record_of(const Summary& summary, const TableGroup& group, const TableRow& row,
                const TableOptions& options) {
-  Json out{{"experiment", group.problem.experiment},
-           {"dataset", group.problem.dataset},
-           {"lambda", group.problem.lambda},
-           {"mu", group.problem.mu},
-           {"reference_objective", group.best.objective},
-           {"reference_relative_kkt", group.best.relative_kkt},
-           {"reference_relative_gap", group.best.relative_gap},
+  const RunParameters& parameters = group.first().parameters;
+  const BestKnown& best = group.first().best;
+  Json out{{"experiment", parameters.experiment},
+           {"dataset", parameters.dataset},
+           {"lambda", parameters.lambda},
+           {"mu", parameters.mu},
+           {"reference_objective", best.objective},
+           {"reference_relative_kkt", best.relative_kkt},
+           {"reference_relative_gap", best.relative_gap},
            {"reference_accuracy", group.accuracy},
            {"solver", row.label},
-           {"machine", row.machine},
-           {"status", row.status},
-           {"repetitions", row.repetitions},
-           {"failed", row.failed()},
+           {"machine", row.machine()},
+           {"status", status_text(row)},
+           {"repetitions", row.runs.size()},
+           {"failed", row.failed.size()},
            {"failures", failure_text(row)},
-           {"not_comparable", row.not_comparable},
+           {"not_comparable", row.not_comparable()},
            {fmt::format("ratio_to_fastest_at_{}", options.ratio_target), row.ratio}};
   const bool all = options.columns.empty() || options.columns.front() == kAllColumns;
   for (std::size_t i = 0; i < summary.figures.size(); ++i) {
@@ -442,12 +432,6 @@ Json record_of(const Summary& summary, const TableGroup& group, const TableRow& 
 }
 
 }  // namespace
-
-int TableRow::failed() const {
-  int count = 0;
-  for (const FailureCount& failure : failures) count += failure.count;
-  return count;
-}
 
 Summary summarize(const std::vector<Run>& runs, const TableOptions& options) {
   Summary out{figures_of(runs, options), {}};
@@ -462,7 +446,7 @@ TableSet summary_tables(const Summary& summary, const TableOptions& options, con
     const std::vector<Column> columns = shown_columns(summary, group, options);
     TextTable& table = out.tables.emplace_back();
     table.caption = caption(group);
-    table.notes = {group.description};
+    table.notes = {group.first().result.description};
     table.footnotes = footnotes(summary, group, options,
                                 std::ranges::find(columns, "ratio", &Column::name) != columns.end());
     for (const Column& column : columns) {
@@ -482,8 +466,8 @@ TableSet summary_tables(const Summary& summary, const TableOptions& options, con
 TableSet cost_tables(const std::vector<Run>& runs, TableOptions options) {
   options.columns.clear();
   for (const double target : options.targets) {
-    options.columns.push_back(passes_to(target).name);
-    options.columns.push_back(seconds_to(target).name);
+    options.columns.push_back(cost_to(target, false).name);
+    options.columns.push_back(cost_to(target, true).name);
   }
   options.columns.insert(options.columns.end(), {"function_share", "solver_share", "status"});
   TableSet out = summary_tables(summarize(runs, options), options, "costs");

@@ -16,7 +16,7 @@ namespace proxbench {
 
 /// With fewer repetitions than this, quartiles only show the spread that was seen. Tables and figures then
 /// say so.
-constexpr int kFewRepetitions = 5;
+constexpr std::size_t kFewRepetitions = 5;
 
 /// Stands for all columns.
 inline constexpr const char* kAllColumns = "all";
@@ -52,40 +52,27 @@ struct RangeSpread {
   CostRange medians() const { return {from.median, to.median}; }
 };
 
-/// Failed runs of one kind.
-struct FailureCount {
-  std::string status;  ///< "crashed(SIGSEGV)"
-  std::string reason;  ///< in words; may be empty
-  int count = 0;
-};
-
 /// One solver on one data set and penalty. `figures` are over the repetitions that did not fail.
 struct TableRow {
-  std::string label;    ///< series_name()
-  std::string machine;  ///< empty: not recorded
-  std::string status;   ///< of the repetitions that did not fail, "a/b" if they differ; empty: all failed
-  int repetitions = 0;  ///< number of runs, failed ones included
-  std::vector<FailureCount> failures;
-  int not_comparable = 0;              ///< number of repetitions whose times are not used
-  std::string not_comparable_because;  ///< may be empty
-  std::vector<RangeSpread> figures;    ///< in the order of Summary::figures; targets come first
+  std::string label;                      ///< series_name()
+  Runs runs, failed = {}, measured = {};  ///< all, and those that failed or did not fail
+  Runs timed = {};                        ///< those measured whose times are used
+  std::vector<RangeSpread> figures = {};  ///< in the order of Summary::figures; targets come first
   double ratio = kNaN;      ///< time to ratio_target divided by the fastest solver's on the same machine
   bool ratio_wide = false;  ///< whether one of the two times is_wide()
-  std::vector<std::string> remarks;  ///< external trainers' warnings, and what their times include
 
-  int failed() const;
-  /// The numbers of repetitions in the figures, and in the times.
-  int measured() const { return repetitions - failed(); }
-  int timed() const { return measured() - not_comparable; }
+  /// Empty: not recorded.
+  const std::string& machine() const { return runs.front()->provenance.machine; }
+  std::size_t not_comparable() const { return measured.size() - timed.size(); }
 };
 
 struct TableGroup {
-  RunParameters problem;  ///< data set, penalty and loss are those of all its runs
-  std::string description;
-  BestKnown best = {};
+  Runs runs;
   double accuracy = kNaN;  ///< reference_bound(); NaN: not known
   std::vector<TableRow> rows;
 
+  /// Data set, penalty, loss, description and f* are those of all its runs.
+  const Run& first() const { return *runs.front(); }
   /// Whether f* is less exact than the target, so that costs to it are unknown.
   bool unproven(double target) const { return target < accuracy; }
 };
@@ -95,8 +82,8 @@ struct Summary {
   std::vector<TableGroup> groups;
 };
 
-/// `runs` must be in the order of read_all_runs(), which groups and rows keep. On several machines, each
-/// machine's runs get rows of their own.
+/// `runs` must be in the order of read_all_runs(), which groups and rows keep, and must outlive the summary.
+/// On several machines, each machine's runs get rows of their own.
 Summary summarize(const std::vector<Run>& runs, const TableOptions& options);
 
 /// Returns a table for each group and a record for each row. In a record, X is the median of figure X, next

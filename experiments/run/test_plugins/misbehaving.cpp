@@ -15,17 +15,18 @@ namespace {
 /// Takes two steps without moving, then does what its option says.
 class Misbehaving final : public Solver {
  public:
-  explicit Misbehaving(void (*fault)(const SolveProblem&)) : fault_(fault) {}
+  Misbehaving(void (*fault)(const SolveProblem&), Status says) : fault_(fault), says_(says) {}
   SolveResult solve(const SolveProblem& problem) override {
     problem.monitor.start(problem.start);
     problem.monitor.step(1, problem.start, 0);
     problem.monitor.step(2, problem.start, 0);
     fault_(problem);
-    return {Status::kStalled, problem.start, 2, 0};
+    return {says_, problem.start, 2, 0};
   }
 
  private:
   void (*fault_)(const SolveProblem&);
+  Status says_;
 };
 
 void crash(const SolveProblem&) {
@@ -49,10 +50,15 @@ void lie(const SolveProblem& problem) {
   problem.known->at_result = true;
 }
 
-void add(Plugin& plugin, const char* name, void (*fault)(const SolveProblem&)) {
-  plugin.solvers.add({.name = name, .help = "", .paper = "", .options = {}, .make = [fault](const Options&) {
-                        return std::make_unique<Misbehaving>(fault);
-                      }});
+/// Says that it converged where it started.
+void boast(const SolveProblem&) {}
+
+void add(Plugin& plugin, const char* name, void (*fault)(const SolveProblem&),
+         Status says = Status::kStalled) {
+  plugin.solvers.add(
+      {.name = name, .help = "", .paper = "", .options = {}, .make = [fault, says](const Options&) {
+         return std::make_unique<Misbehaving>(fault, says);
+       }});
 }
 
 /// Three positions, but the instances cover only two.
@@ -80,4 +86,5 @@ PROXBENCH_PLUGIN(plugin) {
   add(plugin, "fail", fail);
   add(plugin, "hog", hog);
   add(plugin, "lie", lie);
+  add(plugin, "boast", boast, Status::kConverged);
 }
