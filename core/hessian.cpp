@@ -128,9 +128,9 @@ void Objective::sum_parts(std::size_t n, std::size_t stride, double* out, const 
   }
 }
 
-/// Adds the Hessian of the positions [begin, end) to a matrix M of which H = M + M^T. Positions are
-/// independent: Cov(a, b) = x_a x_b p (1 - p) if a and b have the same output, else -x_a p_a x_b p_b. The
-/// coordinates of feature j are [of_feature[j], of_feature[j + 1]) in `set`.
+/// Adds what the positions [begin, end) contribute to a matrix M. The Hessian is M + M^T. Positions must be
+/// independent: Cov(a, b) = x_a x_b p (1 - p) if a and b have the same output, else -x_a p_a x_b p_b. In
+/// `set`, the coordinates of feature j stand at [of_feature[j], of_feature[j + 1]).
 void Objective::add_positions(const Residual& residual, std::span<const Coord> set,
                               std::span<const std::uint32_t> of_feature, std::size_t begin, std::size_t end,
                               double* matrix, std::size_t stride, const StopToken& stop) const {

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <ranges>
 
 #include "core/base/sum.h"
+#include "core/kernels/kernel_table.h"
 
 namespace proxbench {
 
@@ -174,16 +175,17 @@ std::vector<SharpGradient> sharp_gradients(const LinearMap& map, const Residual&
 
 namespace {
 
-/// For each extra weight, the expected count plus that of the gold structures. A sum of expected counts minus
-/// gold counts rounds numbers of at most this size. (Gold counts are exact.)
+/// Returns for each extra weight the sum of its expected count and its gold count. The gradient is their
+/// difference, and the numbers that are rounded on the way to it are at most this large.
 std::vector<double> extra_sizes(const Objective& objective, std::span<const double> gradient) {
   std::vector<double> sizes = objective.structure().gold_extra(objective.parallel());
   for (std::size_t e = 0; e < sizes.size(); ++e) sizes[e] += std::abs(gradient[e] + sizes[e]);
   return sizes;
 }
 
-/// The most positions in a range of instances, over the ranges that begin at `bounds`.
-double most_positions(const Objective& objective, std::span<const Index> bounds) {
+/// The most positions in a range of instances. Range c holds the instances [bounds[c], bounds[c + 1]).
+template <class Bounds>
+double most_positions(const Objective& objective, const Bounds& bounds) {
   const auto begin = objective.structure().begin();
   Index most = 0;
   for (std::size_t c = 0; c + 1 < bounds.size(); ++c)
@@ -207,9 +209,9 @@ std::vector<SharpGradient> sharp_extra_gradients(const Objective& objective, con
         InstanceOracle::Workspace work;
         const auto instance = static_cast<Index>(first + i);
         const std::size_t origin = begin[instance], length = begin[instance + 1] - origin;
-        AlignedVector<double> rows(length * width, 0.0), residual(length * width);
-        for (Index k = 0; k < objective.outputs(); ++k)
-          for (std::size_t t = 0; t < length; ++t) rows[t * width + k] = scores.column(k)[origin + t];
+        AlignedVector<double> rows(length * width), residual(length * width);
+        kernels_in_use().columns_to_rows(scores.values.data(), scores.stride, objective.outputs(), origin,
+                                         length, rows.data(), width);
         objective.single_instances()->infer_instance(instance, rows.data(), scores.extra, residual.data(),
                                                      std::span(part).subspan(i * weights, weights), work);
       });
@@ -225,8 +227,7 @@ std::vector<SharpGradient> sharp_extra_gradients(const Objective& objective, con
   std::vector<double> gradient;
   for (const SharpSum& sum : sums) gradient.push_back(sum.sum);
   const std::vector<double> sizes = extra_sizes(objective, gradient);
-  std::vector<Index> each(instances + 1);
-  std::iota(each.begin(), each.end(), Index{0});
+  const auto each = std::views::iota(std::size_t{0}, instances + 1);
   const double additions = most_positions(objective, each) + kRoundingsOfAMarginal;
   std::vector<SharpGradient> out;
   for (std::size_t e = 0; e < weights; ++e)

@@ -9,8 +9,8 @@
 
 namespace proxbench {
 
-/// Adds a copy of an instance, and its rows of X to `rows` if that is not null. `to` also gets the vocabulary
-/// and the hierarchy of `from`.
+/// Adds a copy of an instance of `from` to `to`, which also gets the vocabulary and the hierarchy of `from`.
+/// Adds the instance's rows of X to `rows`, unless that is null.
 void add_instance(Dataset& to, const Dataset& from, Index instance, DesignMatrix::Builder* rows = nullptr);
 
 /// Process r gets the instances [out[r], out[r+1]). All have about the same number of positions, and whole

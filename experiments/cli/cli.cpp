@@ -47,7 +47,8 @@ void set_up_logging() {
   spdlog::set_default_logger(logger);
 }
 
-/// CLI11 reports an unknown command only as an unexpected argument.
+/// Throws Error (kUsage) if the first argument is neither a flag nor a command. CLI11 would report an unknown
+/// command only as an unexpected argument.
 void require_known_command(const CLI::App& app, int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return;
   std::vector<std::string> commands;

@@ -109,8 +109,10 @@ struct Presentation {
 
 /// A whole config. The stop rules here are the defaults of solvers whose sections give none.
 struct ExperimentConfig : Presentation, StopRules {
-  std::vector<PathGrid> lambdas;  ///< one run for each number, and one for all lambdas of a path
-  /// If this is a path, no lambda is one, and there is one run for each lambda and all mus.
+  /// Each is a number or a path. One run solves for a number, and one run for all lambdas of a path.
+  std::vector<PathGrid> lambdas;
+  /// A number or a path. If mu is a path, all lambdas are numbers, and one run for each lambda solves for all
+  /// values of mu.
   PathGrid mu{.of = PathOf::kMu};
   Loss loss;
   int threads = 0;  ///< 0: all cores

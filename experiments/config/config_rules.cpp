@@ -30,7 +30,8 @@ void check_penalties(const ExperimentConfig& config, const ConfigText& text) {
                   parts[i].offset);
 }
 
-/// A key that has no effect in this config, or whose value cannot hold in it, is an error.
+/// Rejects each key of the section that has no effect in this config, and each whose value contradicts other
+/// keys.
 template <class Section>
 void check_idle_keys(const ExperimentConfig& config, const std::string& section, const ConfigText& text) {
   for (const ConfigKey<Section>& key : keys_of<Section>()) {

@@ -33,7 +33,7 @@ namespace {
 
 constexpr double kMaxSeed = 9007199254740991.0;  // 2^53 - 1, so that every seed is exact in JSON
 
-/// ", but [experiment] lambda has ", or mu: the key with a path.
+/// Returns ", but [experiment] KEY has ", where KEY is the one of lambda and mu that has a path.
 std::string path_has(const ExperimentConfig& config) {
   return fmt::format(", but [experiment] {} has ", config.mu.is_path() ? "mu" : "lambda");
 }

@@ -58,9 +58,14 @@ void set_value(T& out, const nlohmann::json& value) {
 inline void set_value(std::map<std::string, double>& out, const nlohmann::json& values) {
   for (const auto& [name, value] : values.items()) set_value(out[name], value);
 }
+/// Null stands for no phases.
+inline void set_value(std::vector<PhaseCost>& out, const nlohmann::json& values) {
+  if (!values.is_null()) values.get_to(out);
+}
 template <class T>
 void set_value(std::optional<T>& out, const nlohmann::json& value) {
-  set_value(out.emplace(), value);
+  out.reset();
+  if (!value.is_null()) set_value(out.emplace(), value);
 }
 
 /// `access` returns the value of a record. The field can be read back only if it returns a reference.

@@ -151,7 +151,7 @@ Run run_from(const nlohmann::json& json, const std::string& source) {
   for (const Field<Run>& field : run_fields()) {
     const auto place = place_of(field);
     if (!json.contains(place)) throw error("no key " + place.to_string());
-    if (field.set == nullptr || json.at(place).is_null()) continue;
+    if (field.set == nullptr) continue;
     try {
       field.set(run, json.at(place));
     } catch (const std::exception&) {

@@ -60,8 +60,8 @@ struct RunParameters {
   std::vector<std::string> plugins;
 };
 
-/// One phase of a profiled run. `loop_seconds` is the part of `seconds` in parallel loops. `sums` counts sums
-/// over instances, whose results take `sum_bytes`.
+/// One phase of a profiled run. `loop_seconds` is the part of `seconds` that was spent in parallel loops.
+/// `sums` is the number of sums over instances, and `sum_bytes` is the size of their results.
 struct PhaseCost {
   std::string phase;  ///< phase_name()
   std::int64_t calls = 0;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <set>
 #include <sstream>
 
@@ -108,6 +110,29 @@ TEST(Fields, OfARunAreAllReadBack) {
   failed.set_status("crashed(SIGSEGV)");
   EXPECT_EQ(run_from(run_json(failed), "a test").result.failure, "crashed(SIGSEGV)");
   EXPECT_TRUE(run_from(run_json(failed), "a test").failed());
+}
+
+TEST(Fields, ANumberThatWasNotFiniteProvesNothingWhenItIsReadBack) {
+  proxbench::Run run = made_up();
+  run.result.certificate.rounding = std::numeric_limits<double>::infinity();
+  ASSERT_FALSE(run.result.certificate.finite());
+  const proxbench::Run back = run_from(nlohmann::json::parse(run_json(run).dump()), "a test");
+  EXPECT_FALSE(back.result.certificate.finite());
+  EXPECT_TRUE(std::isnan(back.result.certificate.gap()));
+}
+
+TEST(Fields, RefuseANullThatNoRecordHas) {
+  for (const char* key : {"threads", "seed", "solver", "loss_function"}) {
+    nlohmann::json json = run_json(made_up());
+    json.at("run").at(key) = nullptr;
+    try {
+      run_from(json, "a test");
+      ADD_FAILURE() << key;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(std::string("/run/") + key + " = null"), std::string::npos)
+          << error.what();
+    }
+  }
 }
 
 TEST(Fields, AreAllExpectedInARecord) {

@@ -15,11 +15,14 @@ auto section(const char* name, Part Run::*part, FieldUse use = FieldUse::kColumn
   };
 }
 
-/// Makes an empty text null.
+/// Lets the value be null in a record: an empty text is written as null, and null sets nothing.
 Field<Run> or_null(Field<Run> field) {
   field.get = [get = field.get](const Run& run) {
-    const Json text = get(run);
-    return text == "" ? Json() : text;
+    const Json value = get(run);
+    return value == "" ? Json() : value;
+  };
+  field.set = [set = field.set](Run& run, const nlohmann::json& value) {
+    if (!value.is_null()) set(run, value);
   };
   return field;
 }
@@ -83,15 +86,15 @@ const std::vector<Field<Run>>& run_fields() {
          run.parameters.loss = parse_loss(value.get<std::string>(), cost_name(run.parameters.loss.cost));
        },
        kModel},
-      {"run", "cost", "of the hinge loss: hamming or hamming-mean; else none", FieldType::kText,
-       [](const Run& run) {
-         return run.parameters.loss.hinge() ? Json(cost_name(run.parameters.loss.cost)) : Json();
-       },
-       [](Run& run, const nlohmann::json& value) {
-         Loss& loss = run.parameters.loss;
-         loss = parse_loss(loss_name(loss.kind), value.get<std::string>());
-       },
-       kModel},
+      or_null({"run", "cost", "of the hinge loss: hamming or hamming-mean; else none", FieldType::kText,
+               [](const Run& run) {
+                 return run.parameters.loss.hinge() ? Json(cost_name(run.parameters.loss.cost)) : Json();
+               },
+               [](Run& run, const nlohmann::json& value) {
+                 Loss& loss = run.parameters.loss;
+                 loss = parse_loss(loss_name(loss.kind), value.get<std::string>());
+               },
+               kModel}),
       parameter(
           "tol",
           "stop when kkt <= tol * (kkt at w = 0); hinge loss: when the solver finds a relative gap <= tol",
@@ -105,7 +108,7 @@ const std::vector<Field<Run>>& run_fields() {
       parameter("tighten", "relative gap to go on for after the run; 0: do not", &P::tighten).used(kRecord),
       parameter("time_limit", "on the clock; 0: none", &P::time_limit).in("s"),
       parameter("max_iterations", "0: no limit", &P::max_iterations),
-      parameter("objective_target", "stop when F <= this", &P::objective_target),
+      or_null(parameter("objective_target", "stop when F <= this", &P::objective_target)),
       parameter("sample_kkt", "kkt and gap in every sample", &P::sample_kkt),
       parameter("profile", "tell how the time was spent", &P::profile).used(kRecord),
       parameter("sampling_budget",
@@ -137,12 +140,13 @@ const std::vector<Field<Run>>& run_fields() {
       figure("objective", "F at the end", &F::certificate, &Certificate::objective),
       figure("loss", "sum over the training instances", &F::certificate, &Certificate::loss),
       figure("l1", "||w||_1", &F::certificate, &Certificate::l1),
-      {"", "nnz", "nonzero weights", FieldType::kCount,
-       [](const Run& run) {
-         const Certificate& c = run.result.certificate;
-         return std::isnan(c.objective) ? Json() : Json(c.nnz);
-       },
-       [](Run& run, const nlohmann::json& value) { set_value(run.result.certificate.nnz, value); }, kModel},
+      or_null({"", "nnz", "nonzero weights", FieldType::kCount,
+               [](const Run& run) {
+                 const Certificate& c = run.result.certificate;
+                 return std::isnan(c.objective) ? Json() : Json(c.nnz);
+               },
+               [](Run& run, const nlohmann::json& value) { set_value(run.result.certificate.nnz, value); },
+               kModel}),
       figure("kkt", "max norm of the minimum-norm subgradient; none of the hinge loss", &F::certificate,
              &Certificate::kkt),
       field<Run>("", "relative_kkt", "kkt / (kkt at w = 0)",
@@ -170,19 +174,20 @@ const std::vector<Field<Run>>& run_fields() {
       figure("features_kept", "those that can enter at this lambda", &F::features_kept),
       figure("nonzeros", "entries of the training set's design matrix", &F::nonzeros),
       figure("matrix_bytes", "that this matrix takes, by row and by column", &F::matrix_bytes).in("bytes"),
-      {"", "audits", "losses of the solver that were checked", FieldType::kCount,
-       [](const Run& run) { return run.result.audits ? Json(run.result.audits->count) : Json(); },
-       [](Run& run, const nlohmann::json& value) { set_value(run.result.audits.emplace().count, value); },
-       kModel},
-      {"", "audit_max_difference", "the largest relative difference in audits", FieldType::kReal,
-       [](const Run& run) {
-         const std::optional<Audits>& audits = run.result.audits;
-         return number_json(audits && audits->count > 0 ? audits->largest : kNaN);
-       },
-       [](Run& run, const nlohmann::json& value) {
-         if (run.result.audits) set_value(run.result.audits->largest, value);
-       },
-       kModel},
+      or_null(
+          {"", "audits", "losses of the solver that were checked", FieldType::kCount,
+           [](const Run& run) { return run.result.audits ? Json(run.result.audits->count) : Json(); },
+           [](Run& run, const nlohmann::json& value) { set_value(run.result.audits.emplace().count, value); },
+           kModel}),
+      or_null({"", "audit_max_difference", "the largest relative difference in audits", FieldType::kReal,
+               [](const Run& run) {
+                 const std::optional<Audits>& audits = run.result.audits;
+                 return number_json(audits && audits->count > 0 ? audits->largest : kNaN);
+               },
+               [](Run& run, const nlohmann::json& value) {
+                 if (run.result.audits) set_value(run.result.audits->largest, value);
+               },
+               kModel}),
       figure("notes", "what the solver tells; of a path, by its last solve", &F::notes),
       figure("phases", "of a profiled run: how its time was spent", &F::phases).used(kRecord),
       figure("tighten", "the search for a better bound after the run", &F::tighten),

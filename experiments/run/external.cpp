@@ -32,7 +32,7 @@ struct TrainerRun {
   bool out_of_time = false, interrupted = false;
 };
 
-/// What an adapter reports about a model besides its weights; NaN: not reported.
+/// Returns a number that an adapter reports about a model. NaN: it does not report it.
 double fact_of(const Model& model, const char* key) {
   const auto found = model.header.find(key);
   double value = kNaN;

@@ -28,8 +28,8 @@ JobLimits job_limits(const ExperimentConfig& config, const RunParameters& job);
 /// Returns the settings of the process of a run, with the config's memory limit. The process is bound to CPUs
 /// if the config asks for it and there are enough CPUs for `at_a_time` processes, of which this is number
 /// `slot`. Its memory is then spread over their NUMA nodes (process.h), and OpenMP binds each of its threads
-/// to one CPU. It does not so for processes with threads or child processes that are not OpenMP's: these
-/// would inherit the single CPU of the first thread. If a run has several processes, their launcher binds
+/// to one CPU. Threads of oneTBB and external trainers are not bound one by one: they would all inherit the
+/// single CPU of the first thread. If a run has several processes, their launcher binds
 /// them.
 ProcessSettings job_settings(const ExperimentConfig& config, const RunParameters& job,
                              const std::vector<int>& cpus, std::size_t slot = 0, int at_a_time = 1);
