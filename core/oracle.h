@@ -269,6 +269,17 @@ class InstanceMaxOracle {
   /// Throws Error if `outputs` is not a structure of the instance.
   virtual Value value_of(Index instance, Cost cost, const double* scores, std::span<const double> extra,
                          std::span<const Index> outputs) const = 0;
+  /// Sets out[a] to the score of a structure minus that of gold, for structures of one instance that follow
+  /// one another in `outputs`. They are not checked.
+  virtual void scores_of(Index instance, const double* scores, std::span<const double> extra,
+                         std::span<const Index> outputs, std::span<double> out) const {
+    const std::size_t length = outputs.size() / out.size();
+    for (std::size_t a = 0; a < out.size(); ++a) {
+      const Value value =
+          value_of(instance, Cost::kHamming, scores, extra, outputs.subspan(a * length, length));
+      out[a] = value.loss - value.cost;
+    }
+  }
   virtual void gold_structure(Index instance, std::span<Index> outputs) const = 0;
   /// The outputs that are on at a position to which a structure assigns `output`. (For the gold structure,
   /// Structure::gold_outputs() gives them.)

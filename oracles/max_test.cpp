@@ -153,13 +153,21 @@ TEST(MaxOracle, FindsTheLargestOfAllStructures) {
             std::vector<Index> best(at.data.begin[i + 1] - at.data.begin[i]), gold = best;
             const auto found = oracle.best_structure(i, cost, rows.data(), scores.extra, best, work);
             double largest = 0.0;
+            std::vector<Index> listed;
+            std::vector<double> listed_scores;
             for (const std::vector<Index>& y : structures(at, i)) {
               const Enumerated expected = value_of(at, scores, i, y, cost);
               const auto value = oracle.value_of(i, cost, rows.data(), scores.extra, y);
               EXPECT_NEAR(value.loss, expected.loss, 1e-12 * (1 + size));
               EXPECT_NEAR(value.cost, expected.cost, 1e-15);
+              listed.insert(listed.end(), y.begin(), y.end());
+              listed_scores.push_back(expected.loss - expected.cost);
               largest = std::max(largest, expected.loss);
             }
+            std::vector<double> scores_found(listed_scores.size());
+            oracle.scores_of(i, rows.data(), scores.extra, listed, scores_found);
+            for (std::size_t a = 0; a < listed_scores.size(); ++a)
+              EXPECT_NEAR(scores_found[a], listed_scores[a], 1e-12 * (1 + size));
             EXPECT_NEAR(found.loss, largest, 1e-12 * (1 + size));
             EXPECT_NEAR(value_of(at, scores, i, best, cost).loss, largest, 1e-12 * (1 + size));
             EXPECT_NEAR(value_of(at, scores, i, best, cost).cost, found.cost, 1e-15);

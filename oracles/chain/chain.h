@@ -70,6 +70,8 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
   InstanceMaxOracle::Value best_structure(Index instance, Cost cost, const double* scores,
                                           std::span<const double> extra, std::span<Index> outputs,
                                           InstanceMaxOracle::Workspace& work) const override;
+  void scores_of(Index instance, const double* scores, std::span<const double> extra,
+                 std::span<const Index> outputs, std::span<double> out) const override;
   InstanceMaxOracle::Value value_of(Index instance, Cost cost, const double* scores,
                                     std::span<const double> extra,
                                     std::span<const Index> outputs) const override;

@@ -69,6 +69,18 @@ InstanceMaxOracle::Value ChainOracle::best_structure(Index instance, Cost cost, 
   return value_of(instance, cost, scores, extra, outputs);
 }
 
+void ChainOracle::scores_of(Index instance, const double* scores, std::span<const double> extra,
+                            std::span<const Index> outputs, std::span<double> out) const {
+  const std::size_t labels = outputs_, width = padded(outputs_), n = length(instance);
+  const auto score = [&](const Index* y) {
+    double sum = scores[y[0]];
+    for (std::size_t t = 1; t < n; ++t) sum += scores[t * width + y[t]] + extra[y[t - 1] * labels + y[t]];
+    return sum;
+  };
+  const double gold = score(gold_of(instance).data());
+  for (std::size_t a = 0; a < out.size(); ++a) out[a] = score(outputs.data() + a * n) - gold;
+}
+
 InstanceMaxOracle::Value ChainOracle::value_of(Index instance, Cost cost, const double* scores,
                                                std::span<const double> extra,
                                                std::span<const Index> outputs) const {

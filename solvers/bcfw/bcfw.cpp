@@ -1,30 +1,30 @@
 /// Block-coordinate Frank-Wolfe for max-margin training with an l2 penalty (Lacoste-Julien, Jaggi, Schmidt,
 /// Pletscher, "Block-coordinate Frank-Wolfe optimization for structural SVMs", ICML 2013, Algorithm 4;
 /// Osokin, Alayrac, Lukasewitz, Dokania, Lacoste-Julien, "Minding the gaps for block Frank-Wolfe optimization
-/// of structured SVMs", ICML 2016). Maximises
+/// of structured SVMs", ICML 2016; Shah, Kolmogorov, Lampert, "A multi-plane block-coordinate Frank-Wolfe
+/// algorithm for training structural SVMs with a costly max-oracle", CVPR 2015). Maximises
 ///
-///     D(alpha) = sum_i E_{alpha_i}[cost] - (mu/2)*||w(alpha)||^2,   w(alpha) = (1/mu) * sum_i (F_i(gold) -
-///     E_{alpha_i}[F_i])
+///     D(alpha) = sum_i E_{alpha_i}[cost] - (mu/2)*||w(alpha)||^2,
+///     w(alpha) = (1/mu) * sum_i (F_i(gold) - E_{alpha_i}[F_i])
 ///
-/// over a distribution alpha_i on the structures of each instance, kept as atoms with weights (mixtures.h),
-/// that begin as gold. With H(y) = cost(y) + score(y) - score(gold) a step on instance i is:
+/// over a distribution alpha_i on the structures of each instance. alpha_i is kept as atoms with weights
+/// (mixtures.h). It starts as gold. With H(y) = cost(y) + score(y) - score(gold), a step on instance i is:
 ///
-///     s     = argmax H                                the max oracle, or a cached atom
-///     g_i   = H(s) - E_{alpha_i}[H]                   the block's duality gap; their sum at one w is F(w) -
-///     D(alpha) d     = s - alpha_i (fw), s - v (pairwise), or alpha_i - v where that has the larger slope
-///     (away);
-///             v is the atom of alpha_i with the least H
-///     gamma = argmax of D along d, at most what keeps all weights >= 0:  mu * <d, H> / ||X^T d||^2, clipped
+///     s     = argmax H, from the max oracle, or a cached atom
+///     g_i   = H(s) - E_{alpha_i}[H]: the block's duality gap. Their sum at one w is F(w) - D(alpha).
+///     d     = s - alpha_i (fw), s - v (pairwise), or alpha_i - v if that has the larger slope (away);
+///             v is the atom of alpha_i with the least H. block: the sum of a few pairwise steps, the first
+///             to s, the others to the atom with the largest H, which the inner products of the atoms tell.
+///     gamma = argmax of D along d with all weights >= 0: mu * <d, H> / ||X^T d||^2, clipped
 ///     alpha_i += gamma*d,   w -= (gamma/mu) * X^T d
 ///
-/// Batches. Structures and directions of a batch of distinct instances are found in parallel at one w; then,
+/// Batches. Structures and directions of a batch of distinct instances are found in parallel at one w. Then,
 /// one after the other, each gamma is that of the current w, so every step still raises D. Batches do not
 /// depend on the number of threads.
 ///
 /// Gap sampling as Osokin et al. have it never draws an instance whose gap was 0 until all gaps are renewed,
-/// and margins are met and lost again all the time. So a share of the draws is uniform. Passes to a proven
-/// gap of 1e-3, all draws by gap and 0.8 of them, pairwise steps: three classes, n = 150, mu = 0.1: 3,780 and
-/// 2,190; OCR fold 0, pixels, mu = 1: 1,600 and 1,660.
+/// and margins are met and lost again all the time. So a share of the draws is uniform
+/// (solvers/RESULTS.md).
 
 #include <algorithm>
 #include <cmath>
@@ -47,11 +47,16 @@ namespace {
 using bcfw::Mixture;
 using bcfw::MixtureStore;
 
-/// A cached atom takes the place of the oracle's where its slope is at least these shares of the block's and
-/// of the mean gap, as last seen (Osokin et al. 2016, section 3.3).
+/// A cached atom replaces the oracle's if its slope is at least these shares of the block's and of the mean
+/// gap, as last seen (Osokin et al. 2016, section 3.3). Pair steps of a block end below the second one.
 constexpr double kShareOfBlock = 0.25, kShareOfMean = 0.01;
 
-enum class Steps { kFrankWolfe, kPairwise, kAway };
+/// Pair steps of a visit with steps = block (solvers/RESULTS.md).
+constexpr int kPairSteps = 3;
+/// A gamma this near to its upper bound is set to it, so that atoms lose all their weight.
+constexpr double kNearlyAll = 1.0 - 1e-9;
+
+enum class Steps { kFrankWolfe, kPairwise, kAway, kBlock };
 
 struct Settings {
   bool by_gap;
@@ -89,15 +94,19 @@ OptionRows<Settings> rows() {
                .max = 1e9}),
        choice(&Settings::steps,
               {.name = "steps",
-               .default_value = "pairwise",
+               .default_value = "block",
                .help = "from the instance's distribution towards the structure found (Frank-Wolfe); "
                        "pairwise: weight goes to it from the worst structure; away: Frank-Wolfe, or away "
-                       "from the worst where that promises more",
+                       "from the worst where that promises more; block: pairwise, then further pair steps "
+                       "among the structures kept (Shah et al. 2015)",
                .preset_values = paper("fw")},
-              {{"fw", Steps::kFrankWolfe}, {"pairwise", Steps::kPairwise}, {"away", Steps::kAway}}),
+              {{"fw", Steps::kFrankWolfe},
+               {"pairwise", Steps::kPairwise},
+               {"away", Steps::kAway},
+               {"block", Steps::kBlock}}),
        option(&Settings::cache,
               {.name = "cache",
-               .default_value = "50",
+               .default_value = "20",
                .help = "structures kept of each instance, beyond those with weight; one that promises enough "
                        "saves a call of the oracle (Osokin et al. 2016)",
                .min = 0,
@@ -112,14 +121,16 @@ struct Visit {
   Index instance;
   AlignedVector<double> rows;
   InstanceMaxOracle::Workspace work;
-  std::vector<Index> best;
-  std::vector<double> value;  ///< H of each atom
+  std::vector<Index> gold, best;
+  std::vector<double> value;   ///< H of each atom
+  std::vector<double> change;  ///< the direction d, by atom
   std::vector<StructureDirection::Term> terms;
   StructureDirection direction;
+  std::vector<double> extra;                    ///< scratch, all zeros between calls
+  std::vector<double> left;                     ///< scratch
   bool called;                                  ///< the oracle
   bool finite;                                  ///< the oracle's loss
-  bool away;                                    ///< an away step
-  std::size_t to, from;                         ///< the atoms of the direction
+  std::size_t to;                               ///< the atom s
   double gap, cost, curvature, slope, longest;  ///< cost: the slope's part that does not depend on w
 
   bool valid() const { return finite; }
@@ -143,26 +154,31 @@ class Ascent {
   /// alpha_i = gold and w = 0, or the w of the alpha given.
   void start() {
     grams_.emplace(objective_, settings_.memory_limit);
-    std::vector<Index> gold;
-    std::vector<StructureDirection::Term> terms;
-    StructureDirection direction;
+    const std::size_t n = objective_.instances();
+    const auto kept = static_cast<double>(settings_.cache);
+    if (settings_.steps == Steps::kBlock)
+      require_memory(
+          static_cast<double>(n) * kept * kept * sizeof(double), settings_.memory_limit,
+          "the inner products of `cache` structures of each of " + std::to_string(n) + " instances");
+    Visit visit;
     for (Index i = 0; i < objective_.instances(); ++i) {
-      gold.resize(w_.positions(i));
-      objective_.structures().gold_structure(i, gold);
+      visit.instance = i;
+      find_gold(visit);
       Mixture& mixture = (*mixtures_)[i];
       if (!continues_) {
-        mixture.add(gold, 0.0);
+        visit.best = visit.gold;
+        add(visit, 0.0);
         continue;
       }
       mixture.forget_uses();
-      terms.assign(1, {gold, -1.0});
+      visit.terms.assign(1, {visit.gold, -1.0});
       for (std::size_t a = 0; a < mixture.atoms(); ++a) {
         if (mixture.weight(a) == 0.0) continue;
-        terms.push_back({mixture.structure(a), mixture.weight(a)});
+        visit.terms.push_back({mixture.structure(a), mixture.weight(a)});
         dual_ += mixture.weight(a) * mixture.cost(a);
       }
-      direction.form(objective_, i, terms);
-      direction.add_to(w_, -1.0 / objective_.mu());
+      visit.direction.form(objective_, i, visit.terms);
+      visit.direction.add_to(w_, -1.0 / objective_.mu());
     }
     if (continues_) dual_ -= objective_.l2(w_.nonzeros().value);
   }
@@ -188,7 +204,7 @@ class Ascent {
     const std::span<Visit> visits(visits_.data(), std::min(count, visits_.size()));
     if (!draw_batch(visits, sampler_, objective_, [&](Visit& visit) { prepare(visit); })) return false;
     for (Visit& visit : visits) {
-      if (visits.size() > 1) visit.slope = visit.cost + visit.direction.dot(w_);
+      if (visits.size() > 1 && !visit.terms.empty()) visit.slope = visit.cost + visit.direction.dot(w_);
       move(visit);
       sampler_.record(visit.instance, visit.called ? visit.gap : sampler_.gap(visit.instance));
     }
@@ -205,21 +221,24 @@ class Ascent {
   }
 
  private:
-  /// H of all atoms at w; returns its mean under alpha_i.
+  /// Sets visit.value to H of all atoms at w. Returns its mean under alpha_i.
   double evaluate(Visit& visit) const {
-    const Index i = visit.instance;
-    const Mixture& mixture = (*mixtures_)[i];
-    w_.scores(i, visit.rows);
-    visit.value.resize(mixture.atoms());
+    const Mixture& mixture = (*mixtures_)[visit.instance];
+    w_.scores(visit.instance, visit.rows);
+    score_atoms(visit, w_.extra(), visit.value);
     double mean = 0.0;
     for (std::size_t a = 0; a < mixture.atoms(); ++a) {
-      visit.value[a] =
-          objective_.structures()
-              .value_of(i, objective_.loss().cost, visit.rows.data(), w_.extra(), mixture.structure(a))
-              .loss;
+      visit.value[a] += mixture.cost(a);
       mean += mixture.weight(a) * visit.value[a];
     }
     return mean;
+  }
+
+  /// The scores of all atoms minus that of gold.
+  void score_atoms(const Visit& visit, std::span<const double> extra, std::vector<double>& out) const {
+    const Mixture& mixture = (*mixtures_)[visit.instance];
+    out.resize(mixture.atoms());
+    objective_.structures().scores_of(visit.instance, visit.rows.data(), extra, mixture.structures(), out);
   }
 
   InstanceMaxOracle::Value call(Visit& visit) {
@@ -227,13 +246,33 @@ class Ascent {
     return objective_.best_structure(visit.instance, visit.rows.data(), w_.extra(), visit.best, visit.work);
   }
 
+  void find_gold(Visit& visit) const {
+    visit.gold.resize(w_.positions(visit.instance));
+    objective_.structures().gold_structure(visit.instance, visit.gold);
+  }
+
+  /// Makes visit.best an atom. Overwrites visit.direction and visit.rows.
+  void add(Visit& visit, double cost) {
+    Mixture& mixture = (*mixtures_)[visit.instance];
+    mixture.add(visit.best, cost);
+    if (settings_.steps != Steps::kBlock) return;
+    visit.terms.assign({{visit.best, 1.0}, {visit.gold, -1.0}});
+    visit.direction.form(objective_, visit.instance, visit.terms);
+    visit.rows.resize(visit.best.size() * w_.width());
+    visit.extra.resize(w_.extra().size());
+    visit.direction.scores(*grams_, w_.width(), visit.rows);
+    visit.direction.set_extra(visit.extra, 1.0);
+    score_atoms(visit, visit.extra, visit.left);
+    visit.direction.set_extra(visit.extra, 0.0);
+    mixture.add_products(visit.left);
+  }
+
   /// The atom to go to: a cached one that is good enough, or the oracle's.
   void choose(Visit& visit, double mean) {
     Mixture& mixture = (*mixtures_)[visit.instance];
     visit.called = visit.finite = true;
     if (settings_.cache > 0) {
-      visit.to = static_cast<std::size_t>(std::max_element(visit.value.begin(), visit.value.end()) -
-                                          visit.value.begin());
+      visit.to = largest(visit.value);
       visit.gap = visit.value[visit.to] - mean;
       visit.called = !(visit.gap > 0.0 && visit.gap >= std::max(kShareOfBlock * sampler_.gap(visit.instance),
                                                                 kShareOfMean * mean_gap_));
@@ -245,7 +284,8 @@ class Ascent {
     visit.gap = std::max(found.loss - mean, 0.0);
     visit.to = mixture.find(visit.best);
     if (visit.to < mixture.atoms()) return;
-    mixture.add(visit.best, found.cost);
+    find_gold(visit);
+    add(visit, found.cost);
     visit.value.push_back(found.loss);
   }
 
@@ -254,45 +294,97 @@ class Ascent {
     const double mean = evaluate(visit);
     choose(visit, mean);
     if (!visit.finite) return;
+    aim(visit, mean);
     const Mixture& mixture = (*mixtures_)[visit.instance];
-    visit.from = visit.to;
-    for (std::size_t a = 0; a < mixture.atoms(); ++a)
-      if (mixture.weight(a) > 0.0 && (visit.from == visit.to || visit.value[a] < visit.value[visit.from]))
-        visit.from = a;
-    visit.away = settings_.steps == Steps::kAway && mean - visit.value[visit.from] > visit.gap;
-    const bool pairwise = settings_.steps == Steps::kPairwise;
     visit.terms.clear();
-    visit.cost = 0.0;
-    const auto term = [&](std::size_t atom, double weight) {
-      visit.terms.push_back({mixture.structure(atom), weight});
-      visit.cost += weight * mixture.cost(atom);
-    };
-    term(visit.away ? visit.from : visit.to, visit.away ? -1.0 : 1.0);
-    if (pairwise)
-      term(visit.from, -1.0);
-    else
-      for (std::size_t a = 0; a < mixture.atoms(); ++a)
-        if (mixture.weight(a) > 0.0) term(a, visit.away ? mixture.weight(a) : -mixture.weight(a));
-    const double weight = mixture.weight(visit.from);
-    visit.longest = visit.away ? weight / (1.0 - weight) : pairwise ? weight : 1.0;
-    visit.slope = pairwise     ? visit.value[visit.to] - visit.value[visit.from]
-                  : visit.away ? mean - visit.value[visit.from]
-                               : visit.value[visit.to] - mean;
+    visit.cost = visit.slope = 0.0;
+    for (std::size_t a = 0; a < mixture.atoms(); ++a) {
+      if (visit.change[a] == 0.0) continue;
+      visit.terms.push_back({mixture.structure(a), visit.change[a]});
+      visit.cost += visit.change[a] * mixture.cost(a);
+      visit.slope += visit.change[a] * visit.value[a];
+    }
+    if (visit.terms.empty()) return;
     visit.direction.form(objective_, visit.instance, visit.terms);
-    visit.curvature = visit.direction.squared_norm(*grams_) / objective_.mu();
+    if (settings_.steps != Steps::kBlock)
+      visit.curvature = visit.direction.squared_norm(*grams_) / objective_.mu();
+  }
+
+  /// Sets d, by atom, and the largest gamma.
+  void aim(Visit& visit, double mean) const {
+    const Mixture& mixture = (*mixtures_)[visit.instance];
+    std::vector<double>& weight = visit.left;
+    weight.resize(mixture.atoms());
+    for (std::size_t a = 0; a < weight.size(); ++a) weight[a] = mixture.weight(a);
+    const std::size_t from = worst(weight, visit.value);
+    visit.change.assign(weight.size(), 0.0);
+    visit.longest = 1.0;
+    switch (settings_.steps) {
+      case Steps::kBlock:
+        return ascend(visit, weight);
+      case Steps::kPairwise:
+        visit.change[visit.to] += 1.0;
+        visit.change[from] -= 1.0;
+        visit.longest = weight[from];
+        return;
+      case Steps::kAway:
+        if (mean - visit.value[from] > visit.gap) {
+          visit.change = weight;
+          visit.change[from] -= 1.0;
+          visit.longest = weight[from] / (1.0 - weight[from]);
+          return;
+        }
+        [[fallthrough]];
+      case Steps::kFrankWolfe:
+        for (std::size_t a = 0; a < weight.size(); ++a) visit.change[a] = -weight[a];
+        visit.change[visit.to] += 1.0;
+    }
+  }
+
+  /// A few pair steps, the first to visit.to: d is what they change, so gamma = 1 makes them all.
+  void ascend(Visit& visit, std::vector<double>& weight) const {
+    const Mixture& mixture = (*mixtures_)[visit.instance];
+    const double mu = objective_.mu();
+    std::vector<double> value = visit.value;
+    std::size_t to = visit.to;
+    for (int step = 0; step < kPairSteps; ++step) {
+      const std::size_t from = worst(weight, value);
+      const double slope = value[to] - value[from];
+      if (!(slope > kShareOfMean * mean_gap_)) break;
+      const std::span<const double> up = mixture.products(to), down = mixture.products(from);
+      const double squares = up[to] - 2.0 * up[from] + down[from];
+      const double gamma = std::min(mu * slope / squares, weight[from]);
+      weight[to] += gamma;
+      weight[from] = gamma == weight[from] ? 0.0 : weight[from] - gamma;
+      for (std::size_t a = 0; a < value.size(); ++a) value[a] -= gamma / mu * (up[a] - down[a]);
+      to = largest(value);
+    }
+    visit.curvature = 0.0;
+    for (std::size_t a = 0; a < weight.size(); ++a) {
+      visit.change[a] = weight[a] - mixture.weight(a);
+      visit.curvature += visit.change[a] * (visit.value[a] - value[a]);
+    }
+  }
+
+  static std::size_t largest(std::span<const double> value) {
+    return static_cast<std::size_t>(std::ranges::max_element(value) - value.begin());
+  }
+
+  /// The atom with weight that has the least value.
+  static std::size_t worst(std::span<const double> weight, std::span<const double> value) {
+    std::size_t out = weight.size();
+    for (std::size_t a = 0; a < weight.size(); ++a)
+      if (weight[a] > 0.0 && (out == weight.size() || value[a] < value[out])) out = a;
+    return out;
   }
 
   void move(Visit& visit) {
     Mixture& mixture = (*mixtures_)[visit.instance];
     ++steps_;
-    const double gamma = visit.slope > 0.0 ? std::min(visit.slope / visit.curvature, visit.longest) : 0.0;
-    if (gamma > 0.0) {
-      if (visit.away)
-        mixture.away_from(visit.from, gamma);
-      else if (settings_.steps == Steps::kPairwise)
-        mixture.shift(visit.from, visit.to, gamma);
-      else
-        mixture.towards(visit.to, gamma);
+    if (visit.slope > 0.0) {
+      double gamma = std::min(visit.slope / visit.curvature, visit.longest);
+      if (gamma > kNearlyAll * visit.longest) gamma = visit.longest;
+      mixture.move(visit.change, gamma);
       const double step = -gamma / objective_.mu();
       visit.direction.add_to(w_, step);
       if (late_) {

@@ -40,7 +40,7 @@ std::vector<ProblemSpec> hinge_specs() {
 std::vector<Texts> variants() {
   std::vector<Texts> out;
   for (const char* sampling : {"uniform", "gap"})
-    for (const char* steps : {"fw", "pairwise", "away"})
+    for (const char* steps : {"fw", "pairwise", "away", "block"})
       for (const char* cache : {"0", "20"})
         for (const char* batch : {"1", "5"})
           out.push_back({{"sampling", sampling},

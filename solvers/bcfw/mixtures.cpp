@@ -1,10 +1,12 @@
 #include "solvers/bcfw/mixtures.h"
 
+#include <numeric>
+
 namespace proxbench::bcfw {
 
 namespace {
 
-/// Weights below are rounding, and go to the atom of the step.
+/// A smaller weight is rounding and becomes 0.
 constexpr double kNegligible = 1e-15;
 
 }  // namespace
@@ -15,61 +17,49 @@ std::size_t Mixture::find(std::span<const Index> wanted) const {
   return atoms();
 }
 
-std::size_t Mixture::add(std::span<const Index> structure, double cost) {
+void Mixture::add(std::span<const Index> structure, double cost) {
   weight_.push_back(weight_.empty() ? 1.0 : 0.0);
   cost_.push_back(cost);
   used_.push_back(0);
   outputs_.insert(outputs_.end(), structure.begin(), structure.end());
-  return atoms() - 1;
 }
 
-void Mixture::towards(std::size_t atom, double gamma) {
+void Mixture::add_products(std::span<const double> products) {
+  for (std::size_t a = 0; a < product_.size(); ++a) product_[a].push_back(products[a]);
+  product_.emplace_back(products.begin(), products.end());
+}
+
+void Mixture::move(std::span<const double> change, double gamma) {
   for (std::size_t a = 0; a < atoms(); ++a) {
-    if (a == atom) continue;
-    weight_[a] *= 1.0 - gamma;
+    weight_[a] += gamma * change[a];
     if (weight_[a] < kNegligible) weight_[a] = 0.0;
   }
-  double others = 0.0;
-  for (std::size_t a = 0; a < atoms(); ++a)
-    if (a != atom) others += weight_[a];
-  weight_[atom] = std::max(1.0 - others, 0.0);
-}
-
-void Mixture::away_from(std::size_t atom, double gamma) {
-  double others = 0.0;
-  for (std::size_t a = 0; a < atoms(); ++a) {
-    if (a == atom) continue;
-    weight_[a] *= 1.0 + gamma;
-    others += weight_[a];
-  }
-  weight_[atom] = std::max(1.0 - others, 0.0);
-  if (weight_[atom] >= kNegligible) return;
-  weight_[atom] = 0.0;
-  for (double& weight : weight_) weight /= others;
-}
-
-void Mixture::shift(std::size_t from, std::size_t to, double gamma) {
-  weight_[from] -= gamma;
-  weight_[to] += gamma;
-  if (weight_[from] >= kNegligible) return;
-  weight_[to] += weight_[from];
-  weight_[from] = 0.0;
+  *std::ranges::max_element(weight_) += 1.0 - std::reduce(weight_.begin(), weight_.end());
 }
 
 void Mixture::tidy(std::size_t atom, std::size_t most, std::uint64_t now) {
   used_[atom] = now;
-  const std::size_t n = length();
   while (atoms() > most) {
     std::size_t oldest = atoms();
     for (std::size_t a = 0; a < atoms(); ++a)
       if (weight_[a] == 0.0 && (oldest == atoms() || used_[a] < used_[oldest])) oldest = a;
     if (oldest == atoms()) return;
-    const auto at = static_cast<std::ptrdiff_t>(oldest), first = static_cast<std::ptrdiff_t>(oldest * n);
-    weight_.erase(weight_.begin() + at);
-    cost_.erase(cost_.begin() + at);
-    used_.erase(used_.begin() + at);
-    outputs_.erase(outputs_.begin() + first, outputs_.begin() + first + static_cast<std::ptrdiff_t>(n));
+    drop(oldest);
   }
+}
+
+void Mixture::drop(std::size_t atom) {
+  const auto erase = [](auto& from, std::size_t begin, std::size_t count) {
+    const auto at = from.begin() + static_cast<std::ptrdiff_t>(begin);
+    from.erase(at, at + static_cast<std::ptrdiff_t>(count));
+  };
+  erase(outputs_, atom * length(), length());
+  erase(weight_, atom, 1);
+  erase(cost_, atom, 1);
+  erase(used_, atom, 1);
+  if (product_.empty()) return;
+  erase(product_, atom, 1);
+  for (std::vector<double>& products : product_) erase(products, atom, 1);
 }
 
 void MixtureStore::mixture(Index instance, StructurePoint::Mixture& out) const {

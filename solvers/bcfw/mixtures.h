@@ -6,10 +6,11 @@
 #include <vector>
 
 #include "core/dual.h"
+#include "solvers/shared/instances/structure_direction.h"
 
 namespace proxbench::bcfw {
 
-/// The atoms of one instance. Weights are >= 0 and sum to 1; an atom of weight 0 is one that a cache keeps.
+/// The atoms of one instance. Weights are at least 0 and sum to 1. A cache keeps atoms of weight 0.
 class Mixture {
  public:
   std::size_t atoms() const { return weight_.size(); }
@@ -19,26 +20,31 @@ class Mixture {
   std::span<const Index> structure(std::size_t atom) const {
     return {outputs_.data() + atom * length(), length()};
   }
-  /// The atom that is this structure; atoms() where there is none.
+  /// The number of the atom that is this structure. atoms() if there is none.
   std::size_t find(std::span<const Index> structure) const;
-  /// Of weight 0 (of weight 1 where it is the first); returns its number.
-  std::size_t add(std::span<const Index> structure, double cost);
-  /// All weights times 1 - gamma, and gamma added to that of `atom`.
-  void towards(std::size_t atom, double gamma);
-  /// The opposite: all weights times 1 + gamma, and gamma taken from that of `atom`.
-  void away_from(std::size_t atom, double gamma);
-  /// gamma of weight goes from one atom to another.
-  void shift(std::size_t from, std::size_t to, double gamma);
-  /// Notes that the atom is of use now, and drops atoms of no weight: the longest unused first, while there
-  /// are more than `most` atoms.
+  std::span<const Index> structures() const { return outputs_; }
+  /// Adds an atom: the first one with weight 1, others with weight 0.
+  void add(std::span<const Index> structure, double cost);
+  /// Keeps the inner products of the newest atom's difference from gold with those of all atoms, its own
+  /// included.
+  void add_products(std::span<const double> products);
+  /// Those of atom a, after add_products() for each atom.
+  std::span<const double> products(std::size_t a) const { return product_[a]; }
+  /// weights += gamma * change. The changes sum to 0.
+  void move(std::span<const double> change, double gamma);
+  /// Notes that the atom was used at time `now`. While there are more than `most` atoms, drops the one of
+  /// weight 0 that was not used for the longest time.
   void tidy(std::size_t atom, std::size_t most, std::uint64_t now);
-  /// No atom has been of use.
+  /// As if no atom had been used.
   void forget_uses() { std::fill(used_.begin(), used_.end(), std::uint64_t{0}); }
 
  private:
+  void drop(std::size_t atom);
+
   std::vector<double> weight_, cost_;
-  std::vector<std::uint64_t> used_;  ///< when it was of use last
+  std::vector<std::uint64_t> used_;  ///< when it was used last
   std::vector<Index> outputs_;       ///< one structure after the other
+  std::vector<std::vector<double>> product_;
 };
 
 class MixtureStore final : public StructurePoint {

@@ -1,5 +1,6 @@
 #include "solvers/shared/instances/structure_direction.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -112,6 +113,17 @@ void StructureDirection::add_to(WeightRows& w, double step) const {
       for (std::size_t e = t.begin; e < t.end; ++e) row[outputs_[e].output] += scaled * outputs_[e].value;
     });
   for (const Extra& e : extra_) w.extra_row()[e.weight] += step * e.value;
+}
+
+void StructureDirection::scores(const PositionGrams& grams, std::size_t width, std::span<double> rows) const {
+  std::ranges::fill(rows, 0.0);
+  for (const Position& u : positions_)
+    for (std::size_t t = 0; t * width < rows.size(); ++t) {
+      const double product = grams.at(instance_, t, u.position);
+      if (product == 0.0) continue;
+      for (std::size_t e = u.begin; e < u.end; ++e)
+        rows[t * width + outputs_[e].output] += product * outputs_[e].value;
+    }
 }
 
 }  // namespace proxbench

@@ -3,6 +3,7 @@
 /// coefficients are stored. Max-margin solvers change w along it.
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/objective.h"
@@ -16,8 +17,9 @@ class PositionGrams {
  public:
   /// Throws Error (kUsage) if the inner products need more memory than the limit (require_memory()).
   PositionGrams(const Objective& objective, double limit_gigabytes);
-  /// The inner products x_t . x_u for u <= t. Positions are counted from the instance's first one.
+  /// The inner product x_t . x_u. Positions are counted from the instance's first one.
   double at(Index instance, std::size_t t, std::size_t u) const {
+    if (t < u) std::swap(t, u);
     return value_[begin_[instance] + t * (t + 1) / 2 + u];
   }
 
@@ -43,6 +45,13 @@ class StructureDirection {
   double dot(const WeightRows& w) const;
   /// w += step * X^T d.
   void add_to(WeightRows& w, double step) const;
+  /// For X^T d as weights: sets rows[t] to the scores of the instance's position t. Rows are `width` numbers
+  /// apart.
+  void scores(const PositionGrams& grams, std::size_t width, std::span<double> rows) const;
+  /// Sets the extra weights that d has to `scale` times their coefficients.
+  void set_extra(std::span<double> extra, double scale) const {
+    for (const Extra& e : extra_) extra[e.weight] = scale * e.value;
+  }
 
  private:
   struct Position {
