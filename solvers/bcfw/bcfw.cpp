@@ -70,6 +70,18 @@ struct Settings {
   std::size_t reports;
 };
 
+/// With batch = 0, a batch has one in so many instances, and at most so many (solvers/RESULTS.md).
+constexpr std::size_t kInstancesPerVisit = 1000, kLargestBatch = 16;
+
+OptionSpec batches() {
+  OptionSpec spec = batch_option();
+  spec.default_value = "0";
+  spec.min = 0;
+  spec.help += "; 0: one in 1,000 instances, from 1 to 16";
+  spec.preset_values = paper("1");
+  return spec;
+}
+
 OptionRows<Settings> rows() {
   return OptionRows<Settings>(
       {choice(&Settings::by_gap,
@@ -112,7 +124,7 @@ OptionRows<Settings> rows() {
                .min = 0,
                .max = 1e6,
                .preset_values = paper("0")}),
-       option(&Settings::averaging, averaging_option("false")), option(&Settings::batch, batch_option()),
+       option(&Settings::averaging, averaging_option("false")), option(&Settings::batch, batches()),
        option(&Settings::memory_limit, memory_limit_option()), option(&Settings::reports, reports_option())});
 }
 
@@ -136,6 +148,11 @@ struct Visit {
   bool valid() const { return finite; }
 };
 
+std::size_t batch(const Settings& settings, std::size_t instances) {
+  return settings.batch > 0 ? settings.batch
+                            : std::clamp<std::size_t>(instances / kInstancesPerVisit, 1, kLargestBatch);
+}
+
 class Ascent {
  public:
   /// `start`: alpha to begin with; null: gold.
@@ -147,7 +164,7 @@ class Ascent {
         mixtures_(continues_ ? std::move(start) : std::make_shared<MixtureStore>(objective.instances())),
         sampler_(settings.by_gap ? Scheme::kGap : Scheme::kUniform, settings.share, {}, objective.instances(),
                  random),
-        visits_(std::min(settings.batch, objective.instances())) {
+        visits_(std::min(batch(settings, objective.instances()), objective.instances())) {
     if (settings.averaging) late_.emplace(objective);
   }
 
@@ -183,6 +200,7 @@ class Ascent {
     if (continues_) dual_ -= objective_.l2(w_.nonzeros().value);
   }
 
+  std::size_t largest_batch() const { return visits_.size(); }
   std::shared_ptr<MixtureStore> dual_point() const { return mixtures_; }
   double dual() const { return dual_; }
   void note_gap() {
@@ -426,7 +444,7 @@ class Bcfw final : public Solver {
     monitor.watch(alpha_);
     Passes passes;
     passes.visit = [&](std::int64_t, std::size_t from, std::size_t to) {
-      if (!visit_in_batches(monitor, from, to, settings_.batch,
+      if (!visit_in_batches(monitor, from, to, ascent.largest_batch(),
                             [&](std::size_t n) { return ascent.step(n); }))
         return false;
       ascent.note_gap();
