@@ -245,8 +245,7 @@ class MarginalSum {
               both <= std::min(left.weight, right.weight) + kBeliefTolerance))
           refuse(p, text(PairWeight{left.label, right.label, both}) + " beside " + text(left) + " and " +
                         text(right));
-        extra_[std::size_t{left.label} * outputs_ - std::size_t{left.label} * (left.label + 1) / 2 +
-               (right.label - left.label - 1)] += both;
+        extra_[label_pair(outputs_, left.label, right.label)] += both;
       }
     return mean_ ? wrong / static_cast<double>(outputs_) : wrong;
   }

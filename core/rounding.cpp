@@ -150,8 +150,7 @@ std::vector<SharpGradient> sharp_gradients(const LinearMap& map, const Residual&
   const DesignMatrix& x = map.x();
   const auto feature = [&](std::size_t i) { return static_cast<Index>(index[i] / map.outputs()); };
   std::vector<SharpSum> sums(index.size());
-  const InOrder in_order(map.parallel());
-  in_order.add(std::span(sums), [&] {
+  add_in_order(map.parallel(), sums, [&] {
     const Chunks chunks{index.size(), kSharpChunk};
     map.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
       for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
@@ -165,7 +164,6 @@ std::vector<SharpGradient> sharp_gradients(const LinearMap& map, const Residual&
       }
     });
   });
-  in_order.hand_back(std::span(sums));
   std::vector<SharpGradient> out;
   for (std::size_t i = 0; i < index.size(); ++i)
     out.push_back(sums[i].gradient(x.whole_column_size(feature(i)),
@@ -201,8 +199,7 @@ std::vector<SharpGradient> sharp_extra_gradients(const Objective& objective, con
                     instances = objective.structure().instances();
   std::vector<SharpSum> sums(weights);
   std::vector<double> part(kInstancesAtOnce * weights);
-  const InOrder in_order(objective.parallel());
-  in_order.add(std::span(sums), [&] {
+  add_in_order(objective.parallel(), sums, [&] {
     for (std::size_t first = 0; first < instances; first += kInstancesAtOnce) {
       const std::size_t count = std::min(kInstancesAtOnce, instances - first);
       objective.parallel().for_each(count, [&](std::size_t i) {
@@ -223,7 +220,6 @@ std::vector<SharpGradient> sharp_extra_gradients(const Objective& objective, con
       });
     }
   });
-  in_order.hand_back(std::span(sums));
   std::vector<double> gradient;
   for (const SharpSum& sum : sums) gradient.push_back(sum.sum);
   const std::vector<double> sizes = extra_sizes(objective, gradient);

@@ -161,11 +161,9 @@ void DesignMatrix::share(const Processes& processes) {
   whole_positions_ = static_cast<std::uint64_t>(counts.back());
   whole_nonzeros_ = std::accumulate(whole_column_.begin(), whole_column_.end(), std::uint64_t{0});
   const std::vector<std::uint32_t> own = most_in_leaf_;
-  const InOrder in_order(Parallel(1, Backend::kOpenMP, &processes));
-  in_order.add(std::span(most_in_leaf_), [&] {
+  add_in_order(Parallel(1, Backend::kOpenMP, &processes), most_in_leaf_, [&] {
     for (Index j = 0; j < features_; ++j) most_in_leaf_[j] = std::max(most_in_leaf_[j], own[j]);
   });
-  in_order.hand_back(std::span(most_in_leaf_));
 }
 
 std::size_t DesignMatrix::memory_bytes() const {

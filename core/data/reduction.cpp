@@ -8,15 +8,13 @@
 namespace proxbench {
 
 std::vector<Index> features_that_can_enter(const DesignMatrix& x, double lambda, const Parallel& parallel) {
-  const InOrder in_order(parallel);
   std::vector<double> sums(x.features());
-  in_order.add(std::span(sums), [&] {
+  add_in_order(parallel, sums, [&] {
     for (Index j = 0; j < x.features(); ++j) {
       if (x.binary()) sums[j] += static_cast<double>(x.column_size(j));
       for (const double value : x.column_values(j)) sums[j] += std::abs(value);
     }
   });
-  in_order.hand_back(std::span(sums));
   std::vector<Index> kept;
   for (Index j = 0; j < x.features(); ++j)
     if (sums[j] > lambda) kept.push_back(j);

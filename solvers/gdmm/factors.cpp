@@ -30,6 +30,38 @@ void project_onto_simplex(std::span<double> x, std::vector<double>& sorted) {
   for (double& value : x) value = std::max(value - shift, 0.0);
 }
 
+std::unique_ptr<Factors> make_factors(const Objective& objective, const Factors::Settings& settings) {
+  return objective.factors().shape() == FactorOracle::Shape::kLabels
+             ? make_label_factors(objective, settings)
+             : make_chain_factors(objective, settings);
+}
+
+Factors::Factors(const Objective& objective, Index labels, Index per_position, const Settings& settings)
+    : settings_(settings),
+      labels_(labels),
+      per_position_(per_position),
+      unary_(objective.x(), objective.outputs()),
+      factors_of_(objective.instances()) {
+  const bool mean = objective.loss().cost == Cost::kHammingMean;
+  const auto begin = objective.structure().begin();
+  for (Index i = 0; i < objective.instances(); ++i)
+    for (Index p = begin[i]; p < begin[i + 1]; ++p) {
+      cost_.push_back(mean ? 1.0 / static_cast<double>(per_position * objective.structure().length(i)) : 1.0);
+      double squared_norm = 0.0;
+      objective.x().for_each_entry(p, [&](Index, double value) { squared_norm += value * value; });
+      squared_norm_.push_back(squared_norm);
+    }
+}
+
+SparseVector Factors::weights() const {
+  SparseVector out = unary_.nonzeros();
+  const std::span<const double> pairs = pair_weights();
+  for (std::size_t e = 0; e < pairs.size(); ++e)
+    if (pairs[e] != 0.0)
+      out.push_back(static_cast<Coord>(unary_.x().features()) * unary_.labels() + e, pairs[e]);
+  return out;
+}
+
 std::size_t Factors::add_variable(std::size_t instance, Index gold) {
   factors_.push_back({false, gold, {{gold, 1.0}}, {}});
   factors_of_[instance].push_back(factors_.size() - 1);

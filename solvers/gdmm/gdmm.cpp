@@ -28,8 +28,6 @@
 #include "core/base/random.h"
 #include "core/solver.h"
 #include "solvers/gdmm/away_steps.h"
-#include "solvers/gdmm/chain_factors.h"
-#include "solvers/gdmm/label_factors.h"
 #include "solvers/shared/instances/passes.h"
 #include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
@@ -251,20 +249,12 @@ double gap(Objective& objective, const Factors& factors) {
   return (value - factors.value(objective)) / value;
 }
 
-std::shared_ptr<Factors> make_factors(const Objective& objective, const Settings& settings) {
-  const double unit = objective.map().typical_value();
-  const Factors::Settings own{.mu = objective.mu(),
-                              .rho = std::isnan(settings.rho) ? unit * unit / objective.mu() : settings.rho,
-                              .search = settings.search};
-  if (objective.factors().shape() == FactorOracle::Shape::kLabels)
-    return std::make_shared<LabelFactors>(objective, own);
-  return std::make_shared<ChainFactors>(objective, own);
-}
-
 SolveResult solve(const SolveProblem& problem, const Settings& settings) {
   Objective& objective = problem.objective;
   Monitor& monitor = problem.monitor;
-  const std::shared_ptr<Factors> factors = make_factors(objective, settings);
+  const double unit = objective.map().typical_value(),
+               rho = std::isnan(settings.rho) ? unit * unit / objective.mu() : settings.rho;
+  const std::shared_ptr<Factors> factors = make_factors(objective, {objective.mu(), rho, settings.search});
   Passes passes(objective, *factors, settings, problem.seed);
   std::optional<AwaySteps> away;
   if (settings.inner == Inner::kAfw) away.emplace(*factors, objective.parallel());

@@ -147,8 +147,7 @@ void BlockMetric::build_counts(const Objective& objective, std::span<const Coord
     unary += static_cast<double>(objective.structure().gold_outputs(static_cast<Index>(p)).size());
   add_exact(objective.parallel(), std::span(&unary, 1));
   unary /= static_cast<double>(x.whole_positions()) * static_cast<double>(objective.outputs());
-  const InOrder in_order(objective.parallel());
-  in_order.add(std::span(diagonal_), [&] {
+  add_in_order(objective.parallel(), diagonal_, [&] {
     const Chunks chunks{n, kTask};
     objective.parallel().for_each(chunks.count(), [&](std::size_t c) {
       for (std::size_t i = chunks.begin(c); i < chunks.end(c); ++i)
@@ -158,7 +157,6 @@ void BlockMetric::build_counts(const Objective& objective, std::span<const Coord
               diagonal_[i]);
     });
   });
-  in_order.hand_back(std::span(diagonal_));
   for (std::size_t i = 0; i < n; ++i)
     diagonal_[i] = index[i] >= objective.unary_weights() ? extra : unary * diagonal_[i];
   set_ridge(objective.mu());
@@ -180,15 +178,13 @@ void BlockMetric::take_rows(const Objective& objective, const Residual& residual
                             std::span<const Coord> index, std::span<const std::uint32_t> from) {
   std::vector<Place> place(from.size());
   std::vector<double> diagonal(from.size()), gold;
-  const InOrder in_order(objective.parallel());
-  in_order.add(std::span(diagonal), [&] {
+  add_in_order(objective.parallel(), diagonal, [&] {
     for (std::size_t i = 0; i < from.size(); ++i)
       if (from[i] == CompactLbfgs::kNew && index[i] < objective.unary_weights())
         diagonal[i] = second_derivative(
             objective.x(), static_cast<Index>(index[i] / objective.outputs()),
             Spread(objective, residual, static_cast<Index>(index[i] % objective.outputs())), diagonal[i]);
   });
-  in_order.hand_back(std::span(diagonal));
   for (std::size_t i = 0; i < from.size(); ++i) {
     if (from[i] != CompactLbfgs::kNew) {
       place[i] = place_[from[i]];

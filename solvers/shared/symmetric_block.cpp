@@ -320,7 +320,6 @@ std::vector<SymmetricBlock> second_derivatives(const DesignMatrix& x, const Para
     });
     return blocks;
   }
-  const InOrder in_order(parallel);
   std::vector<double> sums = totals;
   for (const SymmetricBlock& block : blocks) sums.resize(sums.size() + block.size);
   const auto for_each_sum = [&](const auto& visit) {
@@ -329,12 +328,11 @@ std::vector<SymmetricBlock> second_derivatives(const DesignMatrix& x, const Para
     for (SymmetricBlock& block : blocks)
       for (double& h : block.exact_diagonal) visit(sums[at++], h);
   };
-  in_order.add(std::span(sums), [&] {
+  add_in_order(parallel, sums, [&] {
     for_each_sum([](double sum, double& own) { own = sum; });
     parallel.for_each(blocks.size(), [&](std::size_t b) { add_totals(b, spread_of(b)); });
     for_each_sum([](double& sum, double own) { sum = own; });
   });
-  in_order.hand_back(std::span(sums));
   for_each_sum([](double sum, double& own) { own = sum; });
   std::vector<Sampled> sampled(blocks.size());
   parallel.for_each(blocks.size(), [&](std::size_t b) { sampled[b] = sample(b, spread_of(b)); });
