@@ -120,14 +120,10 @@ struct Settings {
 };
 
 OptionRows<Settings> rows() {
-  return OptionRows<Settings>(
-      {option(&Settings::memory, {.name = "memory",
-                                  .default_value = "5",
-                                  .help = "the library's m: pairs kept by L-BFGS (Andrew and Gao: 5)",
-                                  .min = 1,
-                                  .max = 1000}),
-       option(&Settings::memory_limit, memory_limit_option()),
-       option(&Settings::change, dense::change_option())});
+  return OptionRows<Settings>({option(&Settings::memory, "memory", "5",
+                                      "the library's m: pairs kept by L-BFGS (Andrew and Gao: 5)", {1, 1000}),
+                               option(&Settings::memory_limit, memory_limit_option()),
+                               option(&Settings::change, dense::change_option())});
 }
 
 /// Throws Error if the library cannot count that many variables, or if memory for them is lacking.
@@ -203,16 +199,11 @@ class Session {
     const std::vector<double>& x = library_.x;
     double value = at.smooth;
     if (split())
-      value += lambda_ *
-               dense::sum_range(objective_.parallel(), x.size(), [&](std::size_t begin, std::size_t end) {
-                 return std::accumulate(&x[begin], &x[end - 1] + 1, 0.0);
-               });
+      value += lambda_ * dense::sum_all(objective_.parallel(), x.size(), [&](std::size_t i) { return x[i]; });
     library_.f = std::isfinite(value) ? value : 2.0 * std::abs(now_.value()) + 1.0;
-    dense::for_range(objective_.parallel(), d_, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t j = begin; j < end; ++j) {
-        library_.g[j] = lambda_ + gradient[j];
-        if (split()) library_.g[d_ + j] = lambda_ - gradient[j];
-      }
+    dense::for_all(objective_.parallel(), d_, [&](std::size_t j) {
+      library_.g[j] = lambda_ + gradient[j];
+      if (split()) library_.g[d_ + j] = lambda_ - gradient[j];
     });
   }
 
@@ -220,9 +211,8 @@ class Session {
   /// the iterate, so that the line search backs off, and the iterate's gradient.
   void evaluate() {
     const std::vector<double>& x = library_.x;
-    dense::for_range(objective_.parallel(), d_, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t j = begin; j < end; ++j) trial_.w[j] = split() ? x[j] - x[d_ + j] : x[j];
-    });
+    dense::for_all(objective_.parallel(), d_,
+                   [&](std::size_t j) { trial_.w[j] = split() ? x[j] - x[d_ + j] : x[j]; });
     trial_.evaluate(objective_);
     const bool has_value = std::isfinite(trial_.value());
     if (has_value) objective_.gradient(trial_.residual, trial_.w, trial_gradient_);

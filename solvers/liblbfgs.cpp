@@ -181,12 +181,8 @@ struct Settings {
 
 OptionRows<Settings> rows() {
   return OptionRows<Settings>(
-      {option(&Settings::memory,
-              {.name = "memory",
-               .default_value = "6",
-               .help = "the library's m: pairs (s, y) kept by L-BFGS (6 is its default, and CRFsuite's)",
-               .min = 1,
-               .max = 1000})});
+      {option(&Settings::memory, "memory", "6",
+              "the library's m: pairs (s, y) kept by L-BFGS (6 is its default, and CRFsuite's)", {1, 1000})});
 }
 
 /// `line_search`: LBFGS_LINESEARCH_...

@@ -162,16 +162,12 @@ struct Settings {
 };
 
 OptionRows<Settings> rows() {
-  return OptionRows<Settings>(
-      {option(&Settings::gold_score,
-              {.name = "gold_score",
-               .default_value = "10",
-               .help = "first dual point, where training starts at w = 0: marginals of "
-                       "a model that gives this score to each gold label",
-               .min = 0,
-               .max = 100,
-               .min_open = true}),
-       option(&Settings::memory_limit, memory_limit_option()), option(&Settings::reports, reports_option())});
+  return OptionRows<Settings>({option(&Settings::gold_score, "gold_score", "10",
+                                      "first dual point, where training starts at w = 0: marginals of "
+                                      "a model that gives this score to each gold label",
+                                      above(0, 100)),
+                               option(&Settings::memory_limit, memory_limit_option()),
+                               option(&Settings::reports, reports_option())});
 }
 
 SolveResult solve(const SolveProblem& problem, const Settings& settings) {

@@ -60,7 +60,7 @@ class Minimiser {
     progress_.emplace(kPatience, at_.value);
     for (std::int64_t iteration = 1;; ++iteration) {  // line 2
       if (!std::isfinite(at_.value)) return finish(Status::kDiverged);
-      if (iteration == 1 || shrink_working_set()) {                               // lines 3 to 10
+      if (iteration == 1 || shrink_working_set()) {                              // lines 3 to 10
         if (const auto status = start_epoch(iteration)) return finish(*status);  // lines 11 to 16
       }
       const double slope = solve_inner_problem();  // lines 19 to 27
@@ -186,14 +186,9 @@ class ProxQn final : public Solver {
 
 OptionRows<Settings> rows() {
   return OptionRows<Settings>(
-      {option(&Settings::memory,
-              {.name = "memory", .default_value = "10", .help = "L-BFGS pairs kept, m", .min = 1, .max = 1000}),
-       option(&Settings::max_inner,
-              {.name = "max_inner",
-               .default_value = "10",
-               .help = "most passes of coordinate descent over the working set (Algorithm 2, line 20)",
-               .min = 1,
-               .max = 100000}),
+      {option(&Settings::memory, "memory", "10", "L-BFGS pairs kept, m", {1, 1000}),
+       option(&Settings::max_inner, "max_inner", "10",
+              "most passes of coordinate descent over the working set (Algorithm 2, line 20)", {1, 100000}),
        part(&Settings::epochs, epoch_rows("1e-4")), part(&Settings::line_search, line_search_rows())});
 }
 

@@ -252,13 +252,12 @@ struct Settings {
 };
 
 OptionRows<Settings> rows() {
-  return OptionRows<Settings>(
-      {option(&Settings::skipping, {.name = "skipping",
-                                    .default_value = "true",
-                                    .help = "leave out the search for L_i after visits that did not change "
-                                            "it (SAG-NUS* of Le Priol et al. 2018)",
-                                    .preset_values = paper("false")}),
-       option(&Settings::memory_limit, memory_limit_option()), option(&Settings::reports, reports_option())});
+  return OptionRows<Settings>({option(&Settings::skipping, "skipping", "true",
+                                      "leave out the search for L_i after visits that did not change "
+                                      "it (SAG-NUS* of Le Priol et al. 2018)",
+                                      {}, "false"),
+                               option(&Settings::memory_limit, memory_limit_option()),
+                               option(&Settings::reports, reports_option())});
 }
 
 SolveResult solve(const SolveProblem& problem, const Settings& settings) {

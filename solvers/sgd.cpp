@@ -225,20 +225,11 @@ struct Settings {
 
 OptionRows<Settings> rows() {
   return OptionRows<Settings>(
-      {option(&Settings::eta0,
-              {.name = "eta0",
-               .default_value = "auto",
-               .help = "first learning rate, eta_k = eta0/(1 + k/N) for a sum of losses, in units of "
-                       "1/value^2; auto: calibrated on a sample",
-               .min = 0,
-               .max = 1e9,
-               .min_open = true,
-               .automatic = true}),
-       option(&Settings::sample, {.name = "sample",
-                                  .default_value = "1000",
-                                  .help = "instances on which eta0 is calibrated",
-                                  .min = 1,
-                                  .max = 1e9}),
+      {option(&Settings::eta0, "eta0", "auto",
+              "first learning rate, eta_k = eta0/(1 + k/N) for a sum of losses, in units of "
+              "1/value^2; auto: calibrated on a sample",
+              above(0, 1e9)),
+       option(&Settings::sample, "sample", "1000", "instances on which eta0 is calibrated", {1, 1e9}),
        option(&Settings::reports, reports_option())});
 }
 

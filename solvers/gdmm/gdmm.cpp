@@ -52,53 +52,30 @@ struct Settings {
 OptionRows<Settings> rows() {
   using Search = Factors::Settings::Search;
   return OptionRows<Settings>(
-      {choice(&Settings::inner,
-              {.name = "inner",
-               .default_value = "block",
-               .help = "what lowers the augmented Lagrangian between two updates of the multipliers: afw, a "
-                       "Frank-Wolfe step of all factors with away steps (Algorithm 2); bgcd, the greediest "
-                       "factor of a part of each instance drawn (Algorithm 3); block, all factors in turn "
-                       "(Algorithm 4)"},
+      {choice(&Settings::inner, "inner", "block",
+              "what lowers the augmented Lagrangian between two updates of the multipliers: afw, a "
+              "Frank-Wolfe step of all factors with away steps (Algorithm 2); bgcd, the greediest "
+              "factor of a part of each instance drawn (Algorithm 3); block, all factors in turn "
+              "(Algorithm 4)",
               {{"afw", Inner::kAfw}, {"bgcd", Inner::kBgcd}, {"block", Inner::kBlock}}),
-       option(&Settings::rho,
-              {.name = "rho",
-               .default_value = "auto",
-               .help = "weight of the quadratic penalty on factors that disagree; auto: 1/mu, times the "
-                       "square of the typical size of values, then by residual balancing at passes 40, 60, "
-                       "90, ...",
-               .min = 0,
-               .max = 1e9,
-               .min_open = true,
-               .automatic = true}),
-       option(
-           &Settings::eta,
-           {.name = "eta",
-            .default_value = "auto",
-            .help = "step of the multipliers; auto: rho, as in the authors' program; with inner = bgcd rho "
-                    "* (instances/factors), the share of factors that a pass moves",
-            .min = 0,
-            .max = 1e9,
-            .min_open = true,
-            .automatic = true}),
-       option(&Settings::partitions,
-              {.name = "partitions",
-               .default_value = "1",
-               .help = "of inner = bgcd: parts of an instance's factors, nu; one is searched at each draw",
-               .min = 1,
-               .max = 1e6}),
-       choice(
-           &Settings::search,
-           {.name = "search",
-            .default_value = "auto",
-            .help = "factorwise: by an index on nonzero weights and sorted pair weights; brute: looking at "
-                    "all values of a factor; auto: factorwise, but label pairs by brute force up to 64 "
-                    "labels. On label sets a factor has four values at most: all are one"},
-           {{"auto", Search::kAuto}, {"factorwise", Search::kFactorwise}, {"brute", Search::kBrute}}),
-       option(&Settings::batch, {.name = "batch",
-                                 .default_value = "16",
-                                 .help = "instances whose factors are searched in parallel at the same w",
-                                 .min = 1,
-                                 .max = 65536})});
+       option(&Settings::rho, "rho", "auto",
+              "weight of the quadratic penalty on factors that disagree; auto: 1/mu, times the "
+              "square of the typical size of values, then by residual balancing at passes 40, 60, "
+              "90, ...",
+              above(0, 1e9)),
+       option(&Settings::eta, "eta", "auto",
+              "step of the multipliers; auto: rho, as in the authors' program; with inner = bgcd rho "
+              "* (instances/factors), the share of factors that a pass moves",
+              above(0, 1e9)),
+       option(&Settings::partitions, "partitions", "1",
+              "of inner = bgcd: parts of an instance's factors, nu; one is searched at each draw", {1, 1e6}),
+       choice(&Settings::search, "search", "auto",
+              "factorwise: by an index on nonzero weights and sorted pair weights; brute: looking at "
+              "all values of a factor; auto: factorwise, but label pairs by brute force up to 64 "
+              "labels. On label sets a factor has four values at most: all are one",
+              {{"auto", Search::kAuto}, {"factorwise", Search::kFactorwise}, {"brute", Search::kBrute}}),
+       option(&Settings::batch, "batch", "16",
+              "instances whose factors are searched in parallel at the same w", {1, 65536})});
 }
 
 /// The passes of Algorithms 3 and 4.

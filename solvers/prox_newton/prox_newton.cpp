@@ -229,48 +229,29 @@ class ProxNewton final : public Solver {
 
 OptionRows<Settings> option_rows() {
   return OptionRows<Settings>(
-      {option(&Settings::memory,
-              {.name = "memory", .default_value = "40", .help = "L-BFGS pairs kept", .min = 1, .max = 1000}),
-       choice(
-           &Settings::newton,
-           {.name = "newton",
-            .default_value = "auto",
-            .help = "the exact Hessian as the model: auto, once the iterations have cost as much as it does, "
-                    "where it is available (not with a hierarchy) and the working set is small enough; "
-                    "or never"},
-           {{"auto", true}, {"never", false}}),
-       option(&Settings::max_inner, {.name = "max_inner",
-                                     .default_value = "50",
-                                     .help = "most passes of coordinate descent over the working set, and "
-                                             "most linear systems with the exact Hessian, "
-                                             "of an inner problem",
-                                     .min = 1,
-                                     .max = 100000}),
-       option(&Settings::inner_tol,
-              {.name = "inner_tol",
-               .default_value = "0.03",
-               .help = "the inner problem is solved when no coordinate moves its own gradient "
-                       "by more than this share of the first pass's; 0: all passes",
-               .min = 0,
-               .max = 1}),
-       option(
-           &Settings::epoch_factor,
-           {.name = "epoch_factor",
-            .default_value = "0.1",
-            .help = "an epoch ends when the l1 norm of the subgradient on its working set has fallen to this "
-                    "share",
-            .min = 0,
-            .max = 1,
-            .min_open = true,
-            .max_open = true}),
-       option(&Settings::max_stagnant,
-              {.name = "max_stagnant",
-               .default_value = "20",
-               .help =
-                   "iterations in a row with neither F nor kkt at a new low (all within rounding) before the "
-                   "memory is cleared; twice in a row ends the run as stalled",
-               .min = 0,
-               .max = 1000000}),
+      {option(&Settings::memory, "memory", "40", "L-BFGS pairs kept", {1, 1000}),
+       choice(&Settings::newton, "newton", "auto",
+              "the exact Hessian as the model: auto, once the iterations have cost as much as it does, "
+              "where it is available (not with a hierarchy) and the working set is small enough; "
+              "or never",
+              {{"auto", true}, {"never", false}}),
+       option(&Settings::max_inner, "max_inner", "50",
+              "most passes of coordinate descent over the working set, and "
+              "most linear systems with the exact Hessian, "
+              "of an inner problem",
+              {1, 100000}),
+       option(&Settings::inner_tol, "inner_tol", "0.03",
+              "the inner problem is solved when no coordinate moves its own gradient "
+              "by more than this share of the first pass's; 0: all passes",
+              {0, 1}),
+       option(&Settings::epoch_factor, "epoch_factor", "0.1",
+              "an epoch ends when the l1 norm of the subgradient on its working set has fallen to this "
+              "share",
+              inside(0, 1)),
+       option(&Settings::max_stagnant, "max_stagnant", "20",
+              "iterations in a row with neither F nor kkt at a new low (all within rounding) before the "
+              "memory is cleared; twice in a row ends the run as stalled",
+              {0, 1000000}),
        part(&Settings::line_search, line_search_rows())});
 }
 
