@@ -5,7 +5,7 @@
 
 #include "core/base/error.h"
 #include "oracles/chain/chain.h"
-#include "oracles/max_plus_kernels.h"
+#include "oracles/chain/chain_kernels.h"
 
 namespace proxbench {
 
@@ -44,7 +44,7 @@ void ChainOracle::viterbi(const double* scores, std::span<const double> extra, c
     if (t == 0)
       std::fill_n(from, width, 0.0);
     else
-      max_plus_kernels().row_times_matrix(row - width, labels, matrix, width, from);
+      chain_kernels().row_times_matrix(row - width, labels, matrix, width, from);
     for (std::size_t k = 0; k < width; ++k) row[k] = from[k] + (score[k] + wrong);
     if (gold != nullptr) row[gold[t]] = from[gold[t]] + score[gold[t]];
   }

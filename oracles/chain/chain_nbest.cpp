@@ -6,14 +6,11 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/kernels/kernel_sets.h"
 #include "core/kernels/kernel_table.h"
 #include "oracles/chain/chain.h"
-#include "oracles/max_plus_kernels.h"
+#include "oracles/chain/chain_kernels.h"
 
 namespace proxbench {
-
-PROXBENCH_KERNEL_SETS(MaxPlusKernels, max_plus_kernels)
 
 namespace {
 
@@ -94,7 +91,7 @@ void ChainOracle::LazyKBest::begin(const Scores& scores, std::size_t labels, std
   std::copy(row(0), row(0) + width_, best_.begin());
   for (std::size_t t = 1; t < length; ++t) {
     double* const here = best_.data() + t * width_;
-    max_plus_kernels().row_times_matrix(here - width_, labels, from_.data(), width_, here);
+    chain_kernels().row_times_matrix(here - width_, labels, from_.data(), width_, here);
     kernels_in_use().add_scaled(here, 1.0, row(t), width_);
   }
 }
