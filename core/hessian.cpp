@@ -174,8 +174,7 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
   const CovarianceOracle* const covariance = oracle_.covariance();
   constexpr auto kNoSlot = static_cast<std::uint32_t>(-1);
   const std::size_t n = set.size();
-  const auto unary =
-      static_cast<std::uint32_t>(std::lower_bound(set.begin(), set.end(), unary_weights()) - set.begin());
+  const auto unary = static_cast<std::uint32_t>(map_.count_unary(set));
   // The coordinates of the set that belong to feature j are [of_feature[j], of_feature[j+1]).
   std::vector<std::uint32_t> of_feature(map_.x().features() + std::size_t{1}, 0);
   for (std::uint32_t i = 0; i < unary; ++i) ++of_feature[set[i] / outputs() + 1];

@@ -53,8 +53,7 @@ Scores LinearMap::make_scores() const {
 
 void LinearMap::apply(std::span<const Coord> index, std::span<const double> value, Scores& out) const {
   const PhaseTimer timer(profile_, Phase::kScores, [&] { return apply_work(index); });
-  const std::size_t unary =
-      static_cast<std::size_t>(std::lower_bound(index.begin(), index.end(), unary_) - index.begin());
+  const std::size_t unary = count_unary(index);
   std::fill(out.extra.begin(), out.extra.end(), 0.0);
   for (std::size_t i = unary; i < index.size(); ++i) out.extra[index[i] - unary_] = value[i];
 

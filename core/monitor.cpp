@@ -117,13 +117,12 @@ Monitor::Monitor(Objective& evaluator, const Objective& solver_objective, const 
       scores_(evaluator.make_scores()) {
   if (processes_ != nullptr)
     options_.clock = [processes = processes_, own = options.clock] { return agree(processes, own()); };
-  if (!(options.sampling_budget >= 0.0))
-    throw Error::usage("sampling_budget = " + shortest_text(options.sampling_budget) +
-                       ": violated constraint sampling_budget >= 0");
+  for (const auto& [name, value] :
+       {std::pair{"sampling_budget", options.sampling_budget}, {"gap_target", options.gap_target}})
+    if (!(value >= 0.0))
+      throw Error::usage(std::string(name) + " = " + shortest_text(value) + ": violated constraint " + name +
+                         " >= 0");
   if (std::isnan(options.objective_target)) throw Error::usage("objective_target = nan: expected a number");
-  if (!(options.gap_target >= 0.0))
-    throw Error::usage("gap_target = " + shortest_text(options.gap_target) +
-                       ": violated constraint gap_target >= 0");
   if (options.gap_by_count && options.sample_kkt)
     throw Error::usage(
         "gap_by_count: found sample_kkt, whose bounds depend on the clock; expected one of them");

@@ -155,12 +155,7 @@ std::vector<SharpGradient> sharp_gradients(const LinearMap& map, const Residual&
     map.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
       for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
         const double* const column = residual.column(index[i] % map.outputs());
-        for (std::size_t b = 0; b < x.blocks(); ++b) {
-          const ColumnBlock entries = x.column_block(feature(i), b);
-          for (std::size_t e = 0; e < entries.size; ++e)
-            sums[i].add(entries.value == nullptr ? 1.0 : entries.value[e],
-                        column[x.block_begin(b) + entries.offset[e]]);
-        }
+        x.for_each_in_column(feature(i), [&](std::size_t p, double value) { sums[i].add(value, column[p]); });
       }
     });
   });

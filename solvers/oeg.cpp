@@ -184,7 +184,7 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
   result.notes["score_bytes"] = bytes;
 
   monitor.start(problem.start);
-  if (problem.start.nnz() == 0 && problem.kkt_at_zero <= problem.kkt_target()) return result;
+  if (problem.solved_at_zero()) return result;
   random.shuffle(std::span(order));
   const bool valid = ascent.start(problem.start, settings.gold_score, monitor);
   if (!valid || monitor.out_of_time()) {

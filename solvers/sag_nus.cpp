@@ -271,13 +271,11 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
   result.notes["marginal_bytes"] = bytes;
 
   monitor.start(problem.start);
-  if (problem.start.nnz() == 0 && problem.kkt_at_zero <= problem.kkt_target()) return result;
+  if (problem.solved_at_zero()) return result;
   descent.start(problem.start);
   Passes passes;
   passes.visit = [&](std::int64_t, std::size_t from, std::size_t to) {
-    for (std::size_t i = from; i < to && !monitor.out_of_time(); ++i)
-      if (!descent.step(random)) return false;
-    return true;
+    return visit_in_batches(monitor, from, to, 1, [&](std::size_t) { return descent.step(random); });
   };
   passes.weights = [&] { return descent.weights(); };
   return run_passes(problem, settings.reports, passes, result);

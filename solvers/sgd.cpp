@@ -301,7 +301,7 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
 
   monitor.start(problem.start);
   // kkt is known at w = 0.
-  if (problem.start.nnz() == 0 && problem.kkt_at_zero <= problem.kkt_target()) return result;
+  if (problem.solved_at_zero()) return result;
   learner.prepare();
   random.shuffle(std::span(order));
   double eta0 = settings.eta0;

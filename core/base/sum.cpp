@@ -83,11 +83,8 @@ void sum_over_processes(const Processes& processes, std::size_t chunks, std::siz
 }  // namespace
 
 std::vector<Index> instance_chunks(std::span<const Index> begin) {
-  std::vector<Index> out{0};
-  for (std::size_t i = 0; i + 1 < begin.size(); ++i)
-    if (begin[i + 1] - begin[out.back()] >= kChunkPositions || i + 2 == begin.size())
-      out.push_back(static_cast<Index>(i + 1));
-  return out;
+  return cut_evenly(begin.size() - 1, kChunkPositions,
+                    [&](std::size_t i) { return begin[i + 1] - begin[i]; });
 }
 
 SumLeaves sum_leaves(std::span<const Index> begin, const Processes* processes) {

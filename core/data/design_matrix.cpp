@@ -299,11 +299,7 @@ void DesignMatrix::index_columns() {
 
 std::vector<Index> DesignMatrix::column(Index feature) const {
   std::vector<Index> out;
-  for (std::size_t b = 0; b < blocks(); ++b) {
-    const ColumnBlock block = column_block(feature, b);
-    for (std::size_t i = 0; i < block.size; ++i)
-      out.push_back(static_cast<Index>(block_begin_[b] + block.offset[i]));
-  }
+  for_each_in_column(feature, [&](std::size_t p, double) { out.push_back(static_cast<Index>(p)); });
   return out;
 }
 

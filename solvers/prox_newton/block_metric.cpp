@@ -63,8 +63,7 @@ bool BlockMetric::build(const Objective& objective, const Residual& residual, st
                         const StopToken& stop) {
   const Index outputs = objective.outputs();
   const std::size_t n = index.size();
-  const std::size_t unary = static_cast<std::size_t>(
-      std::lower_bound(index.begin(), index.end(), objective.unary_weights()) - index.begin());
+  const std::size_t unary = objective.map().count_unary(index);
 
   const Grouping by_output(unary, outputs, [&](std::size_t i) { return index[i] % outputs; });
 

@@ -65,9 +65,8 @@ double NewtonModel::work(const Objective& objective, std::span<const Coord> inde
                instances = static_cast<double>(objective.instances()), factor = n * n * n / 3.0;
   if (objective.outputs() == 1 || !objective.has(Capability::kCovariance))
     return additions_of_positions(objective, index) + factor;
-  const double entries = entries_of(objective, index);
-  const auto unary = std::lower_bound(index.begin(), index.end(), objective.unary_weights());
-  const double extra = static_cast<double>(index.end() - unary),
+  const double entries = objective.map().whole_entries_under(index);
+  const double extra = static_cast<double>(index.size() - objective.map().count_unary(index)),
                slots = std::min(extra + entries / instances, n);  // coordinates that an instance has
   return slots * (positions * (outputs * outputs + extra) + entries + instances * slots) +
          kConditional * positions * outputs * outputs + factor;
@@ -75,7 +74,7 @@ double NewtonModel::work(const Objective& objective, std::span<const Coord> inde
 
 double NewtonModel::pass_work(const Objective& objective, std::span<const Coord> index,
                               double inference_flops) {
-  return inference_flops + 2.0 * entries_of(objective, index);
+  return inference_flops + 2.0 * objective.map().whole_entries_under(index);
 }
 
 bool NewtonModel::build(const Objective& objective, const Scores& scores, std::span<const Coord> index,

@@ -84,8 +84,7 @@ std::vector<std::vector<double>> PairHistory::gradient_changes(const Objective& 
   std::vector<std::vector<double>> out(steps_.size(), std::vector<double>(index.size(), 0.0));
   std::vector<double> sums(steps_.size() * index.size());  // of each step, one after the other
   // Sorted by output, so that a task reads one column of each step, one block of positions at a time.
-  const std::size_t unary = static_cast<std::size_t>(
-      std::lower_bound(index.begin(), index.end(), objective.unary_weights()) - index.begin());
+  const std::size_t unary = objective.map().count_unary(index);
   const Grouping by_output(unary, outputs, [&](std::size_t c) { return index[c] % outputs; });
   std::vector<std::span<const std::size_t>> tasks;
   for (std::size_t k = 0; k < outputs; ++k)

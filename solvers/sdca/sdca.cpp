@@ -314,7 +314,7 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
   result.notes["belief_bytes"] = BeliefStore::bytes(objective);
 
   monitor.start(problem.start);
-  if (problem.start.nnz() == 0 && problem.kkt_at_zero <= problem.kkt_target()) return result;
+  if (problem.solved_at_zero()) return result;
   ascent.start(problem.start, monitor);
   if (monitor.out_of_time()) {
     result.status = monitor.stop_status();

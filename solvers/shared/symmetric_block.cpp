@@ -126,15 +126,11 @@ Lists<std::uint32_t> find_in_columns(const DesignMatrix& x, const Sample& sample
   Lists<std::uint32_t> columns;
   for (const Index j : features) {
     std::size_t end = columns.make_room(x.column_size(j), !binary);
-    for (std::size_t b = 0; b < x.blocks(); ++b) {
-      const auto column = x.column_block(j, b);
-      const std::uint32_t* row = row_of.data() + x.block_begin(b);
-      for (std::size_t e = 0; e < column.size; ++e) {
-        columns.index[end] = row[column.offset[e]];
-        if (!binary) columns.value[end] = column.value[e];
-        end += columns.index[end] != kNoRow ? 1 : 0;
-      }
-    }
+    x.for_each_in_column(j, [&](std::size_t p, double value) {
+      columns.index[end] = row_of[p];
+      if (!binary) columns.value[end] = value;
+      end += columns.index[end] != kNoRow ? 1 : 0;
+    });
     columns.begin.push_back(end);
   }
   return columns;
