@@ -124,8 +124,8 @@ double BeliefPoint::value(const Objective& objective) const {
       kernels.exponentiate(p.data(), p.size());
       const double off = oracle.inconsistency(i, p.data());
       if (!(off <= kBeliefTolerance))
-        throw Error("instance " + std::to_string(i) + ": the dual point's marginals disagree by " +
-                    number(off) + ", expected at most " + number(kBeliefTolerance));
+        throw Error("instance ", i, ": the dual point's marginals disagree by ", number(off),
+                    ", expected at most ", number(kBeliefTolerance));
       // The penalty divides any inconsistency by mu. So the bound is computed for a consistent distribution.
       oracle.make_consistent(i, p.data());
       logs = p;
@@ -156,10 +156,9 @@ double StructurePoint::value(const Objective& objective) const {
       }
       if (!(std::abs(sum - 1.0) <= kBeliefTolerance) || least < 0.0 ||
           mix.outputs.size() != mix.weight.size() * length)
-        throw Error("instance " + std::to_string(i) + ": the dual point's " +
-                    std::to_string(mix.weight.size()) + " weights sum to 1 + " + number(sum - 1.0) +
-                    ", the least is " + number(least) + ": expected weights >= 0 that sum to 1 within " +
-                    number(kBeliefTolerance));
+        throw Error("instance ", i, ": the dual point's ", mix.weight.size(), " weights sum to 1 + ",
+                    number(sum - 1.0), ", the least is ", number(least),
+                    ": expected weights >= 0 that sum to 1 within ", number(kBeliefTolerance));
       for (std::size_t a = 0; a < mix.weight.size(); ++a) {
         const double weight = mix.weight[a] / sum;
         const std::span<const Index> outputs(mix.outputs.data() + a * length, length);
@@ -252,8 +251,8 @@ class MarginalSum {
 
  private:
   [[noreturn]] static void refuse(Index position, const std::string& found) {
-    throw Error("position " + std::to_string(position) + ": the dual point has " + found +
-                ", expected marginals of a distribution within " + number(kBeliefTolerance));
+    throw Error("position ", position, ": the dual point has ", found,
+                ", expected marginals of a distribution within ", number(kBeliefTolerance));
   }
   static std::string text(const LabelWeight& one) {
     return "weight " + number(one.weight) + " on label " + std::to_string(one.label);

@@ -37,8 +37,7 @@ LinearMap::LinearMap(const DesignMatrix& x, const Oracle& oracle, const Parallel
       unary_(static_cast<Coord>(x.features()) * oracle.outputs()),
       tree_(x.leaves().number, parallel.processes()) {
   if (x.positions() != oracle.positions())
-    throw Error("design matrix of " + std::to_string(x.positions()) + " positions, oracle of " +
-                std::to_string(oracle.positions()));
+    throw Error("design matrix of ", x.positions(), " positions, oracle of ", oracle.positions());
   typical_value_ = proxbench::typical_value(x, parallel);
   instance_chunks_ = proxbench::instance_chunks(oracle.begin());
   active_features_.resize(x.features());

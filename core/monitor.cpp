@@ -120,8 +120,7 @@ Monitor::Monitor(Objective& evaluator, const Objective& solver_objective, const 
   for (const auto& [name, value] :
        {std::pair{"sampling_budget", options.sampling_budget}, {"gap_target", options.gap_target}})
     if (!(value >= 0.0))
-      throw Error::usage(std::string(name) + " = " + shortest_text(value) + ": violated constraint " + name +
-                         " >= 0");
+      throw Error::usage(name, " = ", shortest_text(value), ": violated constraint ", name, " >= 0");
   if (std::isnan(options.objective_target)) throw Error::usage("objective_target = nan: expected a number");
   if (options.gap_by_count && options.sample_kkt)
     throw Error::usage(
@@ -375,10 +374,9 @@ void Monitor::check_bound() const {
   if (!(lower_bound_ > smallest_)) return;
   const double off = objective_rounding(evaluator_, smallest_at_);
   if (!(lower_bound_ > smallest_ + off)) return;
-  throw Error("the lower bound " + shortest_text(lower_bound_) + " on min F, from " + bound_from_ +
-              ", is above F = " + shortest_text(smallest_) + " at iteration " +
-              std::to_string(smallest_iteration_) + ", which is known to " + shortest_text(off) +
-              ": one of the two is wrong");
+  throw Error("the lower bound ", shortest_text(lower_bound_), " on min F, from ", bound_from_,
+              ", is above F = ", shortest_text(smallest_), " at iteration ", smallest_iteration_,
+              ", which is known to ", shortest_text(off), ": one of the two is wrong");
 }
 
 void Monitor::take_full_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set) {
@@ -409,9 +407,9 @@ void Monitor::audit(const Sample& found, const SparseVector& w) {
   const double off = std::abs(given_loss_ - found.loss);
   const double difference = off / std::max(1.0, std::abs(found.loss));
   if (!(difference <= kAuditTolerance) && !(off <= kAuditRoundings * objective_rounding(evaluator_, w)))
-    throw Error("iteration " + std::to_string(found.iteration) + ": the solver gave the loss " +
-                shortest_text(given_loss_) + ", but at its iterate the loss is " + shortest_text(found.loss) +
-                ": expected a relative difference of at most " + shortest_text(kAuditTolerance));
+    throw Error("iteration ", found.iteration, ": the solver gave the loss ", shortest_text(given_loss_),
+                ", but at its iterate the loss is ", shortest_text(found.loss),
+                ": expected a relative difference of at most ", shortest_text(kAuditTolerance));
   ++audits_.count;
   audits_.largest = std::max(audits_.largest, difference);
 }

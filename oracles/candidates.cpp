@@ -30,18 +30,16 @@ class CandidatesOracle final : public ChoiceOracle, public CovarianceOracle {
       : ChoiceOracle(data, "candidates oracle: a group has no gold candidate"),
         all_{begin_, {}, instance_chunks(begin_)} {
     if (data.outputs() != 1)
-      throw Error("candidates oracle: found " + std::to_string(data.outputs()) +
+      throw Error("candidates oracle: found ", data.outputs(),
                   " outputs, expected one (a format of candidates in groups, such as rerank)");
     if (data.hierarchy != nullptr) throw Error("candidates oracle: found a hierarchy, expected none");
     for (std::size_t i = 0; i < data.instances(); ++i) {
-      if (data.begin[i] == data.begin[i + 1])
-        throw Error("candidates oracle: group " + std::to_string(i) + " is empty");
+      if (data.begin[i] == data.begin[i + 1]) throw Error("candidates oracle: group ", i, " is empty");
       Index gold = kUnknownOutput;
       for (Index p = data.begin[i]; p < data.begin[i + 1]; ++p) {
         if (gold_[p] != 0) continue;
         if (gold != kUnknownOutput)
-          throw Error("candidates oracle: group " + std::to_string(i) +
-                      " has two gold candidates, expected one at most");
+          throw Error("candidates oracle: group ", i, " has two gold candidates, expected one at most");
         gold = p;
       }
       all_.gold.push_back(gold);
@@ -79,8 +77,7 @@ class CandidatesOracle final : public ChoiceOracle, public CovarianceOracle {
                                     std::span<const Index> outputs) const override {
     const auto chosen = std::ranges::count(outputs, Index{0});
     if (chosen != 1 || std::ranges::count(outputs, kNoOutput) + 1 != std::ssize(outputs))
-      throw Error("instance " + std::to_string(instance) + ": found " + std::to_string(chosen) +
-                  " chosen candidates, expected one");
+      throw Error("instance ", instance, ": found ", chosen, " chosen candidates, expected one");
     const std::size_t gold = number_of(gold_of(instance)), y = number_of(outputs);
     if (y == gold) return {0.0, 0.0};
     return {1.0 + (scores[y * padded(1)] - scores[gold * padded(1)]), 1.0};

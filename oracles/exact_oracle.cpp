@@ -25,6 +25,17 @@ void fill_rows(const ScorePoint& at, Index outputs, std::size_t begin, std::size
   }
 }
 
+void make_rows(const ScorePoint& at, Index outputs, std::size_t begin, std::size_t n, double* rows) {
+  const KernelTable& kernels = kernels_in_use();
+  const std::size_t width = padded(outputs);
+  kernels.columns_to_rows(at.base.values.data(), at.base.stride, outputs, begin, n, rows, width);
+  if (at.direction == nullptr) return;
+  AlignedVector<double> along(n * width);
+  kernels.columns_to_rows(at.direction->values.data(), at.direction->stride, outputs, begin, n, along.data(),
+                          width);
+  kernels.add_scaled(rows, at.alpha, along.data(), along.size());
+}
+
 namespace {
 
 bool all_finite(std::span<const double> numbers) {
@@ -34,7 +45,7 @@ bool all_finite(std::span<const double> numbers) {
 }  // namespace
 
 void ExactOracle::require_gold() const {
-  if (!gold_known_) throw Error(std::string(unknown_) + ", so the likelihood is not defined");
+  if (!gold_known_) throw Error(unknown_, ", so the likelihood is not defined");
 }
 
 void ExactOracle::gold_structure(Index instance, std::span<Index> outputs) const {

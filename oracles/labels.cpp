@@ -11,8 +11,8 @@
 
 #include "core/base/error.h"
 #include "core/base/sum.h"
-#include "core/kernels/kernel_table.h"
 #include "core/oracle.h"
+#include "oracles/exact_oracle.h"
 #include "oracles/oracles.h"
 #include "oracles/roof_dual.h"
 
@@ -33,8 +33,8 @@ class LabelsOracle final : public Oracle, public MaxOracle, public FactorOracle 
           "arff)");
     if (data.hierarchy != nullptr) throw Error("labels oracle: found a hierarchy, expected none");
     if (data.instances() != data.positions())
-      throw Error("labels oracle: found " + std::to_string(data.positions()) + " positions in " +
-                  std::to_string(data.instances()) + " instances, expected one each");
+      throw Error("labels oracle: found ", data.positions(), " positions in ", data.instances(),
+                  " instances, expected one each");
   }
 
   Index outputs() const override { return outputs_; }
@@ -69,16 +69,8 @@ class LabelsOracle final : public Oracle, public MaxOracle, public FactorOracle 
     sum_chunks(
         parallel, chunk_begin_.size() - 1, sums.size(), sums.data(), [&](std::size_t chunk, double* part) {
           const std::size_t first = chunk_begin_[chunk], n = chunk_begin_[chunk + 1] - first;
-          const KernelTable& kernels = kernels_in_use();
-          AlignedVector<double> rows(n * width), along;
-          kernels.columns_to_rows(at.base.values.data(), at.base.stride, outputs_, first, n, rows.data(),
-                                  width);
-          if (at.direction != nullptr) {
-            along.resize(n * width);
-            kernels.columns_to_rows(at.direction->values.data(), at.direction->stride, outputs_, first, n,
-                                    along.data(), width);
-            kernels.add_scaled(rows.data(), at.alpha, along.data(), along.size());
-          }
+          AlignedVector<double> rows(n * width);
+          make_rows(at, outputs_, first, n, rows.data());
           Relaxation best;
           std::vector<Index> on;
           for (std::size_t p = first; p < first + n; ++p) {

@@ -52,17 +52,16 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
     if (data.outputs() == 0) throw Error("tree oracle: no outputs");
     if (tree_ == nullptr) tree_ = std::make_shared<Hierarchy>(Hierarchy::flat(data.outputs()));
     if (tree_->nodes() != data.outputs())
-      throw Error("tree oracle: hierarchy of " + std::to_string(tree_->nodes()) + " nodes for " +
-                  std::to_string(data.outputs()) + " outputs");
+      throw Error("tree oracle: hierarchy of ", tree_->nodes(), " nodes for ", data.outputs(), " outputs");
     for (std::size_t i = 0; i + 1 < begin_.size(); ++i)
       if (begin_[i + 1] - begin_[i] != 1)
-        throw Error("tree oracle: instance " + std::to_string(i) + " has " +
-                    std::to_string(begin_[i + 1] - begin_[i]) + " positions, expected 1");
+        throw Error("tree oracle: instance ", i, " has ", begin_[i + 1] - begin_[i],
+                    " positions, expected 1");
     for (std::size_t p = 0; p < gold_.size(); ++p) {
       if (gold_[p] >= outputs())
         gold_known_ = false;
       else if (!tree_->leaf(gold_[p]))
-        throw Error("tree oracle: instance " + std::to_string(p) + " has output " + std::to_string(gold_[p]) +
+        throw Error("tree oracle: instance ", p, " has output ", gold_[p],
                     ", expected a leaf of the hierarchy");
     }
     side_by_side_ = tree_->leaves() == outputs() && outputs() <= kMostSideBySide;
@@ -210,8 +209,7 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
   InstanceMaxOracle::Value value_of(Index instance, Cost, const double* scores, std::span<const double>,
                                     std::span<const Index> outputs) const override {
     if (outputs[0] >= this->outputs() || !tree_->leaf(outputs[0]))
-      throw Error("instance " + std::to_string(instance) + ": found node " + std::to_string(outputs[0]) +
-                  ", expected a leaf of the tree");
+      throw Error("instance ", instance, ": found node ", outputs[0], ", expected a leaf of the tree");
     if (outputs[0] == gold_[instance]) return {0.0, 0.0};
     double score = 0.0;
     for (const Index k : path_of(outputs[0])) score += scores[k];

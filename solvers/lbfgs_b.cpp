@@ -130,8 +130,8 @@ OptionRows<Settings> rows() {
 void require_room(Coord d, std::size_t variables, const Settings& settings) {
   constexpr std::size_t kMost = std::numeric_limits<int>::max();
   if (variables > kMost / 3)
-    throw Error("lbfgs-b: found d = " + std::to_string(d) + ", expected at most " +
-                std::to_string(kMost / 6) + " (the library counts 3N numbers as int, N = 2d)");
+    throw Error("lbfgs-b: found d = ", d, ", expected at most ", kMost / 6,
+                " (the library counts 3N numbers as int, N = 2d)");
   require_memory(Lbfgsb::bytes(variables, settings.memory), settings.memory_limit,
                  "lbfgs-b: found d = " + std::to_string(d) + ", whose " + std::to_string(variables) +
                      " variables with memory = " + std::to_string(settings.memory));
@@ -177,7 +177,7 @@ class Session {
         if (!std::exchange(moved, false)) return run_.result(now_, Status::kStalled);
         start();
       } else {
-        throw Error("lbfgs-b: the library says '" + std::string(task) + "', expected a task of its manual");
+        throw Error("lbfgs-b: the library says '", task, "', expected a task of its manual");
       }
     }
   }

@@ -151,8 +151,8 @@ class Callbacks {
       case LBFGSERR_OUTOFMEMORY:
         throw Error("liblbfgs: out of memory");
       default:
-        throw Error("liblbfgs: lbfgs() returned " + std::to_string(code) +
-                    ", expected a code of lbfgs.h that " + "its parameters here allow");
+        throw Error("liblbfgs: lbfgs() returned ", code, ", expected a code of lbfgs.h that ",
+                    "its parameters here allow");
     }
   }
 
@@ -191,7 +191,7 @@ auto solve_by(const std::string& name, int line_search) {
     const std::size_t d = problem.objective.dimension();
     constexpr std::size_t kMost = std::numeric_limits<int>::max() - 16;
     if (d > kMost)
-      throw Error(name + ": found d = " + std::to_string(d) + ", expected at most " + std::to_string(kMost) +
+      throw Error(name, ": found d = ", d, ", expected at most ", kMost,
                   " (the library counts coordinates as int)");
     const std::unique_ptr<lbfgsfloatval_t, decltype(&lbfgs_free)> x(lbfgs_malloc(static_cast<int>(padded(d))),
                                                                     lbfgs_free);

@@ -97,7 +97,7 @@ Options::Options(const OptionTable& table) : table_(table) {}
 void Options::set(std::string_view name, std::string_view text) {
   const OptionSpec& row = spec(name);
   const std::string why = complaint(row, text);
-  if (!why.empty()) throw Error::usage("option " + row.name + " = " + std::string(text) + ": " + why);
+  if (!why.empty()) throw Error::usage("option ", row.name, " = ", text, ": ", why);
   text_[row.name] = text;
 }
 
@@ -147,7 +147,7 @@ const OptionSpec& Options::spec(std::string_view name) const {
     names.push_back(row.name);
   }
   const std::string known = names.empty() ? "; there are none" : "; known: " + joined(names);
-  throw Error::usage("unknown option '" + std::string(name) + "'" + did_you_mean(name, names) + known);
+  throw Error::usage("unknown option '", name, "'", did_you_mean(name, names), known);
 }
 
 bool parse_real(std::string_view text, double& out) {

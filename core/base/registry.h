@@ -28,8 +28,7 @@ class Registry {
       if (info.name == name) return info;
     std::string known;
     for (const std::string& n : names()) known += (known.empty() ? "" : ", ") + n;
-    throw Error::usage("unknown " + kind_ + " '" + std::string(name) + "'" + did_you_mean(name, names()) +
-                       "; known: " + known);
+    throw Error::usage("unknown ", kind_, " '", name, "'", did_you_mean(name, names()), "; known: ", known);
   }
   bool contains(std::string_view name) const {
     for (const Info& info : items_)

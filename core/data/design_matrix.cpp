@@ -70,8 +70,8 @@ void DesignMatrix::Builder::end_position() {
     double sum = 0.0;
     for (; i < row.size() && row[i].first == feature; ++i) sum += row[i].second;
     if (!std::isfinite(sum))
-      throw Error("design matrix: position " + std::to_string(begin_.size() - 1) + ", feature " +
-                  std::to_string(feature) + " has value " + std::to_string(sum) + ", expected a finite one");
+      throw Error("design matrix: position ", begin_.size() - 1, ", feature ", feature, " has value ", sum,
+                  ", expected a finite one");
     if (sum != 0.0) add(feature, sum);
   }
   begin_.push_back(index_.size());
@@ -79,16 +79,13 @@ void DesignMatrix::Builder::end_position() {
 
 DesignMatrix DesignMatrix::Builder::build(Index features, SumLeaves leaves) && {
   if (begin_.back() != index_.size())
-    throw Error("design matrix: " + std::to_string(index_.size() - begin_.back()) +
-                " entries after the last end_position()");
+    throw Error("design matrix: ", index_.size() - begin_.back(), " entries after the last end_position()");
   if (begin_.size() - 1 > std::numeric_limits<Index>::max())
-    throw Error("design matrix: " + std::to_string(begin_.size() - 1) +
-                " positions, expected fewer than 2^32");
+    throw Error("design matrix: ", begin_.size() - 1, " positions, expected fewer than 2^32");
   for (std::size_t p = 0; p + 1 < begin_.size(); ++p)
     if (begin_[p] < begin_[p + 1] && index_[begin_[p + 1] - 1] >= features)
-      throw Error("design matrix: position " + std::to_string(p) + " holds feature " +
-                  std::to_string(index_[begin_[p + 1] - 1]) + ", expected features below " +
-                  std::to_string(features));
+      throw Error("design matrix: position ", p, " holds feature ", index_[begin_[p + 1] - 1],
+                  ", expected features below ", features);
   if (std::all_of(value_.begin(), value_.end(), [](double v) { return v == 1.0; })) value_ = {};
 
   DesignMatrix out;
@@ -109,8 +106,7 @@ DesignMatrix DesignMatrix::Builder::build(Index features, SumLeaves leaves) && {
 /// Throws Error unless the leaves cover all positions.
 void DesignMatrix::cut(SumLeaves leaves) {
   if (leaves.begin.back() != positions_)
-    throw Error("design matrix: leaves of " + std::to_string(leaves.begin.back()) + " positions, expected " +
-                std::to_string(positions_));
+    throw Error("design matrix: leaves of ", leaves.begin.back(), " positions, expected ", positions_);
   leaves_ = std::move(leaves);
   leaf_of_.resize(positions_);
   for (std::size_t l = 0; l < leaves_.size(); ++l)

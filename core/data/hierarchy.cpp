@@ -20,8 +20,8 @@ Hierarchy::Hierarchy(std::vector<Index> parent) : parent_(std::move(parent)) {
       path.pop_back();
     }
     if (path.empty() && parent_[k] != kNone)
-      throw Error("hierarchy: node " + std::to_string(k) + " has parent " + std::to_string(parent_[k]) +
-                  ", expected one of the nodes above node " + std::to_string(k - 1) + " (preorder)");
+      throw Error("hierarchy: node ", k, " has parent ", parent_[k],
+                  ", expected one of the nodes above node ", k - 1, " (preorder)");
     path.push_back(k);
   }
   for (const Index k : path) end_[k] = n;

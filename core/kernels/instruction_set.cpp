@@ -33,8 +33,8 @@ InstructionSet require_supported(std::string_view name) {
     if (instruction_set_name(set) == name) return set;
     choices += (choices.empty() ? "" : ", ") + std::string(instruction_set_name(set));
   }
-  throw Error::usage("instruction set (environment variable PROXBENCH_ISA): found '" + std::string(name) +
-                     "', expected one that this program and machine have: " + choices);
+  throw Error::usage("instruction set (environment variable PROXBENCH_ISA): found '", name,
+                     "', expected one that this program and machine have: ", choices);
 }
 
 InstructionSet choose() {

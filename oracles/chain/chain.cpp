@@ -25,10 +25,9 @@ namespace {
 void require_memory(Index labels) {
   const double needed = 4.0 * sizeof(double) * labels * labels, present = machine_memory();
   if (needed > present)
-    throw Error("chain oracle: found " + std::to_string(labels) + " labels, whose transitions take " +
-                    std::to_string(std::llround(needed / kGigabyte)) +
-                    " GB, expected what fits into this machine's " +
-                    std::to_string(std::llround(present / kGigabyte)) + " GB",
+    throw Error(text_of("chain oracle: found ", labels, " labels, whose transitions take ",
+                        std::llround(needed / kGigabyte), " GB, expected what fits into this machine's ",
+                        std::llround(present / kGigabyte), " GB"),
                 ErrorKind::kInput);
 }
 
@@ -54,8 +53,7 @@ ChainOracle::ChainOracle(const Dataset& data)
     throw Error("chain oracle: found labels that are nodes of a hierarchy, expected labels side by side");
   require_memory(outputs_);
   for (std::size_t i = 0; i + 1 < data.begin.size(); ++i)
-    if (data.begin[i] == data.begin[i + 1])
-      throw Error("chain oracle: sequence " + std::to_string(i) + " is empty");
+    if (data.begin[i] == data.begin[i + 1]) throw Error("chain oracle: sequence ", i, " is empty");
   labels_.resize(outputs_);
   std::iota(labels_.begin(), labels_.end(), Index{0});
   gold_known_ = std::ranges::all_of(gold_, [&](Index y) { return y < outputs_; });
@@ -133,15 +131,9 @@ double ChainOracle::infer_rows(const Sequences& on, const Transitions& m, const 
 /// Writes the scores of instances [first, last) as rows by position.
 void ChainOracle::score_rows(const Sequences& on, const ScorePoint& at, std::size_t first, std::size_t last,
                              AlignedVector<double>& rows) const {
-  const KernelTable& kernels = kernels_in_use();
-  const std::size_t width = padded(outputs_), origin = on.row_origin(first), n = on.begin[last] - origin;
-  rows.resize(padded(n) * width);
-  kernels.columns_to_rows(at.base.values.data(), at.base.stride, outputs_, origin, n, rows.data(), width);
-  if (at.direction == nullptr) return;
-  AlignedVector<double> direction(n * width);
-  kernels.columns_to_rows(at.direction->values.data(), at.base.stride, outputs_, origin, n, direction.data(),
-                          width);
-  kernels.add_scaled(rows.data(), at.alpha, direction.data(), n * width);
+  const std::size_t origin = on.row_origin(first), n = on.begin[last] - origin;
+  rows.resize(padded(n) * padded(outputs_));
+  make_rows(at, outputs_, origin, n, rows.data());
 }
 
 /// Rabiner's scaling: alpha_t sums to one, and c_t is the factor taken out at t.

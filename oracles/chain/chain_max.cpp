@@ -79,8 +79,7 @@ InstanceMaxOracle::Value ChainOracle::value_of(Index instance, Cost cost, const 
   double score = 0.0;
   for (std::size_t t = 0; t < n; ++t) {
     if (outputs[t] >= labels)
-      throw Error("instance " + std::to_string(instance) + ": found label " + std::to_string(outputs[t]) +
-                  ", expected one of " + std::to_string(labels));
+      throw Error("instance ", instance, ": found label ", outputs[t], ", expected one of ", labels);
     const bool here = outputs[t] != gold[t];
     if (here) {
       ++wrong;
