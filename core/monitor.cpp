@@ -92,9 +92,7 @@ Certificate certificate_of(const Objective& objective, const SparseVector& w, co
   c.objective = found.objective;
   c.l1 = l1_norm(w.value);
   c.nnz = w.nnz();
-  c.kkt = objective.loss().hinge() && found.selection.kkt_max != 0.0
-              ? std::numeric_limits<double>::quiet_NaN()
-              : found.selection.kkt_max;
+  c.kkt = objective.loss().hinge() && found.selection.kkt_max != 0.0 ? kNaN : found.selection.kkt_max;
   c.dual = found.bound.value;
   c.rounding = found.rounding;
   return c;

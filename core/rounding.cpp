@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <ranges>
 
 #include "core/base/sum.h"
@@ -278,7 +277,7 @@ void GradientRounding::add_features(const Objective& objective, std::span<const 
     sum += size * size;
   }
   norm_ = std::sqrt(sum);
-  if (!std::isfinite(norm_)) largest_ = std::numeric_limits<double>::infinity();
+  if (!std::isfinite(norm_)) largest_ = kInfinity;
 }
 
 /// If all values of X are 1, a term at output k is a number of column k.

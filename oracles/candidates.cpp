@@ -7,7 +7,6 @@
 /// chosen candidate has the output 0 and all others have kNoOutput.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 
 #include "core/base/error.h"
@@ -18,8 +17,6 @@
 
 namespace proxbench {
 namespace {
-
-constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
 class CandidatesOracle final : public ChoiceOracle, public CovarianceOracle {
  public:
@@ -203,9 +200,9 @@ class CandidatesOracle final : public ChoiceOracle, public CovarianceOracle {
         for (double* s = begin; s != end; ++s) *s -= largest;
         work.largest[i] = largest;
         const Index gold = on.gold[first + i];
-        work.gold[i] = gold == kUnknownOutput ? kMinusInfinity : weight[gold - origin];
+        work.gold[i] = gold == kUnknownOutput ? -kInfinity : weight[gold - origin];
       }
-      std::fill(weight + n, weight + padded(n), kMinusInfinity);
+      std::fill(weight + n, weight + padded(n), -kInfinity);
       kernels_in_use().exponentiate(weight, padded(n));
       for (std::size_t i = 0; i < groups; ++i) {
         double sum = 0.0;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "core/kernels/kernel_table.h"
@@ -25,7 +24,7 @@ class ChoiceOracle : public ExactOracle {
     const std::size_t n = alternatives(instance);
     list_scores(scores, n, score);
     const double largest = *std::max_element(score.data(), score.data() + n);
-    weight.assign(padded(n), -std::numeric_limits<double>::infinity());
+    weight.assign(padded(n), -kInfinity);
     for (std::size_t a = 0; a < n; ++a) weight[a] = score[a] - largest;
     kernels_in_use().exponentiate(weight.data(), weight.size());
     // The largest score is subtracted first, since log Z would have the rounding of large scores.

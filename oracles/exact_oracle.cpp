@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 
 #include "core/base/error.h"
@@ -91,7 +90,6 @@ MaxOracle::Sums ExactOracle::maximise(const ScorePoint& at, Cost cost, Residual*
     std::fill(residual->values.begin(), residual->values.end(), 0.0);
     residual->extra.assign(extra.size(), 0.0);
   }
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   const bool finite_extra = all_finite(extra);
   const std::vector<Index> chunk_begin = instance_chunks(begin);
   const std::size_t chunks = chunk_begin.size() - 1;
@@ -108,7 +106,7 @@ MaxOracle::Sums ExactOracle::maximise(const ScorePoint& at, Cost cost, Residual*
       best.resize(length);
       const InstanceMaxOracle::Value value = best_structure(i, cost, rows.data(), extra, best, work);
       // If scores overflow, their maximum is meaningless.
-      part[0] += finite_extra && all_finite(rows) ? value.loss : kNan;
+      part[0] += finite_extra && all_finite(rows) ? value.loss : kNaN;
       part[1] += value.cost;
       if (residual == nullptr) continue;
       for (std::size_t t = 0; t < length; ++t) {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <set>
 #include <vector>
@@ -174,7 +173,6 @@ TEST(MaxOracle, FindsTheLargestOfAllStructures) {
 }
 
 TEST(MaxOracle, HasNoValueWhereScoresOverflow) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   for (const Case& at : all_cases())
     for (const double wrong : {kInfinity, -kInfinity, std::nan("")}) {
       SCOPED_TRACE(at.name);

@@ -7,7 +7,6 @@
 /// regression. If these are few, nothing is collapsed.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <string>
 

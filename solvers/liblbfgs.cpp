@@ -52,11 +52,11 @@ class Callbacks {
       // The value is the lowest possible and the slope is 0, so the line search accepts the point. lbfgs()
       // then asks progress() whether to go on.
       std::fill(g, g + d, 0.0);
-      return -std::numeric_limits<double>::infinity();
+      return -kInfinity;
     }
     if (const auto value = guarded([&] { return evaluate_or_throw({x, d}, {g, d}); })) return *value;
     stop(x, g);
-    return std::numeric_limits<double>::quiet_NaN();
+    return kNaN;
   }
 
   /// Returns nonzero to stop.

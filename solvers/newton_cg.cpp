@@ -21,7 +21,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -177,10 +176,7 @@ bool search(Monitor& monitor, const dense::Point& now, std::span<const double> g
   const dense::LineValue start = line.start();
   if (!(start.slope < 0.0)) return false;
   return armijo(start.value, start.slope, 1.0, ArmijoOptions{},
-                [&](double alpha) {
-                  return monitor.out_of_time() ? std::numeric_limits<double>::quiet_NaN()
-                                               : line.value(alpha, &curvature);
-                })
+                [&](double alpha) { return monitor.out_of_time() ? kNaN : line.value(alpha, &curvature); })
       .accepted;
 }
 

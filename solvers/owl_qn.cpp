@@ -24,7 +24,6 @@
 ///   run has stalled.
 
 #include <cmath>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -105,8 +104,7 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
     const double alpha0 = memory.scale() != 0.0 ? 1.0 : first;
     return backtrack(now.value(), alpha0, settings.line_search,
                      [&](double alpha) {
-                       if (problem.monitor.out_of_time())
-                         return ArmijoTrial{std::numeric_limits<double>::quiet_NaN(), 0.0};
+                       if (problem.monitor.out_of_time()) return ArmijoTrial{kNaN, 0.0};
                        const double promised = dense::sum_all(parallel, d, [&](std::size_t i) {
                          const double x = now.w[i] + alpha * p[i];
                          // If w is 0, v has the sign of xi.

@@ -149,7 +149,7 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
     std::swap(previous, now);
     std::swap(now, next);
     gradient_known = step.has_residual();
-    double kkt = std::numeric_limits<double>::infinity();
+    double kkt = kInfinity;
     if (gradient_known) {
       objective.gradient(now.residual, now.w, g_now);
       kkt = run.kkt(now, g_now);

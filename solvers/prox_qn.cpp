@@ -11,7 +11,6 @@
 /// progress within rounding is ours, since the paper has none.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -76,7 +75,7 @@ class Minimiser {
   bool shrink_working_set() {
     const double slack = settings_.epochs.shrinking
                              ? optimality_.largest / static_cast<double>(at_.objective.instances())
-                             : std::numeric_limits<double>::infinity();
+                             : kInfinity;
     const std::size_t before = at_.set.size();
     const std::vector<std::uint32_t>& kept = at_.set.shrink(at_.lambda(), slack, optimality_);
     if (kept.size() < before) lbfgs_.keep_rows(kept);

@@ -267,7 +267,7 @@ bool calibrate(const SolveProblem& problem, Learner& learner, std::span<const In
     for (std::size_t i = 0; i < sample.size() && !monitor.out_of_time(); ++i) sum += learner.loss(sample[i]);
     if (learn)
       go_on = !monitor.out_of_time() && monitor.step(++iterations, problem.start, objective.dimension());
-    return std::isfinite(sum) ? sum : std::numeric_limits<double>::infinity();
+    return std::isfinite(sum) ? sum : kInfinity;
   };
 
   constexpr double kStep = 2.0;

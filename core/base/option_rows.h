@@ -32,7 +32,7 @@ inline std::map<std::string, std::string> paper(std::string value) {
 
 /// Bounds of a number. Those that are open are excluded.
 struct Range {
-  double min = OptionSpec{}.min, max = OptionSpec{}.max;
+  double min = -kInfinity, max = kInfinity;
   bool min_open = false, max_open = false;
 };
 
@@ -41,7 +41,7 @@ constexpr Range inside(double min, double max) {
   return {min, max, true, true};
 }
 /// min < x <= max.
-constexpr Range above(double min, double max = std::numeric_limits<double>::infinity()) {
+constexpr Range above(double min, double max = kInfinity) {
   return {min, max, true};
 }
 

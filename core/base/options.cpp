@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <numeric>
 
 namespace proxbench {
@@ -118,7 +117,7 @@ std::int64_t Options::integer(std::string_view name) const {
 }
 
 double Options::real(std::string_view name) const {
-  if (spec(name).automatic && string(name) == kAuto) return std::numeric_limits<double>::quiet_NaN();
+  if (spec(name).automatic && string(name) == kAuto) return kNaN;
   return parsed(name, OptionType::kReal, parse_real);
 }
 

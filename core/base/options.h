@@ -3,13 +3,13 @@
 /// help) feeds parsing, validation, `proxbench list --options` and the documentation.
 
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/numbers.h"
 
 namespace proxbench {
 
@@ -21,8 +21,8 @@ struct OptionSpec {
   OptionType type = OptionType::kString;
   std::string default_value;
   std::string help;
-  double min = -std::numeric_limits<double>::infinity();
-  double max = std::numeric_limits<double>::infinity();
+  double min = -kInfinity;
+  double max = kInfinity;
   bool min_open = false;  ///< the lower bound itself is excluded
   bool max_open = false;  ///< the upper bound itself is excluded
   std::vector<std::string> choices = {};

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/base/error.h"
 #include "core/base/types.h"
@@ -191,7 +190,7 @@ void add_exact(const Parallel& parallel, std::span<double> numbers) {
 
 double whole_max(const Parallel& parallel, double own) {
   if (parallel.processes() == nullptr) return own;
-  double largest = -std::numeric_limits<double>::infinity();
+  double largest = -kInfinity;
   for (const double theirs : parallel.processes()->gather(own)) {
     if (std::isnan(theirs)) return theirs;
     largest = std::max(largest, theirs);

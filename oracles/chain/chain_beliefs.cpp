@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/kernels/kernel_table.h"
 #include "oracles/chain/chain.h"
@@ -39,8 +38,7 @@ double ChainOracle::infer_beliefs(Index instance, const double* scores, std::spa
     backward.assign(width * width, 0.0);
     for (std::size_t i = 0; i < labels; ++i) {
       for (std::size_t j = 0; j < labels; ++j) forward[i * width + j] = extra[i * labels + j] - *high;
-      std::fill_n(forward.data() + i * width + labels, width - labels,
-                  -std::numeric_limits<double>::infinity());
+      std::fill_n(forward.data() + i * width + labels, width - labels, -kInfinity);
     }
     kernels.exponentiate(forward.data(), labels * width);
     for (std::size_t i = 0; i < labels; ++i)

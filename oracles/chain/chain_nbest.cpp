@@ -4,7 +4,6 @@
 /// The r-th best derivation of a vertex is computed only when a later vertex asks for it.
 
 #include <algorithm>
-#include <limits>
 
 #include "core/kernels/kernel_table.h"
 #include "oracles/chain/chain.h"
@@ -14,7 +13,6 @@ namespace proxbench {
 
 namespace {
 
-constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 constexpr Index kNone = static_cast<Index>(-1);
 
 }  // namespace
@@ -130,7 +128,7 @@ void ChainOracle::LazyKBest::extract(std::size_t t, std::size_t label) {
   for (Index j = 1; j < labels_; ++j)
     if (candidate[j] > candidate[best]) best = j;
   Vertex& at = vertices_[slot];
-  at.exhausted = candidate[best] == kMinusInfinity && !at.found.empty();
+  at.exhausted = candidate[best] == -kInfinity && !at.found.empty();
   if (!at.exhausted)
     at.found.push_back({candidate[best] + score(t, label), best, next_rank_[slot * width_ + best]});
 }
@@ -143,7 +141,7 @@ void ChainOracle::LazyKBest::renew(std::size_t t, std::size_t label) {
   const Vertex& tail = opened(t - 1, last.label);
   const bool more = last.rank + 1 < tail.found.size();
   candidate_[slot * width_ + last.label] =
-      more ? tail.found[last.rank + std::size_t{1}].score + transition(t, last.label, label) : kMinusInfinity;
+      more ? tail.found[last.rank + std::size_t{1}].score + transition(t, last.label, label) : -kInfinity;
   next_rank_[slot * width_ + last.label] = last.rank + 1;
   extract(t, label);
 }

@@ -42,8 +42,6 @@ namespace {
 using bcd::Carriers;
 using bcd::kTaskNumbers;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 /// An epoch ends after this many cycles without a new minimum of the largest subgradient. The run has stalled
 /// if F and the full gradient show no progress either.
 constexpr std::int64_t kPatience = 20;
@@ -241,7 +239,7 @@ class Bcd final : public Solver {
     const double before = loss + penalty(block, 0.0);
     double trial_loss = loss;
     const ArmijoResult step = armijo(before, slope, 1.0, settings_.line_search, [&](double alpha) {
-      if (stop_.requested()) return std::numeric_limits<double>::quiet_NaN();
+      if (stop_.requested()) return kNaN;
       trial_loss = carriers.infer(objective, alpha);
       return trial_loss + penalty(block, alpha);
     });

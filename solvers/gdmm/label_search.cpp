@@ -1,7 +1,6 @@
 #include "solvers/gdmm/label_search.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "core/kernels/kernel_table.h"
 
@@ -11,7 +10,7 @@ namespace {
 /// Where a position's features have more than this share of K labels each on average, all K scores are
 /// formed: a vector register adds that many numbers in the time of one scattered addition.
 constexpr double kDenseShare = 1.0 / 8.0;
-constexpr LabelChoice kNone{0, -std::numeric_limits<double>::infinity()};
+constexpr LabelChoice kNone{0, -kInfinity};
 
 }  // namespace
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "core/base/sum.h"
@@ -169,7 +168,7 @@ bool NewtonModel::settle_signs(std::span<const double> w, std::span<const double
     }
     // What a solution leaves of its system, because the matrix is ill-conditioned, is solved for again, for
     // as long as that halves it.
-    for (double left_before = std::numeric_limits<double>::infinity();;) {
+    for (double left_before = kInfinity;;) {
       u.resize(order_.size());
       double left = 0.0;
       for (std::size_t i = 0; i < u.size(); ++i) {

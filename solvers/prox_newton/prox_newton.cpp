@@ -14,7 +14,6 @@
 /// Each choice has a row in the table of ablations in solvers/RESULTS.md.
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -108,7 +107,7 @@ class Minimiser {
       const double slope = hessian_.solve(at_.set.w, at_.set.g, at_.lambda(), settings_.max_inner,
                                           at_.parallel(), at_.d, at_.stop);
       if (const auto ended = step(slope, [](const Step&) {})) return ended;
-      at_.set.shrink(at_.lambda(), std::numeric_limits<double>::infinity(),
+      at_.set.shrink(at_.lambda(), kInfinity,
                      optimality_);  // measures, drops none
       progress_->saw_subgradient(optimality_.largest);
       const bool useless = !progressed_ || optimality_.l1 > before;

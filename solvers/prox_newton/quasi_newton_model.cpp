@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "solvers/prox_newton/entering.h"
@@ -44,7 +43,7 @@ void QuasiNewtonModel::begin(const SolveProblem& problem, WorkingSet& set) {
     gamma_of_blocks_ = kFirstGamma;
   }
   gamma_of_counts_ = 0.0;
-  made_at_ = epoch_value_ = std::numeric_limits<double>::infinity();
+  made_at_ = epoch_value_ = kInfinity;
   inner_passes_ = 0.0;
   random_ = Random(problem.seed);
 }
@@ -145,7 +144,8 @@ double QuasiNewtonModel::curvature_along_direction(Iterate& at) const {
   }
   const double alpha = kShortStep * (at.loss() + at.objective.l2(at.set.w)) / std::abs(slope);
   at.map_direction();
-  const double change = at.loss_along(alpha, false) - at.loss() + at.objective.mu() * alpha * (wd + 0.5 * alpha * dd);
+  const double change =
+      at.loss_along(alpha, false) - at.loss() + at.objective.mu() * alpha * (wd + 0.5 * alpha * dd);
   return 2.0 * (change - alpha * slope) / (alpha * alpha * norm);
 }
 

@@ -34,14 +34,13 @@ double add_then_dot(const Parallel& parallel, double alpha, std::span<const doub
 }
 
 double kkt(const Parallel& parallel, std::span<const double> w, std::span<const double> g, double lambda) {
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   const Chunks chunks{w.size(), kGrain};
   std::vector<double> part(chunks.count(), 0.0);
   parallel.for_each(chunks.count(), [&](std::size_t chunk) {
     double largest = 0.0;
     for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
       if (std::isnan(g[i])) {
-        part[chunk] = kNan;
+        part[chunk] = kNaN;
         return;
       }
       largest = std::max(largest, std::abs(minimum_norm_subgradient(w[i], g[i], lambda)));

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -81,7 +80,7 @@ class StallGuard {
  public:
   explicit StallGuard(std::int64_t patience) : patience_(patience) {}
   /// Takes F of one iteration, and kkt if it is known (else infinity). Returns true if the run has stalled.
-  bool stalled(double value, double kkt = std::numeric_limits<double>::infinity()) {
+  bool stalled(double value, double kkt = kInfinity) {
     ++since_;
     if (value < best_value_ || kkt < best_kkt_) since_ = 0;
     if (value < best_value_) best_value_ = value;
@@ -91,8 +90,8 @@ class StallGuard {
 
  private:
   std::int64_t patience_, since_ = 0;
-  double best_value_ = std::numeric_limits<double>::infinity();
-  double best_kkt_ = std::numeric_limits<double>::infinity();
+  double best_value_ = kInfinity;
+  double best_kkt_ = kInfinity;
 };
 
 /// The stopping rule of Andrew and Gao 2007, section 4: stop if the relative change of F, averaged over the

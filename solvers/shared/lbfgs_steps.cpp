@@ -47,8 +47,7 @@ bool LbfgsSteps::search(Monitor& monitor, const Point& now, const std::vector<do
   if (!(line_.start().slope < 0.0)) return false;
   return strong_wolfe(line_.start(), first, {},
                       [&](double alpha) {
-                        constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-                        return monitor.out_of_time() ? LineValue{kNan, kNan} : line_.at(alpha);
+                        return monitor.out_of_time() ? LineValue{kNaN, kNaN} : line_.at(alpha);
                       })
       .accepted;
 }

@@ -43,7 +43,7 @@ class BeliefStore final : public BeliefPoint {
  private:
   std::vector<std::size_t> begin_;
   AlignedVector<double> logs_;
-  double estimated_gap_ = std::numeric_limits<double>::quiet_NaN();
+  double estimated_gap_ = kNaN;
 };
 
 }  // namespace proxbench

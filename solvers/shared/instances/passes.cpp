@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <limits>
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
@@ -48,7 +47,7 @@ SolveResult run_passes(const SolveProblem& problem, std::size_t reports, const P
     }
     objective.infer({scores}, &residual);
     Objective::Selection selection;
-    objective.select_gradient(residual, w, std::numeric_limits<double>::infinity(), selection);
+    objective.select_gradient(residual, w, kInfinity, selection);
     if (selection.kkt_max <= problem.kkt_target()) return done(Status::kConverged);
   }
 }
