@@ -105,8 +105,8 @@ struct SolverInfo {
   std::string name;
   std::string help;
   std::string paper;
-  OptionTable options;
-  std::function<std::unique_ptr<Solver>(const Options&)> make;
+  OptionTable options = {};
+  std::function<std::unique_ptr<Solver>(const Options&)> make = nullptr;
   Needs needs = {};
   /// Whether the solver reaches any kkt target that rounding allows. Otherwise it only comes near the optimum
   /// and should be stopped by its limits.

@@ -54,18 +54,17 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
 }  // namespace
 
 SolverInfo lbfgs_info() {
-  return {
-      .name = "lbfgs",
-      .help = "L-BFGS with a strong Wolfe line search in the space of scores (lambda = 0)",
-      .paper =
-          "Liu and Nocedal, On the limited memory BFGS method for large scale optimization, Math. "
-          "Programming 1989",
-      .options = rows().table(),
-      .make = stateless(rows(), solve),
-      .needs = {.smooth = true},
-      .shares_instances = true,
-      .scale_free = true,
-  };
+  return stateless(
+      rows(), solve,
+      {
+          .name = "lbfgs",
+          .help = "L-BFGS with a strong Wolfe line search in the space of scores (lambda = 0)",
+          .paper = "Liu and Nocedal, On the limited memory BFGS method for large scale optimization, Math. "
+                   "Programming 1989",
+          .needs = {.smooth = true},
+          .shares_instances = true,
+          .scale_free = true,
+      });
 }
 
 }  // namespace proxbench

@@ -132,9 +132,9 @@ void require_room(Coord d, std::size_t variables, const Settings& settings) {
   if (variables > kMost / 3)
     throw Error("lbfgs-b: found d = ", d, ", expected at most ", kMost / 6,
                 " (the library counts 3N numbers as int, N = 2d)");
-  require_memory(Lbfgsb::bytes(variables, settings.memory), settings.memory_limit,
-                 "lbfgs-b: found d = " + std::to_string(d) + ", whose " + std::to_string(variables) +
-                     " variables with memory = " + std::to_string(settings.memory));
+  require_memory(
+      Lbfgsb::bytes(variables, settings.memory), settings.memory_limit,
+      text_of("lbfgs-b: found d = ", d, ", whose ", variables, " variables with memory = ", settings.memory));
 }
 
 /// One run of the library. It is restarted from the last iterate if it gives up.
@@ -242,17 +242,16 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
 }  // namespace
 
 SolverInfo lbfgs_b_info() {
-  return {
-      .name = "lbfgs-b",
-      .help =
-          "L-BFGS-B on w = w+ - w-, both >= 0 (Kazama and Tsujii), by Nocedal's library; not "
-          "scale-free: the library's first step has length 1",
-      .paper =
-          "Kazama and Tsujii, EMNLP 2003; Byrd, Lu, Nocedal, Zhu, SIAM J. Sci. Comput. 1995; Andrew and Gao "
-          "2007, section 4",
-      .options = rows().table(),
-      .make = stateless(rows(), solve),
-  };
+  return stateless(
+      rows(), solve,
+      {
+          .name = "lbfgs-b",
+          .help = "L-BFGS-B on w = w+ - w-, both >= 0 (Kazama and Tsujii), by Nocedal's library; not "
+                  "scale-free: the library's first step has length 1",
+          .paper = "Kazama and Tsujii, EMNLP 2003; Byrd, Lu, Nocedal, Zhu, SIAM J. Sci. Comput. 1995; Andrew "
+                   "and Gao "
+                   "2007, section 4",
+      });
 }
 
 }  // namespace proxbench

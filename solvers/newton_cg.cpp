@@ -212,19 +212,20 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
 }  // namespace
 
 SolverInfo newton_cg_info() {
-  return {
-      .name = "newton-cg",
-      .help = "truncated Newton: conjugate gradients on products with the Hessian, no matrix (lambda = 0)",
-      .paper =
-          "Nocedal and Wright, Numerical Optimization, 2006, section 7.1; Lin, Weng and Keerthi, Trust "
-          "region "
-          "Newton method for large-scale logistic regression, JMLR 2008",
-      .options = rows().table(),
-      .make = stateless(rows(), solve),
-      .needs = {.capabilities = {Capability::kSum, Capability::kDerivative}, .smooth = true},
-      .shares_instances = true,
-      .scale_free = true,
-  };
+  return stateless(
+      rows(), solve,
+      {
+          .name = "newton-cg",
+          .help =
+              "truncated Newton: conjugate gradients on products with the Hessian, no matrix (lambda = 0)",
+          .paper =
+              "Nocedal and Wright, Numerical Optimization, 2006, section 7.1; Lin, Weng and Keerthi, Trust "
+              "region "
+              "Newton method for large-scale logistic regression, JMLR 2008",
+          .needs = {.capabilities = {Capability::kSum, Capability::kDerivative}, .smooth = true},
+          .shares_instances = true,
+          .scale_free = true,
+      });
 }
 
 }  // namespace proxbench

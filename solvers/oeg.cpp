@@ -205,21 +205,21 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
 }  // namespace
 
 SolverInfo oeg_info() {
-  return {
-      .name = "oeg",
-      .help = "online exponentiated gradient on the dual",
-      .paper =
-          "Collins, Globerson, Koo, Carreras, Bartlett, Exponentiated gradient algorithms for conditional "
-          "random "
-          "fields and max-margin Markov networks, JMLR 2008",
-      .options = rows().table(),
-      .make = stateless(rows(), solve),
-      .needs = {.capabilities = {Capability::kSum, Capability::kInstance, Capability::kBeliefs},
-                .l2 = true,
-                .smooth = true},
-      .exact = false,
-      .scale_free = true,
-  };
+  return stateless(
+      rows(), solve,
+      {
+          .name = "oeg",
+          .help = "online exponentiated gradient on the dual",
+          .paper = "Collins, Globerson, Koo, Carreras, Bartlett, Exponentiated gradient algorithms for "
+                   "conditional "
+                   "random "
+                   "fields and max-margin Markov networks, JMLR 2008",
+          .needs = {.capabilities = {Capability::kSum, Capability::kInstance, Capability::kBeliefs},
+                    .l2 = true,
+                    .smooth = true},
+          .exact = false,
+          .scale_free = true,
+      });
 }
 
 }  // namespace proxbench

@@ -142,15 +142,15 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
 }  // namespace
 
 SolverInfo owl_qn_info() {
-  return {
-      .name = "owl-qn",
-      .help = "orthant-wise limited-memory quasi-Newton",
-      .paper = "Andrew and Gao, Scalable training of L1-regularized log-linear models, ICML 2007",
-      .options = rows().table(),
-      .make = stateless(rows(), solve),
-      .shares_instances = true,
-      .scale_free = true,
-  };
+  return stateless(
+      rows(), solve,
+      {
+          .name = "owl-qn",
+          .help = "orthant-wise limited-memory quasi-Newton",
+          .paper = "Andrew and Gao, Scalable training of L1-regularized log-linear models, ICML 2007",
+          .shares_instances = true,
+          .scale_free = true,
+      });
 }
 
 }  // namespace proxbench

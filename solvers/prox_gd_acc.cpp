@@ -164,18 +164,18 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
 }  // namespace
 
 SolverInfo prox_gd_acc_info() {
-  return {
-      .name = "prox-gd-acc",
-      .help = "accelerated proximal gradient (FISTA) with backtracking and adaptive restart",
-      .paper =
-          "Beck and Teboulle, SIAM J. Imaging Sci. 2009; O'Donoghue and Candes, Adaptive restart for "
-          "accelerated "
-          "gradient schemes, Found. Comput. Math. 2015",
-      .options = rows().table(),
-      .make = stateless(rows(), solve),
-      .shares_instances = true,
-      .scale_free = true,
-  };
+  return stateless(
+      rows(), solve,
+      {
+          .name = "prox-gd-acc",
+          .help = "accelerated proximal gradient (FISTA) with backtracking and adaptive restart",
+          .paper =
+              "Beck and Teboulle, SIAM J. Imaging Sci. 2009; O'Donoghue and Candes, Adaptive restart for "
+              "accelerated "
+              "gradient schemes, Found. Comput. Math. 2015",
+          .shares_instances = true,
+          .scale_free = true,
+      });
 }
 
 }  // namespace proxbench

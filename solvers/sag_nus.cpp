@@ -284,21 +284,21 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
 }  // namespace
 
 SolverInfo sag_nus_info() {
-  return {
-      .name = "sag-nus",
-      .help =
-          "stochastic average gradient with non-uniform sampling; not scale-free: L_i begins at 1, and "
-          "gradients "
-          "with ||g||^2 < 1e-8 are not searched by",
-      .paper =
-          "Schmidt, Babanezhad, Ahmed, Defazio, Clifton, Sarkar, Non-uniform stochastic average gradient "
-          "method for "
-          "training conditional random fields, AISTATS 2015",
-      .options = rows().table(),
-      .make = stateless(rows(), solve),
-      .needs = {.capabilities = {Capability::kSum, Capability::kInstance}, .l2 = true, .smooth = true},
-      .exact = false,
-  };
+  return stateless(
+      rows(), solve,
+      {
+          .name = "sag-nus",
+          .help =
+              "stochastic average gradient with non-uniform sampling; not scale-free: L_i begins at 1, and "
+              "gradients "
+              "with ||g||^2 < 1e-8 are not searched by",
+          .paper =
+              "Schmidt, Babanezhad, Ahmed, Defazio, Clifton, Sarkar, Non-uniform stochastic average gradient "
+              "method for "
+              "training conditional random fields, AISTATS 2015",
+          .needs = {.capabilities = {Capability::kSum, Capability::kInstance}, .l2 = true, .smooth = true},
+          .exact = false,
+      });
 }
 
 }  // namespace proxbench

@@ -330,18 +330,17 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
 }  // namespace
 
 SolverInfo sgd_info() {
-  return {
-      .name = "sgd",
-      .help = "stochastic gradient descent with cumulative l1 penalty",
-      .paper =
-          "Tsuruoka, Tsujii, Ananiadou, Stochastic gradient descent training for L1-regularized log-linear "
-          "models with cumulative penalty, ACL 2009",
-      .options = rows().table(),
-      .make = stateless(rows(), solve),
-      .needs = {.capabilities = {Capability::kSum, Capability::kInstance}},
-      .exact = false,
-      .scale_free = true,
-  };
+  return stateless(rows(), solve,
+                   {
+                       .name = "sgd",
+                       .help = "stochastic gradient descent with cumulative l1 penalty",
+                       .paper = "Tsuruoka, Tsujii, Ananiadou, Stochastic gradient descent training for "
+                                "L1-regularized log-linear "
+                                "models with cumulative penalty, ACL 2009",
+                       .needs = {.capabilities = {Capability::kSum, Capability::kInstance}},
+                       .exact = false,
+                       .scale_free = true,
+                   });
 }
 
 }  // namespace proxbench

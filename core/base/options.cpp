@@ -16,12 +16,6 @@ bool parse_boolean(std::string_view text, bool& out) {
   return out || text == "false" || text == "no" || text == "off" || text == "0";
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
-  return out;
-}
-
 bool within_bounds(const OptionSpec& spec, double value) {
   const bool above = spec.min_open ? value > spec.min : value >= spec.min;
   const bool below = spec.max_open ? value < spec.max : value <= spec.max;
@@ -70,6 +64,12 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 }  // namespace
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
+  return out;
+}
 
 std::string shortest_text(double value) {
   char buffer[32];

@@ -281,23 +281,23 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
 }  // namespace
 
 SolverInfo gdmm_info() {
-  return {
-      .name = "gdmm",
-      .help = "greedy direction method of multipliers: max-margin training by factorwise maximisation",
-      .paper =
-          "Yen, Huang, Zhong, Zhang, Ravikumar, Dhillon, Dual decomposed learning with factorwise oracles "
-          "for "
-          "structural SVM of large output domain, NIPS 2016",
-      .options = rows().table(),
-      .make = stateless(rows(), solve),
-      .needs = {.capabilities = {Capability::kFactors},
-                .l2 = true,
-                .smooth = true,
-                .loss = Loss::Kind::kHinge},
-      .exact = false,
-      .starts_anywhere = false,
-      .scale_free = true,
-  };
+  return stateless(
+      rows(), solve,
+      {
+          .name = "gdmm",
+          .help = "greedy direction method of multipliers: max-margin training by factorwise maximisation",
+          .paper = "Yen, Huang, Zhong, Zhang, Ravikumar, Dhillon, Dual decomposed learning with factorwise "
+                   "oracles "
+                   "for "
+                   "structural SVM of large output domain, NIPS 2016",
+          .needs = {.capabilities = {Capability::kFactors},
+                    .l2 = true,
+                    .smooth = true,
+                    .loss = Loss::Kind::kHinge},
+          .exact = false,
+          .starts_anywhere = false,
+          .scale_free = true,
+      });
 }
 
 }  // namespace proxbench

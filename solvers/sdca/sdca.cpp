@@ -340,19 +340,19 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
 }  // namespace
 
 SolverInfo sdca_info() {
-  return {
-      .name = "sdca",
-      .help = "stochastic dual coordinate ascent with adaptive sampling",
-      .paper =
-          "Le Priol, Piche, Lacoste-Julien, Adaptive stochastic dual coordinate ascent for conditional "
-          "random "
-          "fields, UAI 2018",
-      .options = rows().table(),
-      .make = stateless(rows(), solve),
-      .needs = {.capabilities = {Capability::kSum, Capability::kBeliefs}, .l2 = true, .smooth = true},
-      .exact = false,
-      .scale_free = true,
-  };
+  return stateless(
+      rows(), solve,
+      {
+          .name = "sdca",
+          .help = "stochastic dual coordinate ascent with adaptive sampling",
+          .paper =
+              "Le Priol, Piche, Lacoste-Julien, Adaptive stochastic dual coordinate ascent for conditional "
+              "random "
+              "fields, UAI 2018",
+          .needs = {.capabilities = {Capability::kSum, Capability::kBeliefs}, .l2 = true, .smooth = true},
+          .exact = false,
+          .scale_free = true,
+      });
 }
 
 }  // namespace proxbench
