@@ -226,16 +226,17 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
         covariance->covariances(scores, first + b, local.features, local.covariances);
         local.ascending.resize(local.of_slot.size());
         std::iota(local.ascending.begin(), local.ascending.end(), 0u);
-        std::sort(local.ascending.begin(), local.ascending.end(),
-                  [&](std::uint32_t a, std::uint32_t c) { return local.of_slot[a] < local.of_slot[c]; });
+        std::ranges::sort(local.ascending, [&](std::uint32_t a, std::uint32_t c) {
+          return local.of_slot[a] < local.of_slot[c];
+        });
       });
       if (stop.requested()) return;  // some instances may be missing
       parallel().for_each(rows.count(), [&](std::size_t from_last) {
         const std::size_t task =
             rows.count() - 1 - from_last;  // extra weights take longest: they are on in every instance
         for (const LocalCoordinates& local : std::span(batch).first(taken)) {
-          auto at = std::lower_bound(
-              local.ascending.begin(), local.ascending.end(), rows.begin(task),
+          auto at = std::ranges::lower_bound(
+              local.ascending, rows.begin(task),
               [&](std::uint32_t slot, std::size_t row) { return local.of_slot[slot] < row; });
           for (; at != local.ascending.end() && local.of_slot[*at] < rows.end(task); ++at) {
             const double* from = local.covariances.value.data() + *at * local.covariances.stride;

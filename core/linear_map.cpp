@@ -53,7 +53,7 @@ Scores LinearMap::make_scores() const {
 void LinearMap::apply(std::span<const Coord> index, std::span<const double> value, Scores& out) const {
   const PhaseTimer timer(profile_, Phase::kScores, [&] { return apply_work(index); });
   const std::size_t unary = count_unary(index);
-  std::fill(out.extra.begin(), out.extra.end(), 0.0);
+  std::ranges::fill(out.extra, 0.0);
   for (std::size_t i = unary; i < index.size(); ++i) out.extra[index[i] - unary_] = value[i];
 
   if (!out.one_each()) {
@@ -124,7 +124,7 @@ void LinearMap::apply(std::span<const Coord> index, std::span<const double> valu
     std::vector<double> found_value, scratch;
     for (std::size_t begin = chunks.begin(chunk); begin < chunks.end(chunk); begin += kRowsAtOnce) {
       const std::size_t n = std::min(kRowsAtOnce, chunks.end(chunk) - begin);
-      std::fill(rows.begin(), rows.end(), 0.0);
+      std::ranges::fill(rows, 0.0);
       for (std::size_t p = 0; p < n; ++p) {
         const auto row = x_.row(static_cast<Index>(begin + p));
         const auto values = x_.row_values(static_cast<Index>(begin + p), scratch);

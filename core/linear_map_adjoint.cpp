@@ -191,7 +191,7 @@ void LinearMap::for_each_collapsed_row(double bound, const Wanted& wanted, const
   parallel_.for_each(feature_chunks(), [&](std::size_t chunk) {
     AlignedVector<double> gradient(width);
     for (std::size_t g = 0; g < groups_of(chunk).count(); ++g) {
-      std::fill(gradient.begin(), gradient.end(), 0.0);
+      std::ranges::fill(gradient, 0.0);
       add_collapsed_rows(group(chunk, g), gradient.data(), 0);
       visit(chunk, group(chunk, g), gradient.data());
     }

@@ -213,7 +213,7 @@ std::optional<std::vector<Coord>> Objective::find_near(const Residual& residual,
   std::vector<std::vector<Coord>> found(map_.feature_chunks());
   map_.for_each_single_row([&](std::size_t chunk, Index j, const double* g) {
     const Coord base = static_cast<Coord>(j) * outputs();
-    auto weight = std::lower_bound(w.index.begin(), w.index.end(), base);
+    auto weight = std::ranges::lower_bound(w.index, base);
     const bool weighted = weight != w.index.end() && *weight < base + outputs();
     const double share = off(in_block(x.whole_column_size(j)));
     if (!weighted && kernels.all_within(g, outputs(), quiet - share * largest)) return;
@@ -241,7 +241,7 @@ void Objective::gradient(const Residual& residual, std::span<const double> w, st
     std::vector<double> weight, g(candidates_->size());
     for (const Coord c : *candidates_) weight.push_back(w[c]);
     partial_gradient(residual, *candidates_, weight, g);
-    std::fill(out.begin(), out.end(), 0.0);
+    std::ranges::fill(out, 0.0);
     for (std::size_t i = 0; i < g.size(); ++i) out[(*candidates_)[i]] = g[i];
     return;
   }
@@ -312,7 +312,7 @@ void Objective::select_gradient(const Residual& residual, const SparseVector& w,
   };
   // Returns the position within w of the first weight at or after a coordinate.
   auto start_of = [&](Coord c) {
-    return static_cast<std::size_t>(std::lower_bound(w.index.begin(), w.index.end(), c) - w.index.begin());
+    return static_cast<std::size_t>(std::ranges::lower_bound(w.index, c) - w.index.begin());
   };
   // Most coordinates are zero and stay zero. They matter only for the largest gradient.
   const double quiet = std::min(threshold, lambda());

@@ -60,7 +60,7 @@ class ChoiceOracle : public ExactOracle {
   double inconsistency(Index instance, const double* beliefs) const override {
     const std::span<const double> p(beliefs, alternatives(instance));
     const double off = std::abs(std::accumulate(p.begin(), p.end(), 0.0) - 1.0);
-    return std::max(off, -*std::min_element(p.begin(), p.end()));
+    return std::max(off, -*std::ranges::min_element(p));
   }
 
   /// Among equal alternatives, the first.

@@ -38,7 +38,7 @@ void make_rows(const ScorePoint& at, Index outputs, std::size_t begin, std::size
 namespace {
 
 bool all_finite(std::span<const double> numbers) {
-  return std::all_of(numbers.begin(), numbers.end(), [](double x) { return std::isfinite(x); });
+  return std::ranges::all_of(numbers, [](double x) { return std::isfinite(x); });
 }
 
 }  // namespace
@@ -87,7 +87,7 @@ MaxOracle::Sums ExactOracle::maximise(const ScorePoint& at, Cost cost, Residual*
     residual->gold = true;
     residual->stride = padded(positions());
     residual->resize_columns(outputs);
-    std::fill(residual->values.begin(), residual->values.end(), 0.0);
+    std::ranges::fill(residual->values, 0.0);
     residual->extra.assign(extra.size(), 0.0);
   }
   const bool finite_extra = all_finite(extra);

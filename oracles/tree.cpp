@@ -192,8 +192,8 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
     for (std::size_t p = 0; p < positions; ++p) rows.begin[p + 1] += rows.begin[p];
     rows.entry.resize(rows.begin[positions]);
     parallel.for_each(chunks.count(), [&](std::size_t chunk) {
-      std::copy(parts[chunk].begin(), parts[chunk].end(),
-                rows.entry.begin() + static_cast<std::ptrdiff_t>(rows.begin[chunks.begin(chunk)]));
+      std::ranges::copy(parts[chunk],
+                        rows.entry.begin() + static_cast<std::ptrdiff_t>(rows.begin[chunks.begin(chunk)]));
     });
   }
 

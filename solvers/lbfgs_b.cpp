@@ -84,7 +84,7 @@ class Lbfgsb {
   }
   void say(std::string_view text) {
     task_.fill(' ');
-    std::copy(text.begin(), text.end(), task_.begin());
+    std::ranges::copy(text, task_.begin());
   }
 
  private:

@@ -121,7 +121,7 @@ class ConjugateGradients {
   bool solve(const SolveProblem& problem, Objective::Curvature& curvature, Preconditioner& preconditioner,
              std::span<const double> g, double tolerance, std::span<double> p) {
     const Parallel& parallel = problem.objective.parallel();
-    std::fill(p.begin(), p.end(), 0.0);
+    std::ranges::fill(p, 0.0);
     dense::for_all(parallel, r_.size(), [&](std::size_t i) { r_[i] = -g[i]; });
     z_ = r_;
     preconditioner.apply(z_);
@@ -133,7 +133,7 @@ class ConjugateGradients {
       ++products_;
       const double curved = dense::dot(parallel, direction_, product_), alpha = rz / curved;
       if (!(curved > 0.0) || !std::isfinite(alpha)) {
-        if (i == 0) std::copy(z_.begin(), z_.end(), p.begin());
+        if (i == 0) std::ranges::copy(z_, p.begin());
         return true;
       }
       dense::for_all(parallel, r_.size(), [&](std::size_t j) {

@@ -115,8 +115,8 @@ class Ascent {
                    rise = entropy - entropy_[i] - along - 0.5 / mu * direction_.squared_norm();
       if (!(rise >= -kRounding * (terms + std::abs(along)))) continue;
       w_.add(-1.0 / mu, direction_);
-      std::copy(trial_.begin(), trial_.end(), theta.begin());
-      std::copy(trial_residual_.begin(), trial_residual_.end(), residual.begin());
+      std::ranges::copy(trial_, theta.begin());
+      std::ranges::copy(trial_residual_, residual.begin());
       entropy_[i] = entropy;
       eta_[i] = std::min(1.0, kEtaGrowth * eta);
       break;
@@ -129,7 +129,7 @@ class Ascent {
   /// Writes the scores of i at w into a vector laid out like theta_i.
   void scores(Index i, std::span<double> out) const {
     w_.scores(i, out.data());
-    std::copy(w_.extra().begin(), w_.extra().end(), theta_->extra_of(out).begin());
+    std::ranges::copy(w_.extra(), theta_->extra_of(out).begin());
   }
   /// Finds the residual of p(. | theta), and returns its entropy: the loss is A - theta(gold), and H = A -
   /// E[theta].

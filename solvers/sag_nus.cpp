@@ -149,7 +149,7 @@ class Descent {
     rows_.resize(kept_.of(i).size());
     residual_.resize(rows_.size());
     u_.scores(i, rows_.data());
-    std::copy(u_.extra().begin(), u_.extra().end(), kept_.extra_of(rows_).begin());
+    std::ranges::copy(u_.extra(), kept_.extra_of(rows_).begin());
     for (double& s : rows_) s *= scale_;
     const double loss = objective_.infer_instance(i, rows_.data(), kept_.extra_of(rows_), residual_.data(),
                                                   kept_.extra_of(residual_), work_);
@@ -225,7 +225,7 @@ class Descent {
   /// Sets scale to 1 without changing w.
   void rescale() {
     u_.set(weights());
-    std::fill(moved_.begin(), moved_.end(), 0.0);
+    std::ranges::fill(moved_, 0.0);
     moved_extra_ = steps_ = 0.0;
     scale_ = 1.0;
   }

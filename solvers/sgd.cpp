@@ -73,8 +73,8 @@ class WeightTable {
     empty_[row] = 0;
   }
   void clear() {
-    std::fill(values_.begin(), values_.end(), 0.0);
-    std::fill(empty_.begin(), empty_.end(), 1);
+    std::ranges::fill(values_, 0.0);
+    std::ranges::fill(empty_, 1);
   }
 
   void charge_row(std::size_t row, double u) {
@@ -87,7 +87,7 @@ class WeightTable {
   void descend_row(std::size_t row, double eta, double l2, double u, const double* residual,
                    std::span<const Index> position, const double* x) {
     double *weight = values_.data() + row * 2 * width_, *received = weight + width_;
-    std::fill(gradient_.begin(), gradient_.end(), 0.0);
+    std::ranges::fill(gradient_, 0.0);
     kernels_in_use().add_rows(residual, position.data(), x, position.size(), gradient_.data(), width_);
     empty_[row] = !sgd_kernels().step_and_charge(eta, l2, u, gradient_.data(), weight, received, width_);
   }

@@ -40,9 +40,7 @@ std::string complaint(const OptionSpec& spec, std::string_view text) {
     case OptionType::kBool:
       return parse_boolean(text, boolean) ? "" : "expected true or false (also yes/no, on/off, 1/0)";
     case OptionType::kString:
-      if (spec.choices.empty() ||
-          std::find(spec.choices.begin(), spec.choices.end(), text) != spec.choices.end())
-        return "";
+      if (spec.choices.empty() || std::ranges::find(spec.choices, text) != spec.choices.end()) return "";
       return "expected " + spec.constraint() + did_you_mean(text, spec.choices);
   }
   return within_bounds(spec, real) ? "" : "violated constraint " + spec.constraint();

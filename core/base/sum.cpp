@@ -158,7 +158,7 @@ void LeafTree::add_leaves(double* sums, double* out, std::size_t stride) const {
 
 void LeafTree::add_nodes(std::span<const double> own, std::span<double> out) const {
   if (processes_ == nullptr) {
-    std::copy(own.begin(), own.end(), out.begin());
+    std::ranges::copy(own, out.begin());
     return;
   }
   std::vector<std::size_t> sizes;

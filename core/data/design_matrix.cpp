@@ -62,7 +62,7 @@ void DesignMatrix::Builder::end_position() {
   row.reserve(last - first);
   for (std::size_t i = first; i < last; ++i) row.emplace_back(index_[i], binary_ ? 1.0 : value_[i]);
   // Stable, so that duplicates are summed in the order in which they were added.
-  std::stable_sort(row.begin(), row.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::stable_sort(row, [](const auto& a, const auto& b) { return a.first < b.first; });
   index_.resize(first);
   if (!binary_) value_.resize(first);
   for (std::size_t i = 0; i < row.size();) {
@@ -86,7 +86,7 @@ DesignMatrix DesignMatrix::Builder::build(Index features, SumLeaves leaves) && {
     if (begin_[p] < begin_[p + 1] && index_[begin_[p + 1] - 1] >= features)
       throw Error("design matrix: position ", p, " holds feature ", index_[begin_[p + 1] - 1],
                   ", expected features below ", features);
-  if (std::all_of(value_.begin(), value_.end(), [](double v) { return v == 1.0; })) value_ = {};
+  if (std::ranges::all_of(value_, [](double v) { return v == 1.0; })) value_ = {};
 
   DesignMatrix out;
   out.positions_ = static_cast<Index>(begin_.size() - 1);

@@ -41,7 +41,7 @@ Index Hierarchy::depth() const {
   std::vector<Index> depth(nodes(), 1);
   for (Index k = 0; k < nodes(); ++k)
     if (parent_[k] != kNone) depth[k] = depth[parent_[k]] + 1;
-  return *std::max_element(depth.begin(), depth.end());
+  return *std::ranges::max_element(depth);
 }
 
 }  // namespace proxbench

@@ -40,7 +40,7 @@ std::optional<SparseVector> reduce_features(const SparseVector& w, const std::ve
   for (std::size_t i = 0; i < w.nnz(); ++i) {
     Coord c = w.index[i];
     if (c < all) {
-      const auto j = std::lower_bound(kept.begin(), kept.end(), static_cast<Index>(c / outputs));
+      const auto j = std::ranges::lower_bound(kept, static_cast<Index>(c / outputs));
       if (j == kept.end() || *j != c / outputs) return std::nullopt;
       c = static_cast<Coord>(j - kept.begin()) * outputs + c % outputs;
     } else {

@@ -105,8 +105,8 @@ ChainOracle::Transitions ChainOracle::transitions(const ScorePoint& at) const {
   m.score = at.base.extra;
   if (at.direction != nullptr)
     for (std::size_t e = 0; e < m.score.size(); ++e) m.score[e] += at.alpha * at.direction->extra[e];
-  m.largest = *std::max_element(m.score.begin(), m.score.end());
-  m.smallest = *std::min_element(m.score.begin(), m.score.end());
+  m.largest = *std::ranges::max_element(m.score);
+  m.smallest = *std::ranges::min_element(m.score);
   if (m.linear()) {
     m.forward.assign(m.width * m.width, 0.0);
     m.backward.assign(m.width * m.width, 0.0);

@@ -162,7 +162,7 @@ void ChainOracle::expectation(Index instance, const double* beliefs, double* row
                     edges = positions - 1;
   const KernelTable& kernels = kernels_in_use();
   std::fill(rows, rows + positions * width, 0.0);
-  std::fill(extra.begin(), extra.end(), 0.0);
+  std::ranges::fill(extra, 0.0);
   if (edges == 0) {
     std::copy(beliefs, beliefs + labels, rows);
     return;
@@ -198,7 +198,7 @@ void ChainOracle::make_consistent(Index instance, double* beliefs) const {
       scale_to(pair + j * labels, labels, into[j]);
       *shared++ = into[j];
     }
-    std::fill(into.begin(), into.end(), 0.0);
+    std::ranges::fill(into, 0.0);
     for (std::size_t j = 0; j < labels; ++j)
       for (std::size_t k = 0; k < labels; ++k) into[k] += pair[j * labels + k];
   }
@@ -231,7 +231,7 @@ double ChainOracle::inconsistency(Index instance, const double* beliefs) const {
       differ(total(pair + j * labels, labels), shared[(t - 1) * labels + j]);
       differ(into[j], shared[(t - 1) * labels + j]);
     }
-    std::fill(into.begin(), into.end(), 0.0);
+    std::ranges::fill(into, 0.0);
     for (std::size_t j = 0; j < labels; ++j)
       for (std::size_t k = 0; k < labels; ++k) into[k] += pair[j * labels + k];
   }

@@ -45,7 +45,7 @@ ChainOracle::Conditionals ChainOracle::conditionals(const double* scores, std::s
       from_next[c] = softmax(next + c * width);
     }
   }
-  std::copy(score.begin(), score.end(), out.marginal.begin());
+  std::ranges::copy(score, out.marginal.begin());
   out.log_partition = softmax(out.marginal.data());
   for (std::size_t t = 0; t + 1 < length; ++t)
     kernels.combine_rows(out.next.data() + t * labels * width, width, labels, out.marginal.data() + t * width,

@@ -135,7 +135,7 @@ void ChainOracle::derivative_log(const Kept& at, const Scores& direction, Residu
                for (std::size_t i = all_.chunk_begin[chunk]; i < all_.chunk_begin[chunk + 1]; ++i)
                  derivative_log_of(i, at, direction, out, part);
              });
-  std::copy(pair.begin(), pair.end(), out.extra.begin());
+  std::ranges::copy(pair, out.extra.begin());
 }
 
 /// Treats the sequence as a Markov chain with p(d | c) from one position to the next. f_t(k) is the

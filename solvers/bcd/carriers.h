@@ -77,7 +77,7 @@ class Carriers {
   /// Empties the direction: no columns if the oracle collapses outputs, else zeros.
   void clear_direction() {
     direction.stride = padded(positions_);
-    std::fill(direction.extra.begin(), direction.extra.end(), 0.0);
+    std::ranges::fill(direction.extra, 0.0);
     if (direction.one_each()) {
       direction.values.assign(direction.stride * direction.columns, 0.0);
     } else {

@@ -20,7 +20,7 @@ constexpr int kMostRepeats = 3;
 
 void project_onto_simplex(std::span<double> x, std::vector<double>& sorted) {
   sorted.assign(x.begin(), x.end());
-  std::sort(sorted.begin(), sorted.end(), std::greater<>());
+  std::ranges::sort(sorted, std::greater<>());
   double sum = 0.0, shift = 0.0;
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     sum += sorted[i];

@@ -54,7 +54,7 @@ class LabelFactors final : public Factors {
           make_pair(instance, left, right);
       }
 
-    std::fill(scores_.begin(), scores_.end(), 0.0);
+    std::ranges::fill(scores_, 0.0);
     unary_.add_scores(static_cast<Index>(instance), scores_.data());
     std::vector<Index> possible;
     for (Index k = 0; k < count_; ++k) {

@@ -86,7 +86,7 @@ LabelChoice LabelSearch::best(const IndexedWeights& w, Index position, Index gol
   }
   // All others have the same value: the first of them stands for them.
   if (touched_.size() < w.labels() && cost >= best.value) {
-    const auto other = static_cast<Index>(std::find(seen_.begin(), seen_.end(), false) - seen_.begin());
+    const auto other = static_cast<Index>(std::ranges::find(seen_, false) - seen_.begin());
     if (cost > best.value || other < best.label) best = {other, cost};
   }
   for (const Index label : touched_) {
@@ -104,7 +104,7 @@ LabelChoice LabelSearch::best_by_force(const IndexedWeights& w, Index position, 
     const double value = score_[label] + (label == gold ? 0.0 : cost) + message[label];
     if (value > best.value) best = {label, value};
   }
-  std::fill(score_.begin(), score_.end(), 0.0);
+  std::ranges::fill(score_, 0.0);
   return best;
 }
 

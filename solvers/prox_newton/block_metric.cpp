@@ -213,7 +213,7 @@ void BlockMetric::keep_rows(std::span<const std::uint32_t> kept) {
 }
 
 const BlockRow* BlockMetric::start() {
-  std::fill(product_.begin(), product_.end(), 0.0);
+  std::ranges::fill(product_, 0.0);
   rows_.resize(place_.size());
   for (std::size_t j = 0; j < place_.size(); ++j) {
     const Place& place = place_[j];

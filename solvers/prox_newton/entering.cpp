@@ -39,7 +39,7 @@ void keep_worst_violators(std::size_t most, Objective::Selection& selection) {
     if (selection.weight[i] == 0.0) violators.push_back(i);
   most = std::max(most, selection.index.size() - violators.size());
   if (violators.size() <= most) return;
-  std::stable_sort(violators.begin(), violators.end(), [&](std::size_t a, std::size_t b) {
+  std::ranges::stable_sort(violators, [&](std::size_t a, std::size_t b) {
     return std::abs(selection.gradient[a]) > std::abs(selection.gradient[b]);
   });
   std::vector<bool> enters(selection.index.size(), false);

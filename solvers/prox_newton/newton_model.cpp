@@ -44,7 +44,7 @@ double additions_of_positions(const Objective& objective, std::span<const Coord>
       double on = 0.0;
       for (const Index j : x.row(p)) {
         const Coord end = (j + Coord{1}) * objective.outputs();
-        auto at = std::lower_bound(index.begin(), index.end(), Coord{j} * objective.outputs());
+        auto at = std::ranges::lower_bound(index, Coord{j} * objective.outputs());
         for (; at != index.end() && *at < end; ++at, ++on)
           slots += std::exchange(seen[static_cast<std::size_t>(at - index.begin())], i) != i ? 1.0 : 0.0;
       }

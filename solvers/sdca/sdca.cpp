@@ -257,7 +257,7 @@ class Ascent {
   /// lacks, else its rarest. In a group of candidates, the first that is not gold.
   std::vector<Index> other_structure(Index i, const std::vector<Index>& labels) const {
     const std::vector<Index> gold = gold_outputs(i);
-    if (const auto other = std::find(gold.begin(), gold.end(), kNoOutput); other != gold.end()) {
+    if (const auto other = std::ranges::find(gold, kNoOutput); other != gold.end()) {
       std::vector<Index> out(gold.size(), kNoOutput);
       out[static_cast<std::size_t>(other - gold.begin())] = 0;
       return out;
@@ -265,7 +265,7 @@ class Ascent {
     std::vector<std::size_t> count(objective_.outputs(), 0);
     for (const Index label : gold) ++count[label];
     const auto rarer = [&](Index a, Index b) { return count[a] < count[b]; };
-    return std::vector<Index>(gold.size(), *std::min_element(labels.begin(), labels.end(), rarer));
+    return std::vector<Index>(gold.size(), *std::ranges::min_element(labels, rarer));
   }
 
   /// c_i = 1 + R_i/mu, where R_i is the squared distance between the features of gold and those of another
@@ -274,7 +274,7 @@ class Ascent {
     if (settings_.scheme != Scheme::kImportance && settings_.scheme != Scheme::kGapImportance) return {};
     std::vector<Index> labels;  // gold at some position
     for (Index p = 0; p < objective_.structure().positions(); ++p) labels.push_back(gold_output(p));
-    std::sort(labels.begin(), labels.end());
+    std::ranges::sort(labels);
     labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
     if (labels.back() == kNoOutput) labels.pop_back();  // it is the largest Index
     std::vector<double> out;

@@ -25,8 +25,8 @@ void LbfgsMemory::update(std::span<const double> w, std::span<const double> w_ol
 }
 
 void LbfgsMemory::update(std::span<const double> s, std::span<const double> y) {
-  std::copy(s.begin(), s.end(), s_[slot(size_)].begin());
-  std::copy(y.begin(), y.end(), y_[slot(size_)].begin());
+  std::ranges::copy(s, s_[slot(size_)].begin());
+  std::ranges::copy(y, y_[slot(size_)].begin());
   keep(0.0);
 }
 
