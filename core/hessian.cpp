@@ -139,7 +139,7 @@ void Objective::add_positions(const Residual& residual, std::span<const Coord> s
     const Index gold = oracle_.gold_outputs(p)[0];
     map_.x().for_each_entry(p, [&](Index j, double value) {
       for (std::uint32_t i = of_feature[j]; i < of_feature[j + std::size_t{1}]; ++i) {
-        const auto output = static_cast<Index>(set[i] % outputs());
+        const auto output = map_.output_of(set[i]);
         const double r = residual.column(output)[p];  // p, or p - 1 for the gold output
         const double mean = output == gold ? 1.0 + r : r, rest = output == gold ? -r : 1.0 - r;
         on.push_back({i, output, value * mean, value * rest});
@@ -201,7 +201,7 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
     for (Index p = oracle_.begin()[instance]; p < oracle_.begin()[instance + 1]; ++p) {
       map_.x().for_each_entry(p, [&](Index j, double value) {
         for (std::uint32_t i = of_feature[j]; i < of_feature[j + std::size_t{1}]; ++i)
-          local.features.entry.push_back({slot(i), static_cast<Index>(set[i] % outputs()), value});
+          local.features.entry.push_back({slot(i), map_.output_of(set[i]), value});
       });
       local.features.begin.push_back(local.features.entry.size());
     }

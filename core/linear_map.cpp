@@ -64,7 +64,7 @@ void LinearMap::apply(std::span<const Coord> index, std::span<const double> valu
       if (column != Scores::kNoColumn) column = columns++;
     out.resize_columns(columns);
   }
-  auto column_of = [&](Coord c) -> std::size_t { return out.column_index(static_cast<Index>(c % outputs_)); };
+  auto column_of = [&](Coord c) -> std::size_t { return out.column_index(output_of(c)); };
 
   const KernelTable& kernels = kernels_in_use();
   // There are two ways: scatter each weight down the column of its feature, or gather rows of W at each
@@ -74,7 +74,7 @@ void LinearMap::apply(std::span<const Coord> index, std::span<const double> valu
   std::size_t active_features = 0;
   Index last = 0;
   for (std::size_t i = 0; i < unary; ++i) {
-    const Index j = static_cast<Index>(index[i] / outputs_);
+    const Index j = feature_of(index[i]);
     const double entries = static_cast<double>(x_.column_size(j));
     scatter_cost += kScatterCost * entries;
     if (i == 0 || j != last) {
@@ -99,7 +99,7 @@ void LinearMap::apply(std::span<const Coord> index, std::span<const double> valu
       for (std::size_t o = 0; o < order.size(); o += kCoordinatesPerTask) {
         const std::size_t n = std::min(kCoordinatesPerTask, order.size() - o);
         for (std::size_t i = 0; i < n; ++i) {
-          entries[i] = x_.column_block(static_cast<Index>(index[order[o + i]] / outputs_), b);
+          entries[i] = x_.column_block(feature_of(index[order[o + i]]), b);
           weight[i] = value[order[o + i]];
         }
         kernels.scatter(column + first, entries, weight, n);
@@ -113,7 +113,7 @@ void LinearMap::apply(std::span<const Coord> index, std::span<const double> valu
   AlignedVector<double> table(active_features * width, 0.0);
   Index slots = 0;
   for (std::size_t i = 0; i < unary; ++i) {
-    const Index j = static_cast<Index>(index[i] / outputs_);
+    const Index j = feature_of(index[i]);
     if (slot[j] == kNone) slot[j] = slots++;
     table[slot[j] * width + column_of(index[i])] = value[i];
   }
@@ -215,7 +215,7 @@ double LinearMap::entry_bytes() const {
 double LinearMap::entries_under(std::span<const Coord> index) const {
   double entries = 0.0;
   for (const Coord c : index)
-    if (c < unary_) entries += static_cast<double>(x_.column_size(static_cast<Index>(c / outputs_)));
+    if (c < unary_) entries += static_cast<double>(x_.column_size(feature_of(c)));
   return entries;
 }
 

@@ -38,6 +38,9 @@ class LinearMap {
   Index outputs() const { return outputs_; }
   /// J*K unary weights. The extra weights of the oracle follow them.
   Coord unary_weights() const { return unary_; }
+  /// Of a unary weight.
+  Index feature_of(Coord c) const { return static_cast<Index>(c / outputs_); }
+  Index output_of(Coord c) const { return static_cast<Index>(c % outputs_); }
   /// How many of these coordinates, which ascend, are not extra weights.
   std::size_t count_unary(std::span<const Coord> set) const {
     return static_cast<std::size_t>(std::ranges::lower_bound(set, unary_) - set.begin());

@@ -98,7 +98,7 @@ void LinearMap::add_columns(const double* column, std::span<const Index> feature
 /// out[node * stride] = the node's part of the adjoint at coordinate c, whose output shares a column with
 /// others.
 void LinearMap::add_shared_output(const Residual& residual, Coord c, double* out, std::size_t stride) const {
-  const auto feature = static_cast<Index>(c / outputs_), output = static_cast<Index>(c % outputs_);
+  const auto feature = feature_of(c), output = output_of(c);
   std::vector<double> sums(tree_.leaves());
   x_.for_each_in_column(feature, [&](std::size_t p, double value) {
     double r = residual.share[output] * residual.find(output)[p];
@@ -139,9 +139,7 @@ void LinearMap::partial_adjoint(const Residual& residual, std::span<const Coord>
 void LinearMap::add_partial(const Residual& residual, std::span<const Coord> set, bool rows,
                             double* out) const {
   const std::size_t width = padded(residual.columns), nodes = tree_.nodes();
-  auto column_of = [&](Coord c) -> std::size_t {
-    return residual.column_index(static_cast<Index>(c % outputs_));
-  };
+  auto column_of = [&](Coord c) -> std::size_t { return residual.column_index(output_of(c)); };
 
   std::vector<OneFeature> whole;
   std::vector<char> in_rows(set.size(), 0);
@@ -172,7 +170,7 @@ void LinearMap::add_partial(const Residual& residual, std::span<const Coord> set
   const std::size_t columns = residual.columns;
   const Grouping by_column(set.size(), columns + 2, [&](std::size_t i) {
     if (in_rows[i] != 0) return columns + 1;
-    return residual.owns(static_cast<Index>(set[i] % outputs_)) ? column_of(set[i]) : columns;
+    return residual.owns(output_of(set[i])) ? column_of(set[i]) : columns;
   });
   struct Task {
     std::size_t column;
@@ -189,8 +187,7 @@ void LinearMap::add_partial(const Residual& residual, std::span<const Coord> set
       return;
     }
     Index features[kCoordinatesPerTask];
-    for (std::size_t i = 0; i < coordinates.size(); ++i)
-      features[i] = static_cast<Index>(set[coordinates[i]] / outputs_);
+    for (std::size_t i = 0; i < coordinates.size(); ++i) features[i] = feature_of(set[coordinates[i]]);
     add_columns(residual.column(column), {features, coordinates.size()}, coordinates.data(), out, set.size());
   });
 }
@@ -202,7 +199,7 @@ double LinearMap::gather_work(std::span<const Coord> coordinates) const {
 double LinearMap::whole_entries_under(std::span<const Coord> index) const {
   double entries = 0.0;
   for (const Coord c : index.first(count_unary(index)))
-    entries += static_cast<double>(x_.whole_column_size(static_cast<Index>(c / outputs_)));
+    entries += static_cast<double>(x_.whole_column_size(feature_of(c)));
   return entries;
 }
 

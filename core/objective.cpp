@@ -69,7 +69,7 @@ void Objective::restrict_to(std::vector<Coord> candidates) {
   std::vector<Index> features;
   for (const Coord c : *candidates_) {
     if (c >= unary_weights()) break;
-    const Index j = static_cast<Index>(c / outputs());
+    const Index j = map_.feature_of(c);
     if (features.empty() || features.back() != j) features.push_back(j);
   }
   map_.restrict_to(std::move(features));
@@ -308,7 +308,7 @@ void Objective::select_gradient(const Residual& residual, const SparseVector& w,
   // Sums go by chunks of features, extra weights last. So they are the same whichever way is taken.
   std::vector<Selection> parts(map_.feature_chunks() + 1);
   const auto chunk_of = [&](Coord c) {
-    return c < unary_weights() ? map_.chunk_of(static_cast<Index>(c / outputs())) : map_.feature_chunks();
+    return c < unary_weights() ? map_.chunk_of(map_.feature_of(c)) : map_.feature_chunks();
   };
   // Returns the position within w of the first weight at or after a coordinate.
   auto start_of = [&](Coord c) {

@@ -147,7 +147,7 @@ struct SharpSum {
 std::vector<SharpGradient> sharp_gradients(const LinearMap& map, const Residual& residual,
                                            std::span<const Coord> index) {
   const DesignMatrix& x = map.x();
-  const auto feature = [&](std::size_t i) { return static_cast<Index>(index[i] / map.outputs()); };
+  const auto feature = [&](std::size_t i) { return map.feature_of(index[i]); };
   std::vector<SharpSum> sums(index.size());
   add_in_order(map.parallel(), sums, [&] {
     const Chunks chunks{index.size(), kSharpChunk};

@@ -63,8 +63,7 @@ class ChainFactors final : public Factors {
     labels(position + 1, right);
     out.clear();
     for (const Atom& atom : active(pair_of_[position]))
-      out.push_back({static_cast<Index>(atom.value / labels_), static_cast<Index>(atom.value % labels_),
-                     std::max(atom.weight, 0.0)});
+      out.push_back({left_of(atom.value), right_of(atom.value), std::max(atom.weight, 0.0)});
     round_onto(left, right, out);
   }
 
@@ -76,7 +75,7 @@ class ChainFactors final : public Factors {
 
   void add_features(std::size_t factor, Value value, double step) override {
     if (factors_[factor].pair)
-      pairs_.add(static_cast<Index>(value / labels_), static_cast<Index>(value % labels_), step);
+      pairs_.add(left_of(value), right_of(value), step);
     else
       unary_.add_features(static_cast<Index>(factor), static_cast<Index>(value), step);
   }

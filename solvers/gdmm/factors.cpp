@@ -116,8 +116,8 @@ double Factors::gradient(std::size_t factor, Value value) const {
   const Factor& f = factors_[factor];
   double messages = 0.0;
   if (f.pair) {
-    messages = message_at(edges_[f.edges[0]], static_cast<Index>(value / labels_)) +
-               message_at(edges_[f.edges[1]], static_cast<Index>(value % labels_));
+    messages =
+        message_at(edges_[f.edges[0]], left_of(value)) + message_at(edges_[f.edges[1]], right_of(value));
   } else {
     for (const std::size_t edge : f.edges) messages -= message_at(edges_[edge], static_cast<Index>(value));
   }
@@ -135,8 +135,8 @@ double Factors::curvature(std::size_t factor, std::span<const Atom> active) cons
   for (const Atom& one : active) {
     std::size_t left = 0, right = 0;
     for (const Atom& other : active) {
-      left += one.value / labels_ == other.value / labels_;
-      right += one.value % labels_ == other.value % labels_;
+      left += left_of(one.value) == left_of(other.value);
+      right += right_of(one.value) == right_of(other.value);
     }
     most_left = std::max(most_left, left);
     most_right = std::max(most_right, right);
@@ -192,8 +192,8 @@ void Factors::shift(std::size_t factor, Value value, double change) {
   atom->weight += change;
   add_features(factor, value, -change / settings_.mu);
   if (f.pair) {
-    move_gap(edges_[f.edges[0]], static_cast<Index>(value / labels_), change);
-    move_gap(edges_[f.edges[1]], static_cast<Index>(value % labels_), change);
+    move_gap(edges_[f.edges[0]], left_of(value), change);
+    move_gap(edges_[f.edges[1]], right_of(value), change);
   } else {
     for (const std::size_t edge : f.edges) move_gap(edges_[edge], static_cast<Index>(value), -change);
   }

@@ -133,6 +133,10 @@ class Factors : public MarginalPoint {
     return (is_pair(factor) ? 1.0 : squared_norm_[position_of(factor)]) / settings_.mu;
   }
 
+  /// The labels of a pair's value.
+  Index left_of(Value value) const { return static_cast<Index>(value / labels_); }
+  Index right_of(Value value) const { return static_cast<Index>(value % labels_); }
+
   double message_at(const Edge& edge, Index label) const;
   /// Fills `out` with `scale` * message.
   void collect(const Edge& edge, double scale, LabelMessages& out) const;

@@ -152,8 +152,7 @@ void BlockMetric::build_counts(const Objective& objective, std::span<const Coord
       for (std::size_t i = chunks.begin(c); i < chunks.end(c); ++i)
         if (index[i] < objective.unary_weights())
           diagonal_[i] = second_derivative(
-              x, static_cast<Index>(index[i] / objective.outputs()), [](std::size_t) { return 1.0; },
-              diagonal_[i]);
+              x, objective.map().feature_of(index[i]), [](std::size_t) { return 1.0; }, diagonal_[i]);
     });
   });
   for (std::size_t i = 0; i < n; ++i)
@@ -180,9 +179,9 @@ void BlockMetric::take_rows(const Objective& objective, const Residual& residual
   add_in_order(objective.parallel(), diagonal, [&] {
     for (std::size_t i = 0; i < from.size(); ++i)
       if (from[i] == CompactLbfgs::kNew && index[i] < objective.unary_weights())
-        diagonal[i] = second_derivative(
-            objective.x(), static_cast<Index>(index[i] / objective.outputs()),
-            Spread(objective, residual, static_cast<Index>(index[i] % objective.outputs())), diagonal[i]);
+        diagonal[i] =
+            second_derivative(objective.x(), objective.map().feature_of(index[i]),
+                              Spread(objective, residual, objective.map().output_of(index[i])), diagonal[i]);
   });
   for (std::size_t i = 0; i < from.size(); ++i) {
     if (from[i] != CompactLbfgs::kNew) {
