@@ -1,9 +1,7 @@
 #include "core/linear_map.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
-#include <string>
 
 #include "core/base/error.h"
 #include "core/base/grouping.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 
 #include "core/base/sum.h"
 #include "core/kernels/kernel_table.h"

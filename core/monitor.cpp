@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <string>
 #include <utility>
 
 #include "core/base/error.h"

@@ -24,8 +24,6 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <optional>
-#include <span>
 #include <string>
 #include <vector>
 

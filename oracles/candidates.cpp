@@ -7,7 +7,6 @@
 /// chosen candidate has the output 0 and all others have kNoOutput.
 #include <algorithm>
 #include <cmath>
-#include <string>
 
 #include "core/base/error.h"
 #include "core/base/sum.h"

@@ -20,8 +20,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numeric>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>

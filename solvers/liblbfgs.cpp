@@ -13,7 +13,6 @@
 #include <lbfgs.h>
 
 #include <algorithm>
-#include <cmath>
 #include <exception>
 #include <limits>
 #include <memory>

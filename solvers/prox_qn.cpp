@@ -10,8 +10,6 @@
 /// whose gradient exceeds epoch_margin*lambda, and gamma carries over from epoch to epoch. The rule for
 /// progress within rounding is ours, since the paper has none.
 #include <algorithm>
-#include <memory>
-#include <utility>
 #include <vector>
 
 #include "core/base/random.h"

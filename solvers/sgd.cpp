@@ -38,7 +38,6 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
-#include <utility>
 
 #include "core/base/option_rows.h"
 #include "core/base/random.h"

@@ -5,7 +5,6 @@
 #include <functional>
 #include <limits>
 #include <numeric>
-#include <string>
 #include <utility>
 
 #include "core/base/error.h"

@@ -1,7 +1,6 @@
 #include "core/data/hierarchy.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "core/base/error.h"

@@ -1,6 +1,5 @@
 #include "core/kernels/instruction_set.h"
 
-#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <string>

@@ -7,7 +7,6 @@
 /// set that this CPU lacks.
 
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 
 #include "core/base/types.h"

@@ -1,7 +1,6 @@
 /// Viterbi: the label sequence with the largest score, or with the largest cost + score.
 
 #include <algorithm>
-#include <string>
 
 #include "core/base/error.h"
 #include "oracles/chain/chain.h"

@@ -1,7 +1,6 @@
 #include "solvers/prox_newton/block_metric.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/base/grouping.h"
 #include "core/base/sum.h"

@@ -2,7 +2,6 @@
 /// Selects the coordinates that a working set begins with: the support, and the zeros that violate the
 /// optimality conditions, found by one full gradient.
 
-#include <span>
 #include <vector>
 
 #include "core/objective.h"

@@ -9,7 +9,6 @@
 /// percents.
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <vector>
 

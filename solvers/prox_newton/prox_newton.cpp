@@ -13,8 +13,6 @@
 ///
 /// Each choice has a row in the table of ablations in solvers/RESULTS.md.
 #include <cstdint>
-#include <memory>
-#include <utility>
 #include <vector>
 
 #include "core/base/option_rows.h"
