@@ -282,7 +282,8 @@ template <int R, int V, int H, class Left, class Right>
 
 /// acc[0..V*kLanes) += sum over i < n of x_i * row(i)[0..V*kLanes). If x is null, all x_i are 1.
 template <int V, class Row>
-inline void accumulate_rows(const Row& row, const double* x, std::size_t n, double* acc) {
+[[gnu::always_inline]] inline void accumulate_rows(const Row& row, const double* x, std::size_t n,
+                                                   double* acc) {
   Vec a[V];
   for (int v = 0; v < V; ++v) a[v] = load(acc + static_cast<std::size_t>(v) * kLanes);
   if (x == nullptr) {
@@ -302,7 +303,8 @@ inline void accumulate_rows(const Row& row, const double* x, std::size_t n, doub
 
 /// Does the same for any width that is a multiple of kLanes.
 template <class Row>
-inline void accumulate_rows(const Row& row, const double* x, std::size_t n, double* acc, std::size_t width) {
+[[gnu::always_inline]] inline void accumulate_rows(const Row& row, const double* x, std::size_t n,
+                                                   double* acc, std::size_t width) {
   constexpr std::size_t kTile = 8 * kLanes;
   for (std::size_t k = 0; k < width; k += kTile)
     with_count<8>((width - k < kTile ? width - k : kTile) / kLanes, [&](auto vectors) {

@@ -77,7 +77,8 @@ ChainOracle::Buffers& ChainOracle::buffers(std::size_t rows, std::size_t instanc
   work.log_partition.resize(instances);
   for (AlignedVector<double>* numbers : {&work.top, &work.scale, &work.inverse})
     numbers->resize(padded(rows));
-  work.edge.resize(rows);
+  work.left.resize(rows);
+  work.right.resize(rows);
   if (backward) {
     work.posterior.resize(padded(rows) * width);
     work.pair.resize(width * width);
@@ -95,7 +96,8 @@ ChainChunk ChainOracle::chunk_in(Buffers& work) const {
           .top = work.top.data(),
           .scale = work.scale.data(),
           .inverse = work.inverse.data(),
-          .edge = work.edge.data()};
+          .left = work.left.data(),
+          .right = work.right.data()};
 }
 
 ChainOracle::Transitions ChainOracle::transitions(const ScorePoint& at) const {

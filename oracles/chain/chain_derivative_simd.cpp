@@ -114,8 +114,7 @@ void derivative(const Chunk& chunk) {
       c.left[n] = c.message + here;
       c.right[n++] = c.weight_change + next;
     }
-  sum_pairs(
-      c, n, [&](std::size_t e) { return c.left[e]; }, [&](std::size_t e) { return c.right[e]; });
+  sum_pairs(c, n);
 }
 
 }  // namespace proxbench::PROXBENCH_SIMD

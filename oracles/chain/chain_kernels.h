@@ -40,7 +40,7 @@ struct ChainChunk {
 
   double* weight = nullptr;  ///< rows of scratch: exp(score - top), then the input of backward messages
   double *top = nullptr, *scale = nullptr, *inverse = nullptr;  ///< scratch: one number per row each
-  Index* edge = nullptr;                                        ///< scratch: one number per row
+  const double **left = nullptr, **right = nullptr;             ///< scratch: a pointer per row each
 };
 
 /// The derivative of forward-backward along a direction of scores, on a chunk of sequences. It is compiled

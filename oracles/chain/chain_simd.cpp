@@ -217,14 +217,14 @@ void forward_backward(const ChainChunk& chunk) {
   for (std::size_t i = 0; i < c.sequences; ++i)
     c.log_partition[i] = log_partition(c, c.begin[i] - c.origin, c.begin[i + 1] - c.origin);
   if (c.posterior == nullptr) return;
-  // The sum over edges (t, t+1) of message_t * weight_{t+1}.
+  // Over edges (t, t+1), of message_t and weight_{t+1}.
   std::size_t edges = 0;
   for (std::size_t s = 0; s < c.sequences; ++s)
-    for (Index p = c.begin[s]; p + 1 < c.begin[s + 1]; ++p)
-      c.edge[edges++] = static_cast<Index>(p - c.origin);
-  sum_pairs(
-      c, edges, [&](std::size_t e) { return c.message + c.edge[e] * c.width; },
-      [&](std::size_t e) { return c.weight + (c.edge[e] + std::size_t{1}) * c.width; });
+    for (std::size_t t = c.begin[s] - c.origin; t + 1 < c.begin[s + 1] - c.origin; ++t) {
+      c.left[edges] = c.message + t * c.width;
+      c.right[edges++] = c.weight + (t + 1) * c.width;
+    }
+  sum_pairs(c, edges);
 }
 
 void log_pairs(const LogPairs& pairs) {

@@ -41,23 +41,28 @@ template <int R, class Chunk, class Use>
     });
 }
 
-/// pair[i][k] = M[i][k] * sum over e < n of left(e)[i] * right(e)[k].
-template <class Chunk, class Left, class Right>
-void sum_pairs(const Chunk& c, std::size_t n, const Left& left, const Right& right) {
+/// pair[i + r][k..] = M . sum over e < n of left[e][i + r] * right[e][k..], for r < R.
+template <int R, int V, int H, class Chunk>
+void add_pairs(const Chunk& c, std::size_t n, std::size_t i, std::size_t k) {
+  Vec sums[R][V];
+  sum_products<R, V, H>(
+      n, [&](int r, std::size_t e) { return c.left[e][i + static_cast<std::size_t>(r)]; },
+      [&](std::size_t e) { return c.right[e] + k; }, sums);
+  PROXBENCH_UNROLL for (int r = 0; r < R; ++r) PROXBENCH_UNROLL for (int v = 0; v < V; ++v) {
+    const std::size_t at =
+        (i + static_cast<std::size_t>(r)) * c.width + k + static_cast<std::size_t>(v) * kLanes;
+    store(c.pair + at, sums[r][v] * load(c.forward + at));
+  }
+}
+
+/// pair = M . sum over e < n of left[e]^T right[e].
+template <class Chunk>
+void sum_pairs(const Chunk& c, std::size_t n) {
   for (std::size_t i = 0; i < c.outputs; i += kTileRows)
     with_count<kTileRows>(c.outputs - i, [&](auto rows) {
       for (std::size_t k = 0; k < c.outputs; k += kTile)
         with_tile(c.outputs - k, [&](auto vectors, auto half) {
-          constexpr int R = decltype(rows)::value, V = decltype(vectors)::value, H = decltype(half)::value;
-          Vec sums[R][V];
-          sum_products<R, V, H>(
-              n, [&](int r, std::size_t e) { return left(e)[i + static_cast<std::size_t>(r)]; },
-              [&](std::size_t e) { return right(e) + k; }, sums);
-          PROXBENCH_UNROLL for (int r = 0; r < R; ++r) PROXBENCH_UNROLL for (int v = 0; v < V; ++v) {
-            const std::size_t at =
-                (i + static_cast<std::size_t>(r)) * c.width + k + static_cast<std::size_t>(v) * kLanes;
-            store(c.pair + at, sums[r][v] * load(c.forward + at));
-          }
+          add_pairs<decltype(rows)::value, decltype(vectors)::value, decltype(half)::value>(c, n, i, k);
         });
     });
 }
