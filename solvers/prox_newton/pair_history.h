@@ -12,8 +12,8 @@
 #include <span>
 #include <vector>
 
-#include "core/objective.h"
 #include "core/base/types.h"
+#include "core/objective.h"
 
 namespace proxbench::prox_newton {
 
