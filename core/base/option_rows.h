@@ -45,11 +45,11 @@ constexpr Range above(double min, double max = kInfinity) {
   return {min, max, true};
 }
 
-/// `of_paper`, if not empty, is the default of the preset `paper`.
+/// `of_paper`, if not empty, is the default of the preset `paper`. The type follows from the member.
 inline OptionSpec describe(std::string name, std::string default_value, std::string help, Range range = {},
                            std::string of_paper = "") {
   return {std::move(name),
-          {},
+          OptionType::kString,
           std::move(default_value),
           std::move(help),
           range.min,
