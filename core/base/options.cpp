@@ -63,7 +63,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string joined(const std::vector<std::string>& words) {
+std::string comma_separated(const std::vector<std::string>& words) {
   std::string out;
   for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
   return out;
@@ -81,7 +81,7 @@ std::string OptionSpec::type_name() const {
 
 std::string OptionSpec::constraint() const {
   if (type == OptionType::kBool) return "true or false";
-  if (type == OptionType::kString) return choices.empty() ? "any text" : "one of " + joined(choices);
+  if (type == OptionType::kString) return choices.empty() ? "any text" : "one of " + comma_separated(choices);
   std::string out = name;
   if (std::isfinite(min)) out = shortest_text(min) + (min_open ? " < " : " <= ") + out;
   if (std::isfinite(max)) out += (max_open ? " < " : " <= ") + shortest_text(max);
@@ -143,7 +143,7 @@ const OptionSpec& Options::spec(std::string_view name) const {
     if (row.name == name) return row;
     names.push_back(row.name);
   }
-  const std::string known = names.empty() ? "; there are none" : "; known: " + joined(names);
+  const std::string known = names.empty() ? "; there are none" : "; known: " + comma_separated(names);
   throw Error::usage("unknown option '", name, "'", did_you_mean(name, names), known);
 }
 
