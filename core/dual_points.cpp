@@ -254,18 +254,18 @@ class MarginalSum {
                 ", expected marginals of a distribution within ", number(kBeliefTolerance));
   }
   static std::string text(const LabelWeight& one) {
-    return text_of("weight ", number(one.weight), " on label ", one.label);
+    return all_parts("weight ", number(one.weight), " on label ", one.label);
   }
   static std::string text(const PairWeight& pair) {
-    return text_of("weight ", number(pair.weight), " on the pair ", pair.left, ", ", pair.right);
+    return all_parts("weight ", number(pair.weight), " on the pair ", pair.left, ", ", pair.right);
   }
   void check(Index p, const LabelWeight& one) const {
-    if (one.label >= outputs_) refuse(p, text_of(text(one), " of ", outputs_));
+    if (one.label >= outputs_) refuse(p, all_parts(text(one), " of ", outputs_));
     if (!(one.weight >= 0.0)) refuse(p, text(one));
   }
   void check(Index p, const PairWeight& pair) const {
     if (pair.left >= outputs_ || pair.right >= outputs_)
-      refuse(p, text_of(text(pair), " of ", outputs_, " labels"));
+      refuse(p, all_parts(text(pair), " of ", outputs_, " labels"));
     if (!(pair.weight >= 0.0)) refuse(p, text(pair));
   }
   /// Sorts pairs_. Each pair must consist of two listed labels in ascending order and may appear only once.
@@ -298,8 +298,8 @@ class MarginalSum {
     }
     for (const LabelWeight& one : left_)
       if (!(std::abs(one.weight) <= kBeliefTolerance))
-        refuse(p, text_of("pairs whose sum for label ", one.label, " at position ", end_position,
-                          " is off by ", number(-one.weight)));
+        refuse(p, all_parts("pairs whose sum for label ", one.label, " at position ", end_position,
+                            " is off by ", number(-one.weight)));
   }
 
   const Structure& structure_;

@@ -9,8 +9,8 @@ namespace proxbench {
 std::string unmet_needs(const SolverInfo& solver, const Penalty& penalty, Loss::Kind loss) {
   const std::string name = "solver '" + solver.name + "' ";
   if (solver.needs.loss != loss)
-    return text_of(name, "minimises the ", loss_name(solver.needs.loss),
-                   " loss: found loss = ", loss_name(loss));
+    return all_parts(name, "minimises the ", loss_name(solver.needs.loss),
+                     " loss: found loss = ", loss_name(loss));
   if (solver.needs.l1 && penalty.lambda == 0.0)
     return name + "needs an l1 penalty: found lambda = 0, expected lambda > 0";
   if (solver.needs.l2 && penalty.mu == 0.0)
@@ -25,8 +25,8 @@ std::string unmet_needs(const SolverInfo& solver, const Penalty& penalty, Loss::
                         const OracleInfo& oracle) {
   for (const Capability needed : solver.needs.capabilities)
     if (std::ranges::find(oracle.capabilities, needed) == oracle.capabilities.end())
-      return text_of("solver '", solver.name, "' needs an oracle with '", capability_name(needed),
-                     "', which oracle '", oracle.name, "' has not");
+      return all_parts("solver '", solver.name, "' needs an oracle with '", capability_name(needed),
+                       "', which oracle '", oracle.name, "' has not");
   return unmet_needs(solver, penalty, loss);
 }
 

@@ -130,9 +130,9 @@ void require_room(Coord d, std::size_t variables, const Settings& settings) {
   if (variables > kMost / 3)
     throw Error("lbfgs-b: found d = ", d, ", expected at most ", kMost / 6,
                 " (the library counts 3N numbers as int, N = 2d)");
-  require_memory(
-      Lbfgsb::bytes(variables, settings.memory), settings.memory_limit,
-      text_of("lbfgs-b: found d = ", d, ", whose ", variables, " variables with memory = ", settings.memory));
+  require_memory(Lbfgsb::bytes(variables, settings.memory), settings.memory_limit,
+                 all_parts("lbfgs-b: found d = ", d, ", whose ", variables,
+                           " variables with memory = ", settings.memory));
 }
 
 /// One run of the library. It is restarted from the last iterate if it gives up.

@@ -18,7 +18,7 @@ enum class ErrorKind {
 
 /// The texts and numbers one after the other.
 template <class... Parts>
-std::string text_of(const Parts&... parts) {
+std::string all_parts(const Parts&... parts) {
   std::string out;
   const auto add = [&](const auto& part) {
     if constexpr (std::is_arithmetic_v<std::decay_t<decltype(part)>>)
@@ -38,7 +38,7 @@ class Error : public std::runtime_error {
   template <class... Parts>
   requires(sizeof...(Parts) > 1 &&
            !(std::same_as<Parts, ErrorKind> || ...)) explicit Error(const Parts&... parts)
-      : Error(text_of(parts...)) {}
+      : Error(all_parts(parts...)) {}
 
   ErrorKind kind() const { return kind_; }
 
@@ -50,7 +50,7 @@ class Error : public std::runtime_error {
   }
   template <class... Parts>
   static Error usage(const Parts&... parts) {
-    return Error(text_of(parts...), ErrorKind::kUsage);
+    return Error(all_parts(parts...), ErrorKind::kUsage);
   }
 
  private:

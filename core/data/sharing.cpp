@@ -30,9 +30,9 @@ std::vector<Index> shares(std::span<const Index> begin, int processes) {
   const auto count = static_cast<std::size_t>(processes);
   if (leaves.size() < count)
     throw Error(
-        text_of("found ", begin.size() - 1, " training instances in ", leaves.size(), " blocks (at most ",
-                kSumLeaves, ", of ", kChunkPositions,
-                " positions or more), expected at least one block for each of ", processes, " processes"),
+        all_parts("found ", begin.size() - 1, " training instances in ", leaves.size(), " blocks (at most ",
+                  kSumLeaves, ", of ", kChunkPositions,
+                  " positions or more), expected at least one block for each of ", processes, " processes"),
         ErrorKind::kInput);
   std::vector<Index> out{0};
   std::size_t leaf = 0;

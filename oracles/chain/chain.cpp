@@ -24,9 +24,9 @@ namespace {
 void require_memory(Index labels) {
   const double needed = 4.0 * sizeof(double) * labels * labels, present = machine_memory();
   if (needed > present)
-    throw Error(text_of("chain oracle: found ", labels, " labels, whose transitions take ",
-                        std::llround(needed / kGigabyte), " GB, expected what fits into this machine's ",
-                        std::llround(present / kGigabyte), " GB"),
+    throw Error(all_parts("chain oracle: found ", labels, " labels, whose transitions take ",
+                          std::llround(needed / kGigabyte), " GB, expected what fits into this machine's ",
+                          std::llround(present / kGigabyte), " GB"),
                 ErrorKind::kInput);
 }
 
