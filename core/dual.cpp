@@ -282,7 +282,7 @@ PointBound bound_at(Objective& objective, const SparseVector& w, const Scores& s
   out.objective = out.loss + objective.l1(w.value) + objective.l2(w.value);
   out.rounding = objective_rounding(objective, w, {&scores, hinge ? nullptr : &residual});
   const double lambda = objective.lambda();
-  const double threshold = lambda == 0.0          ? std::numeric_limits<double>::infinity()
+  const double threshold = lambda == 0.0          ? kInfinity
                            : objective.mu() > 0.0 ? lambda
                                                   : lambda * (1.0 - 0x1p-20);
   objective.select_gradient(residual, w, threshold, out.selection);

@@ -32,7 +32,6 @@
 /// added (core/rounding.h). The lower bound is F minus this total: it is never above F, and never above min
 /// F.
 
-#include <limits>
 #include <vector>
 
 #include "core/base/types.h"
@@ -72,10 +71,10 @@ class DualPoint {
   /// distribution within rounding.
   virtual double value(const Objective& objective) const = 0;
   /// The solver's own estimate of F(w(alpha)) - D(alpha); NaN if it has none.
-  virtual double estimated_gap() const { return std::numeric_limits<double>::quiet_NaN(); }
+  virtual double estimated_gap() const { return kNaN; }
   /// How far the solver's own variables are from such distributions: ||M alpha|| of its consistency
   /// constraints. NaN if they are distributions.
-  virtual double infeasibility() const { return std::numeric_limits<double>::quiet_NaN(); }
+  virtual double infeasibility() const { return kNaN; }
 };
 
 /// Marginals that should agree, and weights that should sum to 1, may be off by this much.

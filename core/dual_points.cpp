@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdio>
 #include <string>
-#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/sum.h"
@@ -124,8 +123,8 @@ double BeliefPoint::value(const Objective& objective) const {
       kernels.exponentiate(p.data(), p.size());
       const double off = oracle.inconsistency(i, p.data());
       if (!(off <= kBeliefTolerance))
-        throw Error("instance " + std::to_string(i) + ": the dual point's marginals disagree by " +
-                    number(off) + ", expected at most " + number(kBeliefTolerance));
+        throw Error("instance ", i, ": the dual point's marginals disagree by ", number(off),
+                    ", expected at most ", number(kBeliefTolerance));
       // The penalty divides any inconsistency by mu. So the bound is computed for a consistent distribution.
       oracle.make_consistent(i, p.data());
       logs = p;
@@ -156,10 +155,9 @@ double StructurePoint::value(const Objective& objective) const {
       }
       if (!(std::abs(sum - 1.0) <= kBeliefTolerance) || least < 0.0 ||
           mix.outputs.size() != mix.weight.size() * length)
-        throw Error("instance " + std::to_string(i) + ": the dual point's " +
-                    std::to_string(mix.weight.size()) + " weights sum to 1 + " + number(sum - 1.0) +
-                    ", the least is " + number(least) + ": expected weights >= 0 that sum to 1 within " +
-                    number(kBeliefTolerance));
+        throw Error("instance ", i, ": the dual point's ", mix.weight.size(), " weights sum to 1 + ",
+                    number(sum - 1.0), ", the least is ", number(least),
+                    ": expected weights >= 0 that sum to 1 within ", number(kBeliefTolerance));
       for (std::size_t a = 0; a < mix.weight.size(); ++a) {
         const double weight = mix.weight[a] / sum;
         const std::span<const Index> outputs(mix.outputs.data() + a * length, length);
@@ -245,31 +243,29 @@ class MarginalSum {
               both <= std::min(left.weight, right.weight) + kBeliefTolerance))
           refuse(p, text(PairWeight{left.label, right.label, both}) + " beside " + text(left) + " and " +
                         text(right));
-        extra_[std::size_t{left.label} * outputs_ - std::size_t{left.label} * (left.label + 1) / 2 +
-               (right.label - left.label - 1)] += both;
+        extra_[label_pair(outputs_, left.label, right.label)] += both;
       }
     return mean_ ? wrong / static_cast<double>(outputs_) : wrong;
   }
 
  private:
   [[noreturn]] static void refuse(Index position, const std::string& found) {
-    throw Error("position " + std::to_string(position) + ": the dual point has " + found +
-                ", expected marginals of a distribution within " + number(kBeliefTolerance));
+    throw Error("position ", position, ": the dual point has ", found,
+                ", expected marginals of a distribution within ", number(kBeliefTolerance));
   }
   static std::string text(const LabelWeight& one) {
-    return "weight " + number(one.weight) + " on label " + std::to_string(one.label);
+    return all_parts("weight ", number(one.weight), " on label ", one.label);
   }
   static std::string text(const PairWeight& pair) {
-    return "weight " + number(pair.weight) + " on the pair " + std::to_string(pair.left) + ", " +
-           std::to_string(pair.right);
+    return all_parts("weight ", number(pair.weight), " on the pair ", pair.left, ", ", pair.right);
   }
   void check(Index p, const LabelWeight& one) const {
-    if (one.label >= outputs_) refuse(p, text(one) + " of " + std::to_string(outputs_));
+    if (one.label >= outputs_) refuse(p, all_parts(text(one), " of ", outputs_));
     if (!(one.weight >= 0.0)) refuse(p, text(one));
   }
   void check(Index p, const PairWeight& pair) const {
     if (pair.left >= outputs_ || pair.right >= outputs_)
-      refuse(p, text(pair) + " of " + std::to_string(outputs_) + " labels");
+      refuse(p, all_parts(text(pair), " of ", outputs_, " labels"));
     if (!(pair.weight >= 0.0)) refuse(p, text(pair));
   }
   /// Sorts pairs_. Each pair must consist of two listed labels in ascending order and may appear only once.
@@ -302,8 +298,8 @@ class MarginalSum {
     }
     for (const LabelWeight& one : left_)
       if (!(std::abs(one.weight) <= kBeliefTolerance))
-        refuse(p, "pairs whose sum for label " + std::to_string(one.label) + " at position " +
-                      std::to_string(end_position) + " is off by " + number(-one.weight));
+        refuse(p, all_parts("pairs whose sum for label ", one.label, " at position ", end_position,
+                            " is off by ", number(-one.weight)));
   }
 
   const Structure& structure_;

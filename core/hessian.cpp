@@ -139,7 +139,7 @@ void Objective::add_positions(const Residual& residual, std::span<const Coord> s
     const Index gold = oracle_.gold_outputs(p)[0];
     map_.x().for_each_entry(p, [&](Index j, double value) {
       for (std::uint32_t i = of_feature[j]; i < of_feature[j + std::size_t{1}]; ++i) {
-        const auto output = static_cast<Index>(set[i] % outputs());
+        const auto output = map_.output_of(set[i]);
         const double r = residual.column(output)[p];  // p, or p - 1 for the gold output
         const double mean = output == gold ? 1.0 + r : r, rest = output == gold ? -r : 1.0 - r;
         on.push_back({i, output, value * mean, value * rest});
@@ -174,8 +174,7 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
   const CovarianceOracle* const covariance = oracle_.covariance();
   constexpr auto kNoSlot = static_cast<std::uint32_t>(-1);
   const std::size_t n = set.size();
-  const auto unary =
-      static_cast<std::uint32_t>(std::lower_bound(set.begin(), set.end(), unary_weights()) - set.begin());
+  const auto unary = static_cast<std::uint32_t>(map_.count_unary(set));
   // The coordinates of the set that belong to feature j are [of_feature[j], of_feature[j+1]).
   std::vector<std::uint32_t> of_feature(map_.x().features() + std::size_t{1}, 0);
   for (std::uint32_t i = 0; i < unary; ++i) ++of_feature[set[i] / outputs() + 1];
@@ -202,7 +201,7 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
     for (Index p = oracle_.begin()[instance]; p < oracle_.begin()[instance + 1]; ++p) {
       map_.x().for_each_entry(p, [&](Index j, double value) {
         for (std::uint32_t i = of_feature[j]; i < of_feature[j + std::size_t{1}]; ++i)
-          local.features.entry.push_back({slot(i), static_cast<Index>(set[i] % outputs()), value});
+          local.features.entry.push_back({slot(i), map_.output_of(set[i]), value});
       });
       local.features.begin.push_back(local.features.entry.size());
     }
@@ -227,16 +226,17 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
         covariance->covariances(scores, first + b, local.features, local.covariances);
         local.ascending.resize(local.of_slot.size());
         std::iota(local.ascending.begin(), local.ascending.end(), 0u);
-        std::sort(local.ascending.begin(), local.ascending.end(),
-                  [&](std::uint32_t a, std::uint32_t c) { return local.of_slot[a] < local.of_slot[c]; });
+        std::ranges::sort(local.ascending, [&](std::uint32_t a, std::uint32_t c) {
+          return local.of_slot[a] < local.of_slot[c];
+        });
       });
       if (stop.requested()) return;  // some instances may be missing
       parallel().for_each(rows.count(), [&](std::size_t from_last) {
         const std::size_t task =
             rows.count() - 1 - from_last;  // extra weights take longest: they are on in every instance
         for (const LocalCoordinates& local : std::span(batch).first(taken)) {
-          auto at = std::lower_bound(
-              local.ascending.begin(), local.ascending.end(), rows.begin(task),
+          auto at = std::ranges::lower_bound(
+              local.ascending, rows.begin(task),
               [&](std::uint32_t slot, std::size_t row) { return local.of_slot[slot] < row; });
           for (; at != local.ascending.end() && local.of_slot[*at] < rows.end(task); ++at) {
             const double* from = local.covariances.value.data() + *at * local.covariances.stride;

@@ -1,9 +1,7 @@
 #include "core/linear_map.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
-#include <string>
 
 #include "core/base/error.h"
 #include "core/base/grouping.h"
@@ -37,8 +35,7 @@ LinearMap::LinearMap(const DesignMatrix& x, const Oracle& oracle, const Parallel
       unary_(static_cast<Coord>(x.features()) * oracle.outputs()),
       tree_(x.leaves().number, parallel.processes()) {
   if (x.positions() != oracle.positions())
-    throw Error("design matrix of " + std::to_string(x.positions()) + " positions, oracle of " +
-                std::to_string(oracle.positions()));
+    throw Error("design matrix of ", x.positions(), " positions, oracle of ", oracle.positions());
   typical_value_ = proxbench::typical_value(x, parallel);
   instance_chunks_ = proxbench::instance_chunks(oracle.begin());
   active_features_.resize(x.features());
@@ -53,9 +50,8 @@ Scores LinearMap::make_scores() const {
 
 void LinearMap::apply(std::span<const Coord> index, std::span<const double> value, Scores& out) const {
   const PhaseTimer timer(profile_, Phase::kScores, [&] { return apply_work(index); });
-  const std::size_t unary =
-      static_cast<std::size_t>(std::lower_bound(index.begin(), index.end(), unary_) - index.begin());
-  std::fill(out.extra.begin(), out.extra.end(), 0.0);
+  const std::size_t unary = count_unary(index);
+  std::ranges::fill(out.extra, 0.0);
   for (std::size_t i = unary; i < index.size(); ++i) out.extra[index[i] - unary_] = value[i];
 
   if (!out.one_each()) {
@@ -66,7 +62,7 @@ void LinearMap::apply(std::span<const Coord> index, std::span<const double> valu
       if (column != Scores::kNoColumn) column = columns++;
     out.resize_columns(columns);
   }
-  auto column_of = [&](Coord c) -> std::size_t { return out.column_index(static_cast<Index>(c % outputs_)); };
+  auto column_of = [&](Coord c) -> std::size_t { return out.column_index(output_of(c)); };
 
   const KernelTable& kernels = kernels_in_use();
   // There are two ways: scatter each weight down the column of its feature, or gather rows of W at each
@@ -76,7 +72,7 @@ void LinearMap::apply(std::span<const Coord> index, std::span<const double> valu
   std::size_t active_features = 0;
   Index last = 0;
   for (std::size_t i = 0; i < unary; ++i) {
-    const Index j = static_cast<Index>(index[i] / outputs_);
+    const Index j = feature_of(index[i]);
     const double entries = static_cast<double>(x_.column_size(j));
     scatter_cost += kScatterCost * entries;
     if (i == 0 || j != last) {
@@ -101,7 +97,7 @@ void LinearMap::apply(std::span<const Coord> index, std::span<const double> valu
       for (std::size_t o = 0; o < order.size(); o += kCoordinatesPerTask) {
         const std::size_t n = std::min(kCoordinatesPerTask, order.size() - o);
         for (std::size_t i = 0; i < n; ++i) {
-          entries[i] = x_.column_block(static_cast<Index>(index[order[o + i]] / outputs_), b);
+          entries[i] = x_.column_block(feature_of(index[order[o + i]]), b);
           weight[i] = value[order[o + i]];
         }
         kernels.scatter(column + first, entries, weight, n);
@@ -115,7 +111,7 @@ void LinearMap::apply(std::span<const Coord> index, std::span<const double> valu
   AlignedVector<double> table(active_features * width, 0.0);
   Index slots = 0;
   for (std::size_t i = 0; i < unary; ++i) {
-    const Index j = static_cast<Index>(index[i] / outputs_);
+    const Index j = feature_of(index[i]);
     if (slot[j] == kNone) slot[j] = slots++;
     table[slot[j] * width + column_of(index[i])] = value[i];
   }
@@ -126,7 +122,7 @@ void LinearMap::apply(std::span<const Coord> index, std::span<const double> valu
     std::vector<double> found_value, scratch;
     for (std::size_t begin = chunks.begin(chunk); begin < chunks.end(chunk); begin += kRowsAtOnce) {
       const std::size_t n = std::min(kRowsAtOnce, chunks.end(chunk) - begin);
-      std::fill(rows.begin(), rows.end(), 0.0);
+      std::ranges::fill(rows, 0.0);
       for (std::size_t p = 0; p < n; ++p) {
         const auto row = x_.row(static_cast<Index>(begin + p));
         const auto values = x_.row_values(static_cast<Index>(begin + p), scratch);
@@ -217,7 +213,7 @@ double LinearMap::entry_bytes() const {
 double LinearMap::entries_under(std::span<const Coord> index) const {
   double entries = 0.0;
   for (const Coord c : index)
-    if (c < unary_) entries += static_cast<double>(x_.column_size(static_cast<Index>(c / outputs_)));
+    if (c < unary_) entries += static_cast<double>(x_.column_size(feature_of(c)));
   return entries;
 }
 

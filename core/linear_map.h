@@ -38,6 +38,13 @@ class LinearMap {
   Index outputs() const { return outputs_; }
   /// J*K unary weights. The extra weights of the oracle follow them.
   Coord unary_weights() const { return unary_; }
+  /// Of a unary weight.
+  Index feature_of(Coord c) const { return static_cast<Index>(c / outputs_); }
+  Index output_of(Coord c) const { return static_cast<Index>(c % outputs_); }
+  /// How many of these coordinates, which ascend, are not extra weights.
+  std::size_t count_unary(std::span<const Coord> set) const {
+    return static_cast<std::size_t>(std::ranges::lower_bound(set, unary_) - set.begin());
+  }
   std::size_t extra_weights() const { return extra_weights_; }
   /// d = J*K + the oracle's extra weights.
   Coord dimension() const { return unary_ + extra_weights_; }
@@ -116,6 +123,8 @@ class LinearMap {
   /// adjoint at some coordinates.
   double row_work() const;
   double gather_work(std::span<const Coord> coordinates) const;
+  /// The entries of X in all processes under these coordinates, each time one is under one.
+  double whole_entries_under(std::span<const Coord> index) const;
   /// The number of entries of X in the columns of these coordinates, summed over the coordinates of unary
   /// weights.
   double entries_under(std::span<const Coord> index) const;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 
 #include "core/base/sum.h"
 #include "core/kernels/kernel_table.h"
@@ -35,15 +34,9 @@ void LinearMap::cut_features() {
   for (const Index j : active_features_) nonzeros += x_.whole_column_size(j);
   const std::uint64_t chunk_nonzeros =
       std::clamp(nonzeros / kFeatureChunks, kFewestChunkNonzeros, kChunkNonzeros);
-  feature_chunk_begin_.assign(1, 0);
-  std::uint64_t filled = 0;
-  for (std::size_t f = 0; f < active_features_.size(); ++f) {
-    filled += x_.whole_column_size(active_features_[f]) + 1;
-    if (filled >= chunk_nonzeros || f + 1 == active_features_.size()) {
-      feature_chunk_begin_.push_back(static_cast<Index>(f + 1));
-      filled = 0;
-    }
-  }
+  feature_chunk_begin_ = cut_evenly(active_features_.size(), chunk_nonzeros, [&](std::size_t f) {
+    return x_.whole_column_size(active_features_[f]) + 1;
+  });
 }
 
 /// Stores R by position: rows_[p][k], padded to kPad outputs, or the short rows of the oracle's layout.
@@ -197,7 +190,7 @@ void LinearMap::for_each_collapsed_row(double bound, const Wanted& wanted, const
   parallel_.for_each(feature_chunks(), [&](std::size_t chunk) {
     AlignedVector<double> gradient(width);
     for (std::size_t g = 0; g < groups_of(chunk).count(); ++g) {
-      std::fill(gradient.begin(), gradient.end(), 0.0);
+      std::ranges::fill(gradient, 0.0);
       add_collapsed_rows(group(chunk, g), gradient.data(), 0);
       visit(chunk, group(chunk, g), gradient.data());
     }

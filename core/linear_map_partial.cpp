@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/base/grouping.h"
 #include "core/base/sum.h"
 #include "core/kernels/kernel_table.h"
 #include "core/linear_map.h"
@@ -97,26 +98,21 @@ void LinearMap::add_columns(const double* column, std::span<const Index> feature
 /// out[node * stride] = the node's part of the adjoint at coordinate c, whose output shares a column with
 /// others.
 void LinearMap::add_shared_output(const Residual& residual, Coord c, double* out, std::size_t stride) const {
-  const auto feature = static_cast<Index>(c / outputs_), output = static_cast<Index>(c % outputs_);
+  const auto feature = feature_of(c), output = output_of(c);
   std::vector<double> sums(tree_.leaves());
-  for (std::size_t b = 0; b < x_.blocks(); ++b) {
-    const ColumnBlock block = x_.column_block(feature, b);
-    for (std::size_t i = 0; i < block.size; ++i) {
-      const auto p = static_cast<Index>(x_.block_begin(b) + block.offset[i]);
-      double r = residual.share[output] * residual.find(output)[p];
-      if (residual.gold)
-        for (const Index k : structure_.gold_outputs(p)) r -= k == output ? 1.0 : 0.0;
-      sums[x_.leaf_of(b)[block.offset[i]]] += block.value == nullptr ? r : block.value[i] * r;
-    }
-  }
+  x_.for_each_in_column(feature, [&](std::size_t p, double value) {
+    double r = residual.share[output] * residual.find(output)[p];
+    if (residual.gold)
+      for (const Index k : structure_.gold_outputs(static_cast<Index>(p))) r -= k == output ? 1.0 : 0.0;
+    sums[x_.leaf_of(0)[p]] += value * r;
+  });
   tree_.add_leaves(sums.data(), out, stride);
 }
 
 void LinearMap::partial_adjoint(const Residual& residual, std::span<const Coord> set,
                                 std::span<double> out) const {
   const PhaseTimer timer(profile_, Phase::kPartialGradient, [&] { return partial_work(set); });
-  const std::size_t unary =
-      static_cast<std::size_t>(std::lower_bound(set.begin(), set.end(), unary_) - set.begin());
+  const std::size_t unary = count_unary(set);
   parallel_.count_sum(unary);
   // Turning the residual into rows touches every column of every position once. If outputs collapse, a row
   // would be expanded over all outputs, which never pays off for a few of them. Both ways give the same bits.
@@ -143,24 +139,19 @@ void LinearMap::partial_adjoint(const Residual& residual, std::span<const Coord>
 void LinearMap::add_partial(const Residual& residual, std::span<const Coord> set, bool rows,
                             double* out) const {
   const std::size_t width = padded(residual.columns), nodes = tree_.nodes();
-  auto column_of = [&](Coord c) -> std::size_t {
-    return residual.column_index(static_cast<Index>(c % outputs_));
-  };
+  auto column_of = [&](Coord c) -> std::size_t { return residual.column_index(output_of(c)); };
 
-  std::vector<OneFeature> groups, whole;
-  for_each_feature_in(set, outputs_, [&](const OneFeature& group) {
-    (rows && group.gain(width) > 0.0 ? whole : groups).push_back(group);
-  });
+  std::vector<OneFeature> whole;
+  std::vector<char> in_rows(set.size(), 0);
+  if (rows)
+    for_each_feature_in(set, outputs_, [&](const OneFeature& group) {
+      if (!(group.gain(width) > 0.0)) return;
+      whole.push_back(group);
+      std::fill(&in_rows[group.begin], &in_rows[group.begin] + (group.end - group.begin), 1);
+    });
   if (!whole.empty()) {
-    std::vector<std::size_t> chunk_begin{0};
-    std::uint64_t filled = 0;
-    for (std::size_t g = 0; g < whole.size(); ++g) {
-      filled += x_.column_size(whole[g].feature) + 1;
-      if (filled >= kChunkNonzeros || g + 1 == whole.size()) {
-        chunk_begin.push_back(g + 1);
-        filled = 0;
-      }
-    }
+    const std::vector<Index> chunk_begin = cut_evenly(
+        whole.size(), kChunkNonzeros, [&](std::size_t g) { return x_.column_size(whole[g].feature) + 1; });
     parallel_.for_each(chunk_begin.size() - 1, [&](std::size_t chunk) {
       const std::size_t first = chunk_begin[chunk], count = chunk_begin[chunk + 1] - first;
       std::vector<Index> features(count);
@@ -177,42 +168,39 @@ void LinearMap::add_partial(const Residual& residual, std::span<const Coord> set
   // The rest goes by column, so that a column of the residual is read for all coordinates that need it.
   // Coordinates of outputs that share a column come last.
   const std::size_t columns = residual.columns;
-  const auto bucket = [&](Coord c) {
-    return residual.owns(static_cast<Index>(c % outputs_)) ? column_of(c) : columns;
-  };
-  std::vector<std::size_t> begin(columns + 2, 0);
-  for (const OneFeature& g : groups)
-    for (std::size_t i = g.begin; i < g.end; ++i) ++begin[bucket(set[i]) + 1];
-  for (std::size_t k = 0; k <= columns; ++k) begin[k + 1] += begin[k];
-  std::vector<std::size_t> order(begin.back()), next(begin.begin(), begin.end() - 1);
-  for (const OneFeature& g : groups)
-    for (std::size_t i = g.begin; i < g.end; ++i) order[next[bucket(set[i])]++] = i;
+  const Grouping by_column(set.size(), columns + 2, [&](std::size_t i) {
+    if (in_rows[i] != 0) return columns + 1;
+    return residual.owns(output_of(set[i])) ? column_of(set[i]) : columns;
+  });
   struct Task {
-    std::size_t column, begin, end;
+    std::size_t column;
+    std::span<const std::size_t> coordinates;
   };
   std::vector<Task> tasks;
   for (std::size_t k = 0; k <= columns; ++k)
-    for (std::size_t b = begin[k]; b < begin[k + 1]; b += kCoordinatesPerTask)
-      tasks.push_back({k, b, std::min(b + kCoordinatesPerTask, begin[k + 1])});
+    for (auto left = by_column.of(k); !left.empty(); left = left.subspan(tasks.back().coordinates.size()))
+      tasks.push_back({k, left.first(std::min(kCoordinatesPerTask, left.size()))});
   parallel_.for_each(tasks.size(), [&](std::size_t t) {
-    const auto coordinates = std::span(order).subspan(tasks[t].begin, tasks[t].end - tasks[t].begin);
-    if (tasks[t].column == columns) {
+    const auto& [column, coordinates] = tasks[t];
+    if (column == columns) {
       for (const std::size_t i : coordinates) add_shared_output(residual, set[i], out + i, set.size());
       return;
     }
     Index features[kCoordinatesPerTask];
-    for (std::size_t i = 0; i < coordinates.size(); ++i)
-      features[i] = static_cast<Index>(set[coordinates[i]] / outputs_);
-    add_columns(residual.column(tasks[t].column), {features, coordinates.size()}, coordinates.data(), out,
-                set.size());
+    for (std::size_t i = 0; i < coordinates.size(); ++i) features[i] = feature_of(set[coordinates[i]]);
+    add_columns(residual.column(column), {features, coordinates.size()}, coordinates.data(), out, set.size());
   });
 }
 
 double LinearMap::gather_work(std::span<const Coord> coordinates) const {
+  return kGatherCost * whole_entries_under(coordinates);
+}
+
+double LinearMap::whole_entries_under(std::span<const Coord> index) const {
   double entries = 0.0;
-  for (const Coord c : coordinates)
-    if (c < unary_) entries += static_cast<double>(x_.whole_column_size(static_cast<Index>(c / outputs_)));
-  return kGatherCost * entries;
+  for (const Coord c : index.first(count_unary(index)))
+    entries += static_cast<double>(x_.whole_column_size(feature_of(c)));
+  return entries;
 }
 
 }  // namespace proxbench

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <string>
 #include <utility>
 
 #include "core/base/error.h"
@@ -92,9 +91,7 @@ Certificate certificate_of(const Objective& objective, const SparseVector& w, co
   c.objective = found.objective;
   c.l1 = l1_norm(w.value);
   c.nnz = w.nnz();
-  c.kkt = objective.loss().hinge() && found.selection.kkt_max != 0.0
-              ? std::numeric_limits<double>::quiet_NaN()
-              : found.selection.kkt_max;
+  c.kkt = objective.loss().hinge() && found.selection.kkt_max != 0.0 ? kNaN : found.selection.kkt_max;
   c.dual = found.bound.value;
   c.rounding = found.rounding;
   return c;
@@ -117,13 +114,11 @@ Monitor::Monitor(Objective& evaluator, const Objective& solver_objective, const 
       scores_(evaluator.make_scores()) {
   if (processes_ != nullptr)
     options_.clock = [processes = processes_, own = options.clock] { return agree(processes, own()); };
-  if (!(options.sampling_budget >= 0.0))
-    throw Error::usage("sampling_budget = " + shortest_text(options.sampling_budget) +
-                       ": violated constraint sampling_budget >= 0");
+  for (const auto& [name, value] :
+       {std::pair{"sampling_budget", options.sampling_budget}, {"gap_target", options.gap_target}})
+    if (!(value >= 0.0))
+      throw Error::usage(name, " = ", shortest_text(value), ": violated constraint ", name, " >= 0");
   if (std::isnan(options.objective_target)) throw Error::usage("objective_target = nan: expected a number");
-  if (!(options.gap_target >= 0.0))
-    throw Error::usage("gap_target = " + shortest_text(options.gap_target) +
-                       ": violated constraint gap_target >= 0");
   if (options.gap_by_count && options.sample_kkt)
     throw Error::usage(
         "gap_by_count: found sample_kkt, whose bounds depend on the clock; expected one of them");
@@ -376,10 +371,9 @@ void Monitor::check_bound() const {
   if (!(lower_bound_ > smallest_)) return;
   const double off = objective_rounding(evaluator_, smallest_at_);
   if (!(lower_bound_ > smallest_ + off)) return;
-  throw Error("the lower bound " + shortest_text(lower_bound_) + " on min F, from " + bound_from_ +
-              ", is above F = " + shortest_text(smallest_) + " at iteration " +
-              std::to_string(smallest_iteration_) + ", which is known to " + shortest_text(off) +
-              ": one of the two is wrong");
+  throw Error("the lower bound ", shortest_text(lower_bound_), " on min F, from ", bound_from_,
+              ", is above F = ", shortest_text(smallest_), " at iteration ", smallest_iteration_,
+              ", which is known to ", shortest_text(off), ": one of the two is wrong");
 }
 
 void Monitor::take_full_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set) {
@@ -410,9 +404,9 @@ void Monitor::audit(const Sample& found, const SparseVector& w) {
   const double off = std::abs(given_loss_ - found.loss);
   const double difference = off / std::max(1.0, std::abs(found.loss));
   if (!(difference <= kAuditTolerance) && !(off <= kAuditRoundings * objective_rounding(evaluator_, w)))
-    throw Error("iteration " + std::to_string(found.iteration) + ": the solver gave the loss " +
-                shortest_text(given_loss_) + ", but at its iterate the loss is " + shortest_text(found.loss) +
-                ": expected a relative difference of at most " + shortest_text(kAuditTolerance));
+    throw Error("iteration ", found.iteration, ": the solver gave the loss ", shortest_text(given_loss_),
+                ", but at its iterate the loss is ", shortest_text(found.loss),
+                ": expected a relative difference of at most ", shortest_text(kAuditTolerance));
   ++audits_.count;
   audits_.largest = std::max(audits_.largest, difference);
 }

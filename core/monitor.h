@@ -24,8 +24,6 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -69,21 +67,21 @@ struct Sample {
   std::int64_t iteration = 0;
   double passes = 0.0;
   /// Parameter updates by all training instances (Objective::count_updates()).
-  double updates = std::numeric_limits<double>::quiet_NaN();
+  double updates = kNaN;
   double objective = 0.0;  ///< F at the iterate
   double loss = 0.0;       ///< l at the iterate; in a light sample as the solver's own objective gave it
   std::uint64_t nnz = 0;
   std::uint64_t working_set = 0;
-  double kkt = std::numeric_limits<double>::quiet_NaN();
+  double kkt = kNaN;
   /// F minus the best lower bound on min F known by then (dual.h). NaN before there is one.
-  double gap = std::numeric_limits<double>::quiet_NaN();
+  double gap = kNaN;
   /// For a solver that keeps a dual point (Monitor::watch()), in samples that look for bounds: F minus the
   /// value of that point, and the solver's own estimate of that gap.
-  double dual_gap = std::numeric_limits<double>::quiet_NaN();
-  double estimated_gap = std::numeric_limits<double>::quiet_NaN();
+  double dual_gap = kNaN;
+  double estimated_gap = kNaN;
   /// For a solver whose own variables agree only in the limit (DualPoint::infeasibility()).
-  double infeasibility = std::numeric_limits<double>::quiet_NaN();
-  double test_accuracy = std::numeric_limits<double>::quiet_NaN();  ///< measured in some samples only
+  double infeasibility = kNaN;
+  double test_accuracy = kNaN;                      ///< measured in some samples only
   std::map<std::string, double> test_metrics = {};  ///< the other metrics of the same samples, by name
 };
 
@@ -98,9 +96,7 @@ struct Certificate {
   /// Whether F, its rounding and the bound are finite. Otherwise nothing is proven.
   bool finite() const { return std::isfinite(objective) && std::isfinite(rounding) && std::isfinite(dual); }
   /// An upper bound on F - min F, never less than the rounding of F. NaN if nothing is proven.
-  double gap() const {
-    return finite() ? std::max(objective - dual, rounding) : std::numeric_limits<double>::quiet_NaN();
-  }
+  double gap() const { return finite() ? std::max(objective - dual, rounding) : kNaN; }
   /// gap() divided by |F|. 0 if F is 0, since no F is smaller.
   double relative_gap() const { return objective == 0.0 ? 0.0 : gap() / std::abs(objective); }
 };
@@ -110,7 +106,7 @@ Certificate certify(Objective& objective, const SparseVector& w);
 Certificate certificate_of(const Objective& objective, const SparseVector& w, const PointBound& found);
 
 struct MonitorOptions {
-  double time_limit = std::numeric_limits<double>::infinity();  ///< seconds on the clock
+  double time_limit = kInfinity;  ///< seconds on the clock
   std::int64_t max_iterations = std::numeric_limits<std::int64_t>::max();
   /// Which samples are taken in addition to those that a tenth of the clock demands: one in each of the first
   /// `dense_samples` iterations, then one whenever the clock has grown by the share `sample_growth`. For a
@@ -128,7 +124,7 @@ struct MonitorOptions {
   /// quarter since the last accuracy. 0: no additional samples are full. Infinity: every sample is full.
   double sampling_budget = 0.01;
   /// Stop as soon as a sample shows F <= this. If the solver gives its losses, every iteration is checked.
-  double objective_target = -std::numeric_limits<double>::infinity();
+  double objective_target = -kInfinity;
   /// Stop as soon as (F - the best lower bound seen)/|F| <= this (>= 0). 0: do not look for bounds. A bound
   /// costs two inferences and about two full gradients, off the clock and outside the sampling budget, since
   /// whoever sets a target wants it. A bound is computed after each of the first iterations, and then
@@ -168,9 +164,6 @@ struct Audits {
 
 class Monitor {
  public:
-  /// What a solver gives if it has not computed the loss at exactly the iterate that it hands over.
-  static constexpr double kNoLoss = std::numeric_limits<double>::quiet_NaN();
-
   /// `evaluator` must be an objective of the monitor's own. `solver_objective` is only asked for its counts.
   /// All arguments are borrowed. Throws Error (kUsage) if the sampling budget or the gap target is negative,
   /// if a target is not a number, or if gap_by_count is combined with sample_kkt.
@@ -196,12 +189,12 @@ class Monitor {
   /// solver's own objective computed it at exactly this w. A value that is not finite counts as not given.
   /// Returns false if the solver must stop, for the reason in stop_status(). Throws Error if a full sample
   /// finds a loss different from the given one.
-  bool step(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set, double loss = kNoLoss);
+  bool step(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set, double loss = kNaN);
   /// Does the same for solvers that store w in a form of their own. iterate() makes its nonzeros. It is
   /// called off the clock and only if they are needed. Its result must not depend on whether it was called
   /// before.
   bool step(std::int64_t iteration, const std::function<SparseVector()>& iterate, std::uint64_t working_set,
-            double loss = kNoLoss);
+            double loss = kNaN);
 
   /// Whether the clock has passed the time limit or an interrupt has arrived, for work within an iteration.
   /// Once true, always true: stop_status() holds the reason, and the next step() returns false. The solver
@@ -279,7 +272,7 @@ class Monitor {
   bool running_ = false;
   /// These two are from the last step().
   std::int64_t given_iteration_ = 0;
-  double given_loss_ = kNoLoss;
+  double given_loss_ = kNaN;
   double step_seconds_ = 0.0;       ///< on the clock at the last step()
   double iteration_seconds_ = 0.0;  ///< the time that the last iteration took
   /// These two are from the last full sample.
@@ -294,11 +287,11 @@ class Monitor {
   double seconds_ = 0.0, cpu_seconds_ = 0.0, wall_mark_ = 0.0, cpu_mark_ = 0.0;
   double sampling_seconds_ = 0.0, off_mark_ = 0.0;
   double start_cost_ = 0.0;  ///< the part of sampling_seconds_ that the sample of the start took
-  double lower_bound_ = -std::numeric_limits<double>::infinity();
+  double lower_bound_ = -kInfinity;
   const char* bound_from_ = "";
   double rounding_ = 0.0;  ///< rounding of F at the last bound
   /// The smallest F of all full samples, and where it was found.
-  double smallest_ = std::numeric_limits<double>::infinity();
+  double smallest_ = kInfinity;
   std::int64_t smallest_iteration_ = 0;
   SparseVector smallest_at_;
   /// Gap samples: seconds of all and of the last one; the clock and the iteration at the last one.

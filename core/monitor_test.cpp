@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <string>
 #include <thread>
@@ -70,8 +69,6 @@ const MetricInfo kShareWhole{.name = "whole",
                                                      data.gold.begin() + data.begin[i]);
                                return right / static_cast<double>(data.instances());
                              }};
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// l at w.
 double loss_at(Problem& problem, const SparseVector& w) {
@@ -291,7 +288,7 @@ struct BudgetRun {
 BudgetRun run_on_a_budget(double budget, double cost, int iterations, bool gives_losses,
                           bool sample_kkt = false, double decode_cost = 0.0, double start_cost = 0.0) {
   Problem problem;
-  const double loss = gives_losses ? loss_at(problem, good_weights()) : Monitor::kNoLoss;
+  const double loss = gives_losses ? loss_at(problem, good_weights()) : kNaN;
   FakeTime time(cost);
   time.decode_cost = decode_cost;
   const SlowOracle slow(*problem.oracle, time), slow_test(*problem.test_oracle, time);
@@ -515,8 +512,7 @@ TEST(Audit, AllowsForRoundingAndTellsHowMuch) {
   EXPECT_EQ(monitor.audits().largest, 0.0);
   monitor.step(2, good_weights(), 2, loss * (1 + 1e-12));
   monitor.step(3, good_weights(), 2, loss);
-  for (const double none : {Monitor::kNoLoss, kInfinity, -kInfinity})
-    monitor.step(4, good_weights(), 2, none);
+  for (const double none : {kNaN, kInfinity, -kInfinity}) monitor.step(4, good_weights(), 2, none);
   monitor.finish(4, good_weights(), 2);
   EXPECT_EQ(monitor.audits().count, 3) << "what is not finite is not given";
   EXPECT_NEAR(monitor.audits().largest, 1e-12, 1e-15);
@@ -602,8 +598,7 @@ TEST(GapTarget, LooksRarelyOffTheClockAndOutsideTheBudget) {
     monitor.start(SparseVector{});
     for (int i = 1; i <= 3000; ++i) {
       time.now += 0.1;
-      ASSERT_TRUE(monitor.step(i, good_weights(), 2,
-                               gives_losses ? loss_at(problem, good_weights()) : Monitor::kNoLoss));
+      ASSERT_TRUE(monitor.step(i, good_weights(), 2, gives_losses ? loss_at(problem, good_weights()) : kNaN));
     }
     monitor.finish(3000, good_weights(), 2);
     std::vector<double> looks;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 
 #include "core/base/error.h"
 #include "core/base/sum.h"
@@ -69,7 +68,7 @@ void Objective::restrict_to(std::vector<Coord> candidates) {
   std::vector<Index> features;
   for (const Coord c : *candidates_) {
     if (c >= unary_weights()) break;
-    const Index j = static_cast<Index>(c / outputs());
+    const Index j = map_.feature_of(c);
     if (features.empty() || features.back() != j) features.push_back(j);
   }
   map_.restrict_to(std::move(features));
@@ -213,7 +212,7 @@ std::optional<std::vector<Coord>> Objective::find_near(const Residual& residual,
   std::vector<std::vector<Coord>> found(map_.feature_chunks());
   map_.for_each_single_row([&](std::size_t chunk, Index j, const double* g) {
     const Coord base = static_cast<Coord>(j) * outputs();
-    auto weight = std::lower_bound(w.index.begin(), w.index.end(), base);
+    auto weight = std::ranges::lower_bound(w.index, base);
     const bool weighted = weight != w.index.end() && *weight < base + outputs();
     const double share = off(in_block(x.whole_column_size(j)));
     if (!weighted && kernels.all_within(g, outputs(), quiet - share * largest)) return;
@@ -241,7 +240,7 @@ void Objective::gradient(const Residual& residual, std::span<const double> w, st
     std::vector<double> weight, g(candidates_->size());
     for (const Coord c : *candidates_) weight.push_back(w[c]);
     partial_gradient(residual, *candidates_, weight, g);
-    std::fill(out.begin(), out.end(), 0.0);
+    std::ranges::fill(out, 0.0);
     for (std::size_t i = 0; i < g.size(); ++i) out[(*candidates_)[i]] = g[i];
     return;
   }
@@ -308,11 +307,11 @@ void Objective::select_gradient(const Residual& residual, const SparseVector& w,
   // Sums go by chunks of features, extra weights last. So they are the same whichever way is taken.
   std::vector<Selection> parts(map_.feature_chunks() + 1);
   const auto chunk_of = [&](Coord c) {
-    return c < unary_weights() ? map_.chunk_of(static_cast<Index>(c / outputs())) : map_.feature_chunks();
+    return c < unary_weights() ? map_.chunk_of(map_.feature_of(c)) : map_.feature_chunks();
   };
   // Returns the position within w of the first weight at or after a coordinate.
   auto start_of = [&](Coord c) {
-    return static_cast<std::size_t>(std::lower_bound(w.index.begin(), w.index.end(), c) - w.index.begin());
+    return static_cast<std::size_t>(std::ranges::lower_bound(w.index, c) - w.index.begin());
   };
   // Most coordinates are zero and stay zero. They matter only for the largest gradient.
   const double quiet = std::min(threshold, lambda());

@@ -12,23 +12,22 @@ struct Row {
   bool (*has)(const Oracle& oracle);
 };
 
+template <auto kGet>
+bool has(const Oracle& oracle) {
+  return (oracle.*kGet)() != nullptr;
+}
+
 /// In the order of the enum.
-constexpr Row kRows[] = {
-    {Capability::kSum, "sum", [](const Oracle& oracle) { return oracle.sum() != nullptr; }},
-    {Capability::kInstance, "one instance",
-     [](const Oracle& oracle) { return oracle.instance() != nullptr; }},
-    {Capability::kBeliefs, "beliefs", [](const Oracle& oracle) { return oracle.beliefs() != nullptr; }},
-    {Capability::kCovariance, "covariances",
-     [](const Oracle& oracle) { return oracle.covariance() != nullptr; }},
-    {Capability::kDerivative, "derivative",
-     [](const Oracle& oracle) { return oracle.derivatives() != nullptr; }},
-    {Capability::kNbest, "n best", [](const Oracle& oracle) { return oracle.nbest() != nullptr; }},
-    {Capability::kMax, "max", [](const Oracle& oracle) { return oracle.max() != nullptr; }},
-    {Capability::kInstanceMax, "max of one instance",
-     [](const Oracle& oracle) { return oracle.instance_max() != nullptr; }},
-    {Capability::kRelaxation, "relaxation",
-     [](const Oracle& oracle) { return oracle.relaxation() != nullptr; }},
-    {Capability::kFactors, "factors", [](const Oracle& oracle) { return oracle.factors() != nullptr; }}};
+constexpr Row kRows[] = {{Capability::kSum, "sum", has<&Oracle::sum>},
+                         {Capability::kInstance, "one instance", has<&Oracle::instance>},
+                         {Capability::kBeliefs, "beliefs", has<&Oracle::beliefs>},
+                         {Capability::kCovariance, "covariances", has<&Oracle::covariance>},
+                         {Capability::kDerivative, "derivative", has<&Oracle::derivatives>},
+                         {Capability::kNbest, "n best", has<&Oracle::nbest>},
+                         {Capability::kMax, "max", has<&Oracle::max>},
+                         {Capability::kInstanceMax, "max of one instance", has<&Oracle::instance_max>},
+                         {Capability::kRelaxation, "relaxation", has<&Oracle::relaxation>},
+                         {Capability::kFactors, "factors", has<&Oracle::factors>}};
 
 const Row& row(Capability capability) {
   return kRows[static_cast<std::size_t>(capability)];

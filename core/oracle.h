@@ -288,6 +288,11 @@ class InstanceMaxOracle {
   virtual void extra_on(std::span<const Index> outputs, std::vector<std::size_t>& on) const = 0;
 };
 
+/// The extra weight of two labels, left < right, of Shape::kLabels: row-major above the diagonal.
+inline std::size_t label_pair(std::size_t labels, std::size_t left, std::size_t right) {
+  return left * labels - left * (left + 1) / 2 + (right - left - 1);
+}
+
 /// The factors of a structure, for solvers that decompose it: variables, and pairs of variables whose scores
 /// are extra weights.
 class FactorOracle {

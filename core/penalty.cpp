@@ -13,8 +13,7 @@ std::string Penalty::text() const {
 void Penalty::check() const {
   for (const auto& [name, value] : {std::pair{"lambda", lambda}, {"mu", mu}})
     if (!(value >= 0.0) || !std::isfinite(value))
-      throw Error::usage(std::string(name) + " = " + shortest_text(value) + ": violated constraint " + name +
-                         " >= 0");
+      throw Error::usage(name, " = ", shortest_text(value), ": violated constraint ", name, " >= 0");
   if (lambda == 0.0 && mu == 0.0)
     throw Error::usage("lambda = 0 and mu = 0: violated constraint lambda + mu > 0 (F may have no minimum)");
 }

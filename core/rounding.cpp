@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <ranges>
 
 #include "core/base/sum.h"
@@ -148,24 +147,17 @@ struct SharpSum {
 std::vector<SharpGradient> sharp_gradients(const LinearMap& map, const Residual& residual,
                                            std::span<const Coord> index) {
   const DesignMatrix& x = map.x();
-  const auto feature = [&](std::size_t i) { return static_cast<Index>(index[i] / map.outputs()); };
+  const auto feature = [&](std::size_t i) { return map.feature_of(index[i]); };
   std::vector<SharpSum> sums(index.size());
-  const InOrder in_order(map.parallel());
-  in_order.add(std::span(sums), [&] {
+  add_in_order(map.parallel(), sums, [&] {
     const Chunks chunks{index.size(), kSharpChunk};
     map.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
       for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
         const double* const column = residual.column(index[i] % map.outputs());
-        for (std::size_t b = 0; b < x.blocks(); ++b) {
-          const ColumnBlock entries = x.column_block(feature(i), b);
-          for (std::size_t e = 0; e < entries.size; ++e)
-            sums[i].add(entries.value == nullptr ? 1.0 : entries.value[e],
-                        column[x.block_begin(b) + entries.offset[e]]);
-        }
+        x.for_each_in_column(feature(i), [&](std::size_t p, double value) { sums[i].add(value, column[p]); });
       }
     });
   });
-  in_order.hand_back(std::span(sums));
   std::vector<SharpGradient> out;
   for (std::size_t i = 0; i < index.size(); ++i)
     out.push_back(sums[i].gradient(x.whole_column_size(feature(i)),
@@ -201,8 +193,7 @@ std::vector<SharpGradient> sharp_extra_gradients(const Objective& objective, con
                     instances = objective.structure().instances();
   std::vector<SharpSum> sums(weights);
   std::vector<double> part(kInstancesAtOnce * weights);
-  const InOrder in_order(objective.parallel());
-  in_order.add(std::span(sums), [&] {
+  add_in_order(objective.parallel(), sums, [&] {
     for (std::size_t first = 0; first < instances; first += kInstancesAtOnce) {
       const std::size_t count = std::min(kInstancesAtOnce, instances - first);
       objective.parallel().for_each(count, [&](std::size_t i) {
@@ -223,7 +214,6 @@ std::vector<SharpGradient> sharp_extra_gradients(const Objective& objective, con
       });
     }
   });
-  in_order.hand_back(std::span(sums));
   std::vector<double> gradient;
   for (const SharpSum& sum : sums) gradient.push_back(sum.sum);
   const std::vector<double> sizes = extra_sizes(objective, gradient);
@@ -287,7 +277,7 @@ void GradientRounding::add_features(const Objective& objective, std::span<const 
     sum += size * size;
   }
   norm_ = std::sqrt(sum);
-  if (!std::isfinite(norm_)) largest_ = std::numeric_limits<double>::infinity();
+  if (!std::isfinite(norm_)) largest_ = kInfinity;
 }
 
 /// If all values of X are 1, a term at output k is a number of column k.

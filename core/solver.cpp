@@ -2,30 +2,31 @@
 
 #include <algorithm>
 
+#include "core/base/error.h"
+
 namespace proxbench {
 
-std::string unmet_needs(const SolverInfo& solver, const Penalty& penalty,
-                        Loss::Kind loss) {
+std::string unmet_needs(const SolverInfo& solver, const Penalty& penalty, Loss::Kind loss) {
+  const std::string name = "solver '" + solver.name + "' ";
   if (solver.needs.loss != loss)
-    return "solver '" + solver.name + "' minimises the " + loss_name(solver.needs.loss) +
-           " loss: found loss = " + loss_name(loss);
+    return all_parts(name, "minimises the ", loss_name(solver.needs.loss),
+                     " loss: found loss = ", loss_name(loss));
   if (solver.needs.l1 && penalty.lambda == 0.0)
-    return "solver '" + solver.name + "' needs an l1 penalty: found lambda = 0, expected lambda > 0";
+    return name + "needs an l1 penalty: found lambda = 0, expected lambda > 0";
   if (solver.needs.l2 && penalty.mu == 0.0)
-    return "solver '" + solver.name + "' needs an l2 penalty: found mu = 0, expected mu > 0";
+    return name + "needs an l2 penalty: found mu = 0, expected mu > 0";
   if (solver.needs.smooth && penalty.lambda > 0.0)
-    return "solver '" + solver.name + "' needs a smooth objective: found an l1 penalty, " + penalty.text() +
+    return name + "needs a smooth objective: found an l1 penalty, " + penalty.text() +
            ", expected lambda = 0";
   return "";
 }
 
-std::string unmet_needs(const SolverInfo& solver, const Penalty& penalty,
-                        Loss::Kind loss, const OracleInfo& oracle) {
+std::string unmet_needs(const SolverInfo& solver, const Penalty& penalty, Loss::Kind loss,
+                        const OracleInfo& oracle) {
   for (const Capability needed : solver.needs.capabilities)
-    if (std::find(oracle.capabilities.begin(), oracle.capabilities.end(), needed) ==
-        oracle.capabilities.end())
-      return "solver '" + solver.name + "' needs an oracle with '" + capability_name(needed) +
-             "', which oracle '" + oracle.name + "' has not";
+    if (std::ranges::find(oracle.capabilities, needed) == oracle.capabilities.end())
+      return all_parts("solver '", solver.name, "' needs an oracle with '", capability_name(needed),
+                       "', which oracle '", oracle.name, "' has not");
   return unmet_needs(solver, penalty, loss);
 }
 

@@ -52,6 +52,8 @@ struct SolveProblem {
   KnownStart* known = nullptr;  ///< null: nothing is known
 
   double kkt_target() const { return tol * kkt_at_zero; }
+  /// Whether the start is w = 0, which is optimal.
+  bool solved_at_zero() const { return start.nnz() == 0 && kkt_at_zero <= kkt_target(); }
 };
 
 struct SolveResult {
@@ -103,8 +105,8 @@ struct SolverInfo {
   std::string name;
   std::string help;
   std::string paper;
-  OptionTable options;
-  std::function<std::unique_ptr<Solver>(const Options&)> make;
+  OptionTable options = {};
+  std::function<std::unique_ptr<Solver>(const Options&)> make = nullptr;
   Needs needs = {};
   /// Whether the solver reaches any kkt target that rounding allows. Otherwise it only comes near the optimum
   /// and should be stopped by its limits.
@@ -129,10 +131,9 @@ struct SolverInfo {
 
 /// The reason why the solver cannot run with this penalty and this loss, for any oracle: "solver 'x' needs
 /// ...". Empty if it can.
-std::string unmet_needs(const SolverInfo& solver, const Penalty& penalty,
-                        Loss::Kind loss);
+std::string unmet_needs(const SolverInfo& solver, const Penalty& penalty, Loss::Kind loss);
 /// Also checks the capabilities of this oracle.
-std::string unmet_needs(const SolverInfo& solver, const Penalty& penalty,
-                        Loss::Kind loss, const OracleInfo& oracle);
+std::string unmet_needs(const SolverInfo& solver, const Penalty& penalty, Loss::Kind loss,
+                        const OracleInfo& oracle);
 
 }  // namespace proxbench

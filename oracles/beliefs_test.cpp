@@ -14,7 +14,7 @@
 #include "core/base/random.h"
 #include "core/kernels/test_instruction_sets.h"
 #include "oracles/chain/chain.h"
-#include "oracles/tree.h"
+#include "oracles/test_exact.h"
 
 namespace proxbench {
 namespace {
@@ -67,7 +67,7 @@ Problem tree(const std::vector<Index>& parents, Index labels, std::uint64_t seed
     out.data.gold.push_back(leaf);
     out.data.begin.push_back(static_cast<Index>(out.data.gold.size()));
   }
-  out.oracle = std::make_unique<TreeOracle>(out.data);
+  out.oracle = test::make_exact("tree", out.data);
   return out;
 }
 

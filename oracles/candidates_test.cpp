@@ -1,5 +1,3 @@
-#include "oracles/candidates.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +12,7 @@
 #include "core/base/random.h"
 #include "core/kernels/test_instruction_sets.h"
 #include "core/objective.h"
-#include "oracles/tree.h"
+#include "oracles/test_exact.h"
 
 namespace proxbench {
 namespace {
@@ -44,7 +42,8 @@ const std::vector<Index> kSizes = {3, 1, 50, 1, 5000, 2, 7, 1, 400, 2100, 9};
 
 TEST(Candidates, AgreesWithTheSoftmaxOfEachGroup) {
   const Dataset data = make_data(kSizes);
-  const CandidatesOracle oracle(data);
+  const auto made_oracle = test::make_exact("candidates", data);
+  const ExactOracle& oracle = *made_oracle;
   for (const double size : {0.0, 1.0, 30.0, 700.0}) {
     const Scores scores = random_scores(data.positions(), size, 3);
     Residual residual(1, data.positions(), 0);
@@ -83,7 +82,8 @@ TEST(Candidates, AgreesWithTheSoftmaxOfEachGroup) {
 
 TEST(Candidates, ResidualIsTheDerivativeOfTheLoss) {
   const Dataset data = make_data({3, 1, 8});
-  const CandidatesOracle oracle(data);
+  const auto made_oracle = test::make_exact("candidates", data);
+  const ExactOracle& oracle = *made_oracle;
   Scores scores = random_scores(data.positions(), 2.0, 5);
   Residual residual(1, data.positions(), 0);
   oracle.infer({scores}, &residual, Parallel());
@@ -101,7 +101,8 @@ TEST(Candidates, ResidualIsTheDerivativeOfTheLoss) {
 
 TEST(Candidates, APointOnALineIsTheSumOfItsScores) {
   const Dataset data = make_data(kSizes);
-  const CandidatesOracle oracle(data);
+  const auto made_oracle = test::make_exact("candidates", data);
+  const ExactOracle& oracle = *made_oracle;
   const Scores base = random_scores(data.positions(), 2.0, 1),
                direction = random_scores(data.positions(), 1.0, 2);
   Scores sum = base;
@@ -112,7 +113,8 @@ TEST(Candidates, APointOnALineIsTheSumOfItsScores) {
 
 TEST(Candidates, SomeInstancesAndSingleOnesGiveTheirPartOfAll) {
   const Dataset data = make_data(kSizes);
-  const CandidatesOracle oracle(data);
+  const auto made_oracle = test::make_exact("candidates", data);
+  const ExactOracle& oracle = *made_oracle;
   const Scores all = random_scores(data.positions(), 2.0, 7);
   Residual whole(1, data.positions(), 0);
   oracle.infer({all}, &whole, Parallel());
@@ -155,7 +157,8 @@ AlignedVector<double> rows_of(const Dataset& data, const Scores& scores, Index g
 
 TEST(Candidates, BeliefsAreTheLogMarginals) {
   const Dataset data = make_data(kSizes);
-  const CandidatesOracle oracle(data);
+  const auto made_oracle = test::make_exact("candidates", data);
+  const ExactOracle& oracle = *made_oracle;
   for (const double size : {0.0, 1.0, 30.0}) {
     const Scores scores = random_scores(data.positions(), size, 3);
     Residual residual(1, data.positions(), 0);
@@ -195,7 +198,8 @@ TEST(Candidates, BeliefsAreTheLogMarginals) {
 
 TEST(Candidates, BeliefsSumToOneHoweverLargeTheScores) {
   const Dataset data = make_data(kSizes);
-  const CandidatesOracle oracle(data);
+  const auto made_oracle = test::make_exact("candidates", data);
+  const ExactOracle& oracle = *made_oracle;
   for (const double size : {1e5, 1e9, 1e13}) {
     Scores scores = random_scores(data.positions(), 1.0, 3);
     for (Index p = 0; p < data.positions(); ++p) scores.column(0)[p] += size;
@@ -210,7 +214,8 @@ TEST(Candidates, BeliefsSumToOneHoweverLargeTheScores) {
 
 TEST(Candidates, BeliefsOfGoldAreThoseOfGoldScores) {
   const Dataset data = make_data(kSizes);
-  const CandidatesOracle oracle(data);
+  const auto made_oracle = test::make_exact("candidates", data);
+  const ExactOracle& oracle = *made_oracle;
   for (const double score : {0.0, 3.0, 50.0}) {
     Scores scores(1, data.positions(), 0);
     for (std::size_t p = 0; p < data.positions(); ++p) scores.values[p] = data.gold[p] == 0 ? score : 0.0;
@@ -229,7 +234,8 @@ TEST(Candidates, BeliefsOfGoldAreThoseOfGoldScores) {
 
 TEST(Candidates, TheDerivativeIsThatOfTheResidual) {
   const Dataset data = make_data(kSizes);
-  const CandidatesOracle oracle(data);
+  const auto made_oracle = test::make_exact("candidates", data);
+  const ExactOracle& oracle = *made_oracle;
   const Scores scores = random_scores(data.positions(), 2.0, 5),
                direction = random_scores(data.positions(), 1.0, 6);
   const auto shape = [&] { return Residual(1, data.positions(), 0); };
@@ -259,7 +265,8 @@ TEST_P(CandidatesOnEachSet, SameBitsForAnyThreadsAndBackEnd) {
   Random random(1);
   for (int i = 0; i < 600; ++i) sizes.push_back(1 + static_cast<Index>(random.below(60)));
   const Dataset data = make_data(sizes);
-  const CandidatesOracle oracle(data);
+  const auto made_oracle = test::make_exact("candidates", data);
+  const ExactOracle& oracle = *made_oracle;
   const Scores scores = random_scores(data.positions(), 3.0, 8);
   Residual first(1, data.positions(), 0);
   use_instruction_set(GetParam());
@@ -276,7 +283,8 @@ TEST_P(CandidatesOnEachSet, SameBitsForAnyThreadsAndBackEnd) {
 
 TEST_P(CandidatesOnEachSet, ANaNIsNotHidden) {
   const Dataset data = make_data({8, 3, 20});
-  const CandidatesOracle oracle(data);
+  const auto made_oracle = test::make_exact("candidates", data);
+  const ExactOracle& oracle = *made_oracle;
   use_instruction_set(GetParam());
   for (const std::size_t p : {0u, 9u, 30u}) {
     Scores scores = random_scores(data.positions(), 1.0, 2);
@@ -321,8 +329,10 @@ struct Multinomial {
 
 TEST(Candidates, ALabelACandidateIsMultinomialLogisticRegression) {
   const Multinomial data;
-  const TreeOracle tree(data.tree);
-  const CandidatesOracle groups(data.groups);
+  const auto made_tree = test::make_exact("tree", data.tree);
+  const ExactOracle& tree = *made_tree;
+  const auto made_groups = test::make_exact("candidates", data.groups);
+  const ExactOracle& groups = *made_groups;
   Objective a(data.tree.x, tree, {0.3, 0.2}, Parallel()), b(data.groups.x, groups, {0.3, 0.2}, Parallel());
   ASSERT_EQ(a.dimension(), b.dimension());
   Random random(9);
@@ -344,7 +354,8 @@ TEST(Candidates, ALabelACandidateIsMultinomialLogisticRegression) {
 
 TEST(Candidates, TheHessianIsThatOfFiniteDifferences) {
   const Multinomial data;
-  const CandidatesOracle oracle(data.groups);
+  const auto made_oracle = test::make_exact("candidates", data.groups);
+  const ExactOracle& oracle = *made_oracle;
   Objective objective(data.groups.x, oracle, {0.3, 0.2}, Parallel());
   const std::size_t d = objective.dimension();
   std::vector<Coord> set;
@@ -389,7 +400,8 @@ std::string error_of(const Call& call) {
 TEST(Candidates, RefusesWhatItCannotDo) {
   Dataset data = make_data({2, 2});
   std::fill(data.gold.begin(), data.gold.begin() + 2, kNoOutput);
-  const CandidatesOracle unknown(data);
+  const auto made_unknown = test::make_exact("candidates", data);
+  const ExactOracle& unknown = *made_unknown;
   const Scores scores = random_scores(4, 1.0, 1);
   EXPECT_EQ(error_of([&] { unknown.infer({scores}, nullptr, Parallel()); }),
             "candidates oracle: a group has no gold candidate, so the likelihood is not defined");
@@ -397,12 +409,12 @@ TEST(Candidates, RefusesWhatItCannotDo) {
   unknown.decode(scores, Decoding::kStructure, decoded, Parallel());  // decoding needs no gold
   EXPECT_EQ(std::count(decoded.begin(), decoded.end(), 0u), 2);
   data.gold = {0, 0, 0, kNoOutput};
-  EXPECT_EQ(error_of([&] { CandidatesOracle{data}; }),
+  EXPECT_EQ(error_of([&] { test::make_exact("candidates", data); }),
             "candidates oracle: group 0 has two gold candidates, expected one at most");
   data.begin = {0, 0, 4};
-  EXPECT_EQ(error_of([&] { CandidatesOracle{data}; }), "candidates oracle: group 0 is empty");
+  EXPECT_EQ(error_of([&] { test::make_exact("candidates", data); }), "candidates oracle: group 0 is empty");
   data.vocabulary = std::make_shared<Vocabulary>(Vocabulary{{}, {"a", "b"}});
-  EXPECT_THAT(error_of([&] { CandidatesOracle{data}; }),
+  EXPECT_THAT(error_of([&] { test::make_exact("candidates", data); }),
               testing::StartsWith("candidates oracle: found 2 outputs"));
 }
 

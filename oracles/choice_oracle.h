@@ -2,6 +2,11 @@
 /// Oracles whose structures can be listed: an instance chooses one of some alternatives, by a softmax of
 /// their scores.
 
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/kernels/kernel_table.h"
 #include "oracles/exact_oracle.h"
 
 namespace proxbench {
@@ -12,22 +17,92 @@ class ChoiceOracle : public ExactOracle {
  public:
   /// One belief per alternative, all with sign +.
   Size belief_size(Index instance) const override { return {padded(alternatives(instance)), 0}; }
-  double infer_beliefs(Index instance, const double* scores, std::span<const double> extra,
-                       double* log_beliefs) const override;
-  void gold_beliefs(Index instance, double score, double* log_beliefs) const override;
-  void structure_beliefs(Index instance, std::span<const Index> outputs, double* beliefs) const override;
-  void make_consistent(Index instance, double* beliefs) const override;
-  double inconsistency(Index instance, const double* beliefs) const override;
+  double infer_beliefs(Index instance, const double* scores, std::span<const double>,
+                       double* log_beliefs) const override {
+    require_gold();
+    static thread_local AlignedVector<double> score, weight;
+    const std::size_t n = alternatives(instance);
+    list_scores(scores, n, score);
+    const double largest = *std::max_element(score.data(), score.data() + n);
+    weight.assign(padded(n), -kInfinity);
+    for (std::size_t a = 0; a < n; ++a) weight[a] = score[a] - largest;
+    kernels_in_use().exponentiate(weight.data(), weight.size());
+    // The largest score is subtracted first, since log Z would have the rounding of large scores.
+    const double log_sum = std::log(std::accumulate(weight.data(), weight.data() + n, 0.0));
+    for (std::size_t a = 0; a < n; ++a) log_beliefs[a] = std::min(score[a] - largest - log_sum, 0.0);
+    std::fill(log_beliefs + n, log_beliefs + padded(n), 0.0);
+    return log_sum + (largest - score[number_of(gold_of(instance))]);
+  }
+
+  void gold_beliefs(Index instance, double score, double* log_beliefs) const override {
+    require_gold();
+    const std::size_t n = alternatives(instance);
+    // Z relative to the gold alternative: 1 + (n - 1) * exp(-score).
+    const double log_partition = std::log1p((static_cast<double>(n) - 1.0) * std::exp(-score));
+    std::fill(log_beliefs, log_beliefs + n, -score - log_partition);
+    std::fill(log_beliefs + n, log_beliefs + padded(n), 0.0);
+    log_beliefs[number_of(gold_of(instance))] = -log_partition;
+  }
+
+  void structure_beliefs(Index instance, std::span<const Index> outputs, double* beliefs) const override {
+    const std::size_t n = alternatives(instance);
+    std::fill(beliefs, beliefs + n, 0.0);
+    std::fill(beliefs + n, beliefs + padded(n), 1.0);
+    beliefs[number_of(outputs)] = 1.0;
+  }
+
+  void make_consistent(Index instance, double* beliefs) const override {
+    const std::span<double> p(beliefs, alternatives(instance));
+    const double sum = std::accumulate(p.begin(), p.end(), 0.0);
+    for (double& value : p) value /= sum;
+  }
+
+  double inconsistency(Index instance, const double* beliefs) const override {
+    const std::span<const double> p(beliefs, alternatives(instance));
+    const double off = std::abs(std::accumulate(p.begin(), p.end(), 0.0) - 1.0);
+    return std::max(off, -*std::ranges::min_element(p));
+  }
 
   /// Among equal alternatives, the first.
   InstanceMaxOracle::Value best_structure(Index instance, Cost cost, const double* scores,
                                           std::span<const double> extra, std::span<Index> outputs,
-                                          InstanceMaxOracle::Workspace& work) const override;
+                                          InstanceMaxOracle::Workspace& work) const override {
+    require_gold();
+    const std::size_t n = alternatives(instance), gold = number_of(gold_of(instance));
+    list_scores(scores, n, work.rows);
+    const auto augmented = [&](std::size_t a) { return work.rows[a] + (a == gold ? 0.0 : 1.0); };
+    std::size_t best = 0;
+    for (std::size_t a = 1; a < n; ++a)
+      if (augmented(a) > augmented(best)) best = a;
+    write(best, outputs);
+    return value_of(instance, cost, scores, extra, outputs);
+  }
 
-  std::unique_ptr<NbestOracle::Workspace> make_workspace() const override;
+  std::unique_ptr<NbestOracle::Workspace> make_workspace() const override {
+    return std::make_unique<ListedScores>();
+  }
+
   /// In the order of scores. Among equal alternatives, the first comes first.
   void nbest(const Scores& scores, Index instance, std::size_t n, List& out,
-             NbestOracle::Workspace& work) const override;
+             NbestOracle::Workspace& work) const override {
+    auto& [rows, score, order] = dynamic_cast<ListedScores&>(work);
+    const std::size_t size = alternatives(instance), positions = length(instance);
+    fill_rows({scores}, outputs_, begin_[instance], positions, rows);
+    list_scores(rows.data(), size, score);
+    order.resize(size);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto end = order.begin() + static_cast<std::ptrdiff_t>(std::min(n, size));
+    std::partial_sort(order.begin(), end, order.end(), [&score = score](std::size_t a, std::size_t b) {
+      return score[a] > score[b] || (score[a] == score[b] && a < b);
+    });
+    order.erase(end, order.end());
+    out.outputs.resize(order.size() * positions);
+    out.score.clear();
+    for (std::size_t r = 0; r < order.size(); ++r) {
+      write(order[r], std::span(out.outputs).subspan(r * positions, positions));
+      out.score.push_back(score[order[r]]);
+    }
+  }
 
  protected:
   using ExactOracle::ExactOracle;
@@ -37,6 +112,12 @@ class ChoiceOracle : public ExactOracle {
   virtual void write(std::size_t alternative, std::span<Index> structure) const = 0;
   /// Sets out[a] to the score of alternative a < n. `rows` are laid out as in InstanceOracle.
   virtual void list_scores(const double* rows, std::size_t n, AlignedVector<double>& out) const = 0;
+
+ private:
+  struct ListedScores final : NbestOracle::Workspace {
+    AlignedVector<double> rows, score;
+    std::vector<std::size_t> order;
+  };
 };
 
 }  // namespace proxbench

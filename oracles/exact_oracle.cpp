@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <string>
 
 #include "core/base/error.h"
 #include "core/base/sum.h"
@@ -25,16 +23,27 @@ void fill_rows(const ScorePoint& at, Index outputs, std::size_t begin, std::size
   }
 }
 
+void make_rows(const ScorePoint& at, Index outputs, std::size_t begin, std::size_t n, double* rows) {
+  const KernelTable& kernels = kernels_in_use();
+  const std::size_t width = padded(outputs);
+  kernels.columns_to_rows(at.base.values.data(), at.base.stride, outputs, begin, n, rows, width);
+  if (at.direction == nullptr) return;
+  AlignedVector<double> along(n * width);
+  kernels.columns_to_rows(at.direction->values.data(), at.direction->stride, outputs, begin, n, along.data(),
+                          width);
+  kernels.add_scaled(rows, at.alpha, along.data(), along.size());
+}
+
 namespace {
 
 bool all_finite(std::span<const double> numbers) {
-  return std::all_of(numbers.begin(), numbers.end(), [](double x) { return std::isfinite(x); });
+  return std::ranges::all_of(numbers, [](double x) { return std::isfinite(x); });
 }
 
 }  // namespace
 
 void ExactOracle::require_gold() const {
-  if (!gold_known_) throw Error(std::string(unknown_) + ", so the likelihood is not defined");
+  if (!gold_known_) throw Error(unknown_, ", so the likelihood is not defined");
 }
 
 void ExactOracle::gold_structure(Index instance, std::span<Index> outputs) const {
@@ -77,10 +86,9 @@ MaxOracle::Sums ExactOracle::maximise(const ScorePoint& at, Cost cost, Residual*
     residual->gold = true;
     residual->stride = padded(positions());
     residual->resize_columns(outputs);
-    std::fill(residual->values.begin(), residual->values.end(), 0.0);
+    std::ranges::fill(residual->values, 0.0);
     residual->extra.assign(extra.size(), 0.0);
   }
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   const bool finite_extra = all_finite(extra);
   const std::vector<Index> chunk_begin = instance_chunks(begin);
   const std::size_t chunks = chunk_begin.size() - 1;
@@ -97,7 +105,7 @@ MaxOracle::Sums ExactOracle::maximise(const ScorePoint& at, Cost cost, Residual*
       best.resize(length);
       const InstanceMaxOracle::Value value = best_structure(i, cost, rows.data(), extra, best, work);
       // If scores overflow, their maximum is meaningless.
-      part[0] += finite_extra && all_finite(rows) ? value.loss : kNan;
+      part[0] += finite_extra && all_finite(rows) ? value.loss : kNaN;
       part[1] += value.cost;
       if (residual == nullptr) continue;
       for (std::size_t t = 0; t < length; ++t) {

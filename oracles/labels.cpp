@@ -1,196 +1,220 @@
-#include "oracles/labels.h"
-
+/// The labels oracle: multi-label data. An instance is one position, and its structure is a set of labels: a
+/// binary variable y_k for each label, and for each pair of labels a weight that counts if both are on,
+///
+///     score(y) = sum_k y_k * s_k + sum over k < l of v_kl * y_k * y_l.
+///
+/// Finding the best set is NP-hard, so there is no max oracle. Instead the oracle solves the linear
+/// relaxation over the local polytope exactly (oracles/roof_dual.h). Its value is at least that of the best
+/// set.
 #include <algorithm>
 #include <string>
 
 #include "core/base/error.h"
 #include "core/base/sum.h"
-#include "core/kernels/kernel_table.h"
+#include "core/oracle.h"
+#include "oracles/exact_oracle.h"
 #include "oracles/oracles.h"
 #include "oracles/roof_dual.h"
 
 namespace proxbench {
 namespace {
 
-std::size_t pair_index(std::size_t labels, std::size_t a, std::size_t b) {
-  return a * labels - a * (a + 1) / 2 + (b - a - 1);
-}
-
-}  // namespace
-
-/// The pair weights as a full matrix, and the largest gain and loss that they can bring to each label.
-struct LabelsOracle::PairScores {
-  PairScores(std::size_t count, const ScorePoint& at)
-      : labels(count), weight(count * count, 0.0), gain(count, 0.0), loss(count, 0.0) {
-    for (std::size_t a = 0, e = 0; a < labels; ++a)
-      for (std::size_t b = a + 1; b < labels; ++b, ++e) {
-        const double v =
-            at.base.extra[e] + (at.direction != nullptr ? at.alpha * at.direction->extra[e] : 0.0);
-        weight[a * labels + b] = weight[b * labels + a] = v;
-        for (const std::size_t k : {a, b}) (v > 0.0 ? gain : loss)[k] += v;
-      }
+class LabelsOracle final : public Oracle, public MaxOracle, public FactorOracle {
+ public:
+  /// Takes label sets. Throws Error if there are none, or if an instance does not have exactly one position.
+  explicit LabelsOracle(const Dataset& data)
+      : outputs_(data.outputs()),
+        begin_(data.begin),
+        chunk_begin_(instance_chunks(data.begin)),
+        on_(data.on) {
+    if (data.on.empty() && data.positions() > 0)
+      throw Error(
+          "labels oracle: found one output a position, expected label sets (a multi-label format such as "
+          "arff)");
+    if (data.hierarchy != nullptr) throw Error("labels oracle: found a hierarchy, expected none");
+    if (data.instances() != data.positions())
+      throw Error("labels oracle: found ", data.positions(), " positions in ", data.instances(),
+                  " instances, expected one each");
   }
-  double operator()(std::size_t a, std::size_t b) const { return weight[a * labels + b]; }
 
-  std::size_t labels;
-  std::vector<double> weight, gain, loss;
-};
-
-/// The relaxed structure of one position. First come the labels that are decided whatever the others are. A
-/// label is off if even all undecided gains cannot make its score positive, and on if even all undecided
-/// losses cannot make it negative. The flow finds the others.
-struct LabelsOracle::Relaxation {
-  std::vector<double> x, gain, loss;
-  std::vector<Index> queue, open;
-  PairwiseProblem core;
-  std::vector<double> core_x;
-
-  void solve(const double* unary, const PairScores& v, bool integral) {
-    constexpr double kOpen = 0.5;
-    x.assign(v.labels, kOpen);
-    gain.resize(v.labels);
-    loss.resize(v.labels);
-    queue.clear();
-    for (std::size_t k = 0; k < v.labels; ++k) {
-      gain[k] = unary[k] + v.gain[k];
-      loss[k] = unary[k] + v.loss[k];
-      queue.push_back(static_cast<Index>(k));
+  Index outputs() const override { return outputs_; }
+  std::size_t positions() const override { return begin_.size() - 1; }
+  std::span<const Index> begin() const override { return begin_; }
+  std::span<const Index> gold_outputs(Index position) const override { return on_.at(position); }
+  /// The number of v_kl, which are stored row by row above the diagonal.
+  std::size_t extra_weights() const override { return std::size_t{outputs_} * (outputs_ - 1) / 2; }
+  std::vector<double> gold_extra(const Parallel& parallel) const override {
+    std::vector<double> out(extra_weights(), 0.0);
+    for (std::size_t p = 0; p < positions(); ++p) {
+      const auto on = on_.at(p);
+      for (std::size_t a = 0; a < on.size(); ++a)
+        for (std::size_t b = a + 1; b < on.size(); ++b) out[label_pair(outputs_, on[a], on[b])] += 1.0;
     }
-    for (std::size_t q = 0; q < queue.size(); ++q) {
-      const Index k = queue[q];
-      if (x[k] != kOpen || (gain[k] > 0.0 && loss[k] < 0.0)) continue;
-      const bool off = gain[k] <= 0.0;
-      x[k] = off ? 0.0 : 1.0;
-      for (std::size_t l = 0; l < v.labels; ++l) {
-        const double weight = v(k, l);
-        if (weight == 0.0 || x[l] != kOpen) continue;
-        const bool bound_gain = (weight > 0.0) == off;
-        double& bound = bound_gain ? gain[l] : loss[l];
-        bound += off ? -weight : weight;
-        if (bound_gain ? bound <= 0.0 : bound >= 0.0) queue.push_back(static_cast<Index>(l));
-      }
-    }
-    open.clear();
-    for (std::size_t k = 0; k < v.labels; ++k)
-      if (x[k] == kOpen) open.push_back(static_cast<Index>(k));
-    if (open.empty()) return;
-    core.unary.clear();
-    core.pairs.clear();
-    for (std::size_t i = 0; i < open.size(); ++i) {
-      double own = unary[open[i]];
-      for (std::size_t l = 0; l < v.labels; ++l)
-        if (x[l] == 1.0) own += v(open[i], l);
-      core.unary.push_back(own);
-      for (std::size_t j = i + 1; j < open.size(); ++j)
-        if (const double weight = v(open[i], open[j]); weight != 0.0)
-          core.pairs.push_back({static_cast<Index>(i), static_cast<Index>(j), weight});
-    }
-    solve_relaxation(core, core_x);
-    if (integral) round_halves(core, core_x);
-    for (std::size_t i = 0; i < open.size(); ++i) x[open[i]] = core_x[i];
+    add_exact(parallel, out);
+    return out;
   }
-};
 
-LabelsOracle::LabelsOracle(const Dataset& data)
-    : outputs_(data.outputs()), begin_(data.begin), chunk_begin_(instance_chunks(data.begin)), on_(data.on) {
-  if (data.on.empty() && data.positions() > 0)
-    throw Error(
-        "labels oracle: found one output a position, expected label sets (a multi-label format such as "
-        "arff)");
-  if (data.hierarchy != nullptr) throw Error("labels oracle: found a hierarchy, expected none");
-  if (data.instances() != data.positions())
-    throw Error("labels oracle: found " + std::to_string(data.positions()) + " positions in " +
-                std::to_string(data.instances()) + " instances, expected one each");
-}
+  const MaxOracle* relaxation() const override { return this; }
+  const FactorOracle* factors() const override { return this; }
 
-std::vector<double> LabelsOracle::gold_extra(const Parallel& parallel) const {
-  std::vector<double> out(extra_weights(), 0.0);
-  for (std::size_t p = 0; p < positions(); ++p) {
-    const auto on = on_.at(p);
-    for (std::size_t a = 0; a < on.size(); ++a)
-      for (std::size_t b = a + 1; b < on.size(); ++b) out[pair_index(outputs_, on[a], on[b])] += 1.0;
-  }
-  add_exact(parallel, out);
-  return out;
-}
-
-MaxOracle::Sums LabelsOracle::maximise(const ScorePoint& at, Cost cost, Residual* residual,
-                                       const Parallel& parallel) const {
-  const PairScores v(outputs_, at);
-  const std::size_t extras = extra_weights(), width = padded(outputs_);
-  const double unit = cost == Cost::kHammingMean ? 1.0 / static_cast<double>(outputs_) : 1.0;
-  // The expected extra weights, then loss and cost.
-  std::vector<double> sums(extras + 2);
-  sum_chunks(
-      parallel, chunk_begin_.size() - 1, sums.size(), sums.data(), [&](std::size_t chunk, double* part) {
-        const std::size_t first = chunk_begin_[chunk], n = chunk_begin_[chunk + 1] - first;
-        const KernelTable& kernels = kernels_in_use();
-        AlignedVector<double> rows(n * width), along;
-        kernels.columns_to_rows(at.base.values.data(), at.base.stride, outputs_, first, n, rows.data(),
-                                width);
-        if (at.direction != nullptr) {
-          along.resize(n * width);
-          kernels.columns_to_rows(at.direction->values.data(), at.direction->stride, outputs_, first, n,
-                                  along.data(), width);
-          kernels.add_scaled(rows.data(), at.alpha, along.data(), along.size());
-        }
-        Relaxation best;
-        std::vector<Index> on;
-        for (std::size_t p = first; p < first + n; ++p) {
-          double* const u = rows.data() + (p - first) * width;
-          const auto gold = on_.at(p);
-          double loss = 0.0, costs = unit * static_cast<double>(gold.size());
-          for (std::size_t a = 0; a < gold.size(); ++a) {
-            loss -= u[gold[a]];
-            for (std::size_t b = a + 1; b < gold.size(); ++b) loss -= v(gold[a], gold[b]);
-          }
-          const auto add_cost = [&](double sign) {
-            for (std::size_t k = 0; k < outputs_; ++k) u[k] += sign * unit;
-            for (const Index k : gold) u[k] -= sign * 2.0 * unit;
-          };
-          add_cost(1.0);
-          best.solve(u, v, false);
-          add_cost(-1.0);
-          on.clear();
-          for (Index k = 0; k < outputs_; ++k) {
-            if (residual != nullptr) residual->column(k)[p] = best.x[k];
-            if (best.x[k] == 0.0) continue;
-            on.push_back(k);
-            loss += u[k] * best.x[k];
-            costs += unit * best.x[k] * (std::ranges::binary_search(gold, k) ? -1.0 : 1.0);
-          }
-          if (residual != nullptr)
-            for (const Index k : gold) residual->column(k)[p] -= 1.0;
-          for (std::size_t a = 0; a < on.size(); ++a)
-            for (std::size_t b = a + 1; b < on.size(); ++b) {
-              const double weight = v(on[a], on[b]), z = pair_value(weight, best.x[on[a]], best.x[on[b]]);
-              loss += weight * z;
-              part[pair_index(outputs_, on[a], on[b])] += z;
+  /// Maximises cost + score over relaxed structures x and z (both labels on). The cost is the number of wrong
+  /// labels, or their share of K. For a relaxed structure it is linear, like the score.
+  Sums maximise(const ScorePoint& at, Cost cost, Residual* residual,
+                const Parallel& parallel) const override {
+    const PairScores v(outputs_, at);
+    const std::size_t extras = extra_weights(), width = padded(outputs_);
+    const double unit = cost == Cost::kHammingMean ? 1.0 / static_cast<double>(outputs_) : 1.0;
+    // The expected extra weights, then loss and cost.
+    std::vector<double> sums(extras + 2);
+    sum_chunks(
+        parallel, chunk_begin_.size() - 1, sums.size(), sums.data(), [&](std::size_t chunk, double* part) {
+          const std::size_t first = chunk_begin_[chunk], n = chunk_begin_[chunk + 1] - first;
+          AlignedVector<double> rows(n * width);
+          make_rows(at, outputs_, first, n, rows.data());
+          Relaxation best;
+          std::vector<Index> on;
+          for (std::size_t p = first; p < first + n; ++p) {
+            double* const u = rows.data() + (p - first) * width;
+            const auto gold = on_.at(p);
+            double loss = 0.0, costs = unit * static_cast<double>(gold.size());
+            for (std::size_t a = 0; a < gold.size(); ++a) {
+              loss -= u[gold[a]];
+              for (std::size_t b = a + 1; b < gold.size(); ++b) loss -= v(gold[a], gold[b]);
             }
-          part[extras] += loss + costs;
-          part[extras + 1] += costs;
-        }
-      });
-  if (residual != nullptr) {
-    const std::vector<double> gold = gold_extra(parallel);
-    for (std::size_t e = 0; e < extras; ++e) residual->extra[e] = sums[e] - gold[e];
-  }
-  return {sums[extras], sums[extras + 1]};
-}
-
-void LabelsOracle::decode(const Scores& scores, Decoding, std::span<Index> outputs,
-                          const Parallel& parallel) const {
-  const PairScores v(outputs_, {scores});
-  parallel.for_each(chunk_begin_.size() - 1, [&](std::size_t chunk) {
-    Relaxation best;
-    std::vector<double> unary(outputs_);
-    for (std::size_t p = chunk_begin_[chunk]; p < chunk_begin_[chunk + 1]; ++p) {
-      for (Index k = 0; k < outputs_; ++k) unary[k] = scores.column(k)[p];
-      best.solve(unary.data(), v, true);
-      for (Index k = 0; k < outputs_; ++k) outputs[p * outputs_ + k] = best.x[k] == 1.0 ? 1 : 0;
+            const auto add_cost = [&](double sign) {
+              for (std::size_t k = 0; k < outputs_; ++k) u[k] += sign * unit;
+              for (const Index k : gold) u[k] -= sign * 2.0 * unit;
+            };
+            add_cost(1.0);
+            best.solve(u, v, false);
+            add_cost(-1.0);
+            on.clear();
+            for (Index k = 0; k < outputs_; ++k) {
+              if (residual != nullptr) residual->column(k)[p] = best.x[k];
+              if (best.x[k] == 0.0) continue;
+              on.push_back(k);
+              loss += u[k] * best.x[k];
+              costs += unit * best.x[k] * (std::ranges::binary_search(gold, k) ? -1.0 : 1.0);
+            }
+            if (residual != nullptr)
+              for (const Index k : gold) residual->column(k)[p] -= 1.0;
+            for (std::size_t a = 0; a < on.size(); ++a)
+              for (std::size_t b = a + 1; b < on.size(); ++b) {
+                const double weight = v(on[a], on[b]), z = pair_value(weight, best.x[on[a]], best.x[on[b]]);
+                loss += weight * z;
+                part[label_pair(outputs_, on[a], on[b])] += z;
+              }
+            part[extras] += loss + costs;
+            part[extras + 1] += costs;
+          }
+        });
+    if (residual != nullptr) {
+      const std::vector<double> gold = gold_extra(parallel);
+      for (std::size_t e = 0; e < extras; ++e) residual->extra[e] = sums[e] - gold[e];
     }
-  });
-}
+    return {sums[extras], sums[extras + 1]};
+  }
+
+  double max_flops(const ScorePoint&) const override {
+    return 2.0 * static_cast<double>(positions()) * static_cast<double>(outputs_ + extra_weights());
+  }
+  Shape shape() const override { return Shape::kLabels; }
+  /// Starts from the relaxed solution, whose values are 0, 1/2 or 1. Labels at 1/2 are decided in ascending
+  /// order: a label is on if that raises the score given those decided before. Both decodings are the same.
+  /// outputs.size() == positions() * outputs().
+  void decode(const Scores& scores, Decoding, std::span<Index> outputs,
+              const Parallel& parallel) const override {
+    const PairScores v(outputs_, {scores});
+    parallel.for_each(chunk_begin_.size() - 1, [&](std::size_t chunk) {
+      Relaxation best;
+      std::vector<double> unary(outputs_);
+      for (std::size_t p = chunk_begin_[chunk]; p < chunk_begin_[chunk + 1]; ++p) {
+        for (Index k = 0; k < outputs_; ++k) unary[k] = scores.column(k)[p];
+        best.solve(unary.data(), v, true);
+        for (Index k = 0; k < outputs_; ++k) outputs[p * outputs_ + k] = best.x[k] == 1.0 ? 1 : 0;
+      }
+    });
+  }
+
+ private:
+  /// The pair weights as a full matrix, and the largest gain and loss that they can bring to each label.
+  struct PairScores {
+    PairScores(std::size_t count, const ScorePoint& at)
+        : labels(count), weight(count * count, 0.0), gain(count, 0.0), loss(count, 0.0) {
+      for (std::size_t a = 0, e = 0; a < labels; ++a)
+        for (std::size_t b = a + 1; b < labels; ++b, ++e) {
+          const double v =
+              at.base.extra[e] + (at.direction != nullptr ? at.alpha * at.direction->extra[e] : 0.0);
+          weight[a * labels + b] = weight[b * labels + a] = v;
+          for (const std::size_t k : {a, b}) (v > 0.0 ? gain : loss)[k] += v;
+        }
+    }
+    double operator()(std::size_t a, std::size_t b) const { return weight[a * labels + b]; }
+
+    std::size_t labels;
+    std::vector<double> weight, gain, loss;
+  };
+  /// The relaxed structure of one position. First come the labels that are decided whatever the others are. A
+  /// label is off if even all undecided gains cannot make its score positive, and on if even all undecided
+  /// losses cannot make it negative. The flow finds the others.
+  struct Relaxation {
+    std::vector<double> x, gain, loss;
+    std::vector<Index> queue, open;
+    PairwiseProblem core;
+    std::vector<double> core_x;
+
+    void solve(const double* unary, const PairScores& v, bool integral) {
+      constexpr double kOpen = 0.5;
+      x.assign(v.labels, kOpen);
+      gain.resize(v.labels);
+      loss.resize(v.labels);
+      queue.clear();
+      for (std::size_t k = 0; k < v.labels; ++k) {
+        gain[k] = unary[k] + v.gain[k];
+        loss[k] = unary[k] + v.loss[k];
+        queue.push_back(static_cast<Index>(k));
+      }
+      for (std::size_t q = 0; q < queue.size(); ++q) {
+        const Index k = queue[q];
+        if (x[k] != kOpen || (gain[k] > 0.0 && loss[k] < 0.0)) continue;
+        const bool off = gain[k] <= 0.0;
+        x[k] = off ? 0.0 : 1.0;
+        for (std::size_t l = 0; l < v.labels; ++l) {
+          const double weight = v(k, l);
+          if (weight == 0.0 || x[l] != kOpen) continue;
+          const bool bound_gain = (weight > 0.0) == off;
+          double& bound = bound_gain ? gain[l] : loss[l];
+          bound += off ? -weight : weight;
+          if (bound_gain ? bound <= 0.0 : bound >= 0.0) queue.push_back(static_cast<Index>(l));
+        }
+      }
+      open.clear();
+      for (std::size_t k = 0; k < v.labels; ++k)
+        if (x[k] == kOpen) open.push_back(static_cast<Index>(k));
+      if (open.empty()) return;
+      core.unary.clear();
+      core.pairs.clear();
+      for (std::size_t i = 0; i < open.size(); ++i) {
+        double own = unary[open[i]];
+        for (std::size_t l = 0; l < v.labels; ++l)
+          if (x[l] == 1.0) own += v(open[i], l);
+        core.unary.push_back(own);
+        for (std::size_t j = i + 1; j < open.size(); ++j)
+          if (const double weight = v(open[i], open[j]); weight != 0.0)
+            core.pairs.push_back({static_cast<Index>(i), static_cast<Index>(j), weight});
+      }
+      solve_relaxation(core, core_x);
+      if (integral) round_halves(core, core_x);
+      for (std::size_t i = 0; i < open.size(); ++i) x[open[i]] = core_x[i];
+    }
+  };
+
+  Index outputs_;
+  std::vector<Index> begin_, chunk_begin_;  ///< boundaries of instances and of their chunks; positions are
+                                            ///< instances (core/base/sum.h)
+  LabelSets on_;
+};
+}  // namespace
 
 OracleInfo labels_info() {
   const auto pair = [](std::size_t weight, const Dataset& data) -> std::vector<std::string> {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <set>
 #include <vector>
@@ -12,10 +11,9 @@
 #include "core/base/random.h"
 #include "core/kernels/kernel_table.h"
 #include "core/kernels/test_instruction_sets.h"
-#include "oracles/candidates.h"
 #include "oracles/chain/chain.h"
 #include "oracles/test_chains.h"
-#include "oracles/tree.h"
+#include "oracles/test_exact.h"
 
 namespace proxbench {
 namespace {
@@ -46,7 +44,7 @@ Case trees(std::vector<Index> parents, bool flat) {
     out.data.gold.push_back(k);
     out.data.begin.push_back(static_cast<Index>(out.data.gold.size()));
   }
-  out.oracle = std::make_unique<TreeOracle>(out.data);
+  out.oracle = test::make_exact("tree", out.data);
   return out;
 }
 
@@ -60,7 +58,7 @@ Case groups(const std::vector<Index>& sizes) {
     out.data.begin.push_back(first + size);
   }
   out.data.vocabulary = std::make_shared<Vocabulary>(Vocabulary{{}, {"best"}});
-  out.oracle = std::make_unique<CandidatesOracle>(out.data);
+  out.oracle = test::make_exact("candidates", out.data);
   return out;
 }
 
@@ -183,7 +181,6 @@ TEST(MaxOracle, FindsTheLargestOfAllStructures) {
 }
 
 TEST(MaxOracle, HasNoValueWhereScoresOverflow) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   for (const Case& at : all_cases())
     for (const double wrong : {kInfinity, -kInfinity, std::nan("")}) {
       SCOPED_TRACE(at.name);

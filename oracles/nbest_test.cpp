@@ -11,9 +11,8 @@
 
 #include "core/base/random.h"
 #include "core/kernels/test_instruction_sets.h"
-#include "oracles/candidates.h"
 #include "oracles/chain/chain.h"
-#include "oracles/tree.h"
+#include "oracles/test_exact.h"
 
 namespace proxbench {
 namespace {
@@ -156,7 +155,8 @@ TEST(TreeNbest, AreTheBestLeaves) {
   Dataset data = sequences(8, std::vector<Index>(kDocuments, 1));
   data.hierarchy = std::make_shared<Hierarchy>(parents);
   data.gold.assign(kDocuments, 1);
-  const TreeOracle oracle(data);
+  const auto made_oracle = test::make_exact("tree", data);
+  const ExactOracle& oracle = *made_oracle;
   Scores scores = Scores::collapsed(8, kDocuments, 0);
   Random random(5);
   for (const Index k : {0u, 2u, 4u, 5u, 7u}) {
@@ -177,7 +177,7 @@ TEST(TreeNbest, AreTheBestLeaves) {
       }
       std::sort(expected.begin(), expected.end());
       NbestOracle::List list;
-      oracle.nbest(scores, i, n, list, *work);
+      oracle.nbest()->nbest(scores, i, n, list, *work);
       ASSERT_EQ(list.score.size(), std::min<std::size_t>(n, 5));
       EXPECT_EQ(list.outputs[0], decoded[i]);
       for (std::size_t r = 0; r < list.score.size(); ++r) {
@@ -190,14 +190,15 @@ TEST(TreeNbest, AreTheBestLeaves) {
 TEST(CandidatesNbest, AreTheCandidatesByScore) {
   Dataset data = sequences(1, {4, 1, 3});
   data.gold = {0, kNoOutput, kNoOutput, kNoOutput, 0, 0, kNoOutput, kNoOutput};
-  const CandidatesOracle oracle(data);
+  const auto made_oracle = test::make_exact("candidates", data);
+  const ExactOracle& oracle = *made_oracle;
   Scores scores(1, oracle.positions(), 0);
   const std::vector<double> score{1.0, 3.0, -2.0, 3.0, 7.0, 0.5, 0.25, 9.0};
   std::copy(score.begin(), score.end(), scores.column(0));
   const auto work = oracle.make_workspace();
   const auto candidates = [&](Index instance, std::size_t n) {
     NbestOracle::List list;
-    oracle.nbest(scores, instance, n, list, *work);
+    oracle.nbest()->nbest(scores, instance, n, list, *work);
     const std::size_t size = data.begin[instance + 1] - data.begin[instance];
     std::vector<std::size_t> out;
     for (std::size_t r = 0; r < list.score.size(); ++r) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace proxbench {
 namespace {
@@ -25,7 +24,7 @@ class Flow {
   void run(std::size_t source, std::size_t sink) {
     while (reach(source), depth_[sink] != kNone) {
       next_ = first_;
-      while (push(source, sink, std::numeric_limits<double>::infinity()) > 0.0) {
+      while (push(source, sink, kInfinity) > 0.0) {
       }
     }
   }

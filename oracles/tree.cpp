@@ -1,13 +1,19 @@
-#include "oracles/tree.h"
-
+/// The tree oracle: hierarchical classification (Zhong et al. 2014, section 6.2 and appendix D.2). An
+/// instance is one position. Its structure is a leaf y of the data's hierarchy, with probability
+///
+///     p(y|x) = exp( sum of s(k) over the nodes k on y's path ) / Z
+///
+/// Without a hierarchy all outputs are leaves side by side, which gives multiclass and binary logistic
+/// regression. If these are few, nothing is collapsed.
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <string>
+#include <memory>
 
 #include "core/base/error.h"
 #include "core/base/sum.h"
+#include "core/data/hierarchy.h"
 #include "core/kernels/kernel_sets.h"
+#include "oracles/choice_oracle.h"
 #include "oracles/oracles.h"
 #include "oracles/tree_kernels.h"
 
@@ -20,380 +26,432 @@ namespace {
 /// Documents per task.
 constexpr std::size_t kTask = 2 * kTreeLanes;
 
-}  // namespace
+/// Inference on the collapsed tree. It visits only "touched" nodes: those with a column in the scores, and
+/// their ancestors. All leaves whose nearest touched ancestor is the same node have the same score, so they
+/// are counted instead of visited. The scores of paths go downwards, the marginals upwards. Probabilities are
+/// formed relative to the best leaf of all, so nothing overflows, and what underflows is below e^-708 of the
+/// total.
+///
+/// The residual has one column for each touched node. Then come columns for the root and for each touched
+/// node that is not a leaf. They hold the probability of one of the node's own leaves, that is, those whose
+/// nearest touched node it is. An untouched node shares the column of its nearest touched ancestor,
+/// multiplied by the number of its leaves.
+class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
+ public:
+  /// Up to this many labels side by side each have a column in scores and residuals, as in a chain. Full
+  /// gradients are then several times faster than from rows of jumps (solvers/RESULTS.md, "Labels side by
+  /// side").
+  static constexpr Index kMostSideBySide = 512;
 
-/// The touched nodes in preorder, after entry 0: the root, which is not an output.
-struct TreeOracle::Collapsed {
-  using Node = TreeNode;
-  std::vector<Node> nodes;
-  std::vector<Index> entry;  ///< size K: the nearest touched node at or above an output
-  double alpha;
-
-  TreeNodes view() const { return {nodes.data(), nodes.size(), alpha}; }
-};
-
-/// The numbers of one task's documents, kTreeLanes for each entry.
-struct TreeOracle::Block {
-  AlignedVector<double> path;  ///< scores of paths; weights of nodes on the way up
-  AlignedVector<double> leaf;  ///< weight of one of an entry's own leaves, relative to that of the best leaf
-  alignas(64) double best[kTreeLanes];
-  alignas(64) double partition[kTreeLanes];  ///< sum of the weights of all leaves
-
-  static Block& mine(std::size_t entries) {
-    static thread_local Block block;
-    block.path.resize(entries * kTreeLanes);
-    block.leaf.resize(entries * kTreeLanes);
-    return block;
-  }
-
-  TreeDocuments documents(std::size_t first, std::size_t lanes) {
-    return {first, lanes, path.data(), leaf.data(), best, partition};
-  }
-};
-
-/// The messages of a point: for each touched node, the probability of one of its own leaves.
-struct TreeOracle::Kept final : Messages {
-  std::size_t bytes() const override {
-    return sizeof(double) * values.size() + sizeof(Index) * (entry.size() + column.size()) + touched.size();
-  }
-  std::vector<Index> entry;   ///< Collapsed::entry
-  std::vector<char> touched;  ///< size K
-  std::vector<Index> column;  ///< of each touched node; kNone if it has no leaves of its own
-  std::size_t stride = 0;
-  AlignedVector<double> values;
-
-  void lay_out(const Collapsed& tree, std::size_t positions) {
-    entry = tree.entry;
-    touched.assign(entry.size(), 0);
-    for (std::size_t i = 1; i < tree.nodes.size(); ++i) touched[tree.nodes[i].output] = 1;
-    stride = padded(positions);
-    column.assign(tree.nodes.size(), Hierarchy::kNone);
-    Index columns = 0;
-    for (std::size_t i = 0; i < column.size(); ++i)
-      if (tree.nodes[i].rest > 0) column[i] = columns++;
-    values.resize(columns * stride);
-  }
-  double* find(std::size_t i) {
-    return column[i] == Hierarchy::kNone ? nullptr : values.data() + column[i] * stride;
-  }
-  /// The column of the nearest touched node at or above `output`, or of the root if that is kNone.
-  const double* find_above(Index output) const {
-    return values.data() + column[output == Hierarchy::kNone ? 0 : entry[output]] * stride;
-  }
-};
-
-TreeOracle::TreeOracle(const Dataset& data)
-    : ChoiceOracle(data, "tree oracle: a gold output is unknown"), tree_(data.hierarchy) {
-  if (data.outputs() == 0) throw Error("tree oracle: no outputs");
-  if (tree_ == nullptr) tree_ = std::make_shared<Hierarchy>(Hierarchy::flat(data.outputs()));
-  if (tree_->nodes() != data.outputs())
-    throw Error("tree oracle: hierarchy of " + std::to_string(tree_->nodes()) + " nodes for " +
-                std::to_string(data.outputs()) + " outputs");
-  for (std::size_t i = 0; i + 1 < begin_.size(); ++i)
-    if (begin_[i + 1] - begin_[i] != 1)
-      throw Error("tree oracle: instance " + std::to_string(i) + " has " +
-                  std::to_string(begin_[i + 1] - begin_[i]) + " positions, expected 1");
-  for (std::size_t p = 0; p < gold_.size(); ++p) {
-    if (gold_[p] >= outputs())
-      gold_known_ = false;
-    else if (!tree_->leaf(gold_[p]))
-      throw Error("tree oracle: instance " + std::to_string(p) + " has output " + std::to_string(gold_[p]) +
-                  ", expected a leaf of the hierarchy");
-  }
-  side_by_side_ = tree_->leaves() == outputs() && outputs() <= kMostSideBySide;
-  path_begin_.push_back(0);
-  for (Index k = 0; k < outputs(); ++k) {
-    if (tree_->leaf(k)) {
-      for (Index node = k; node != Hierarchy::kNone; node = tree_->parent(node)) path_.push_back(node);
-      leaves_.push_back(k);
-      std::reverse(path_.begin() + static_cast<std::ptrdiff_t>(path_begin_.back()), path_.end());
-    } else {
-      inner_.push_back(k);
+  /// Takes the hierarchy and the gold leaves. Throws Error if there is no output, if an instance does not
+  /// have exactly one position, or if a gold output is not a leaf of the hierarchy.
+  explicit TreeOracle(const Dataset& data)
+      : ChoiceOracle(data, "tree oracle: a gold output is unknown"), tree_(data.hierarchy) {
+    if (data.outputs() == 0) throw Error("tree oracle: no outputs");
+    if (tree_ == nullptr) tree_ = std::make_shared<Hierarchy>(Hierarchy::flat(data.outputs()));
+    if (tree_->nodes() != data.outputs())
+      throw Error("tree oracle: hierarchy of ", tree_->nodes(), " nodes for ", data.outputs(), " outputs");
+    for (std::size_t i = 0; i + 1 < begin_.size(); ++i)
+      if (begin_[i + 1] - begin_[i] != 1)
+        throw Error("tree oracle: instance ", i, " has ", begin_[i + 1] - begin_[i],
+                    " positions, expected 1");
+    for (std::size_t p = 0; p < gold_.size(); ++p) {
+      if (gold_[p] >= outputs())
+        gold_known_ = false;
+      else if (!tree_->leaf(gold_[p]))
+        throw Error("tree oracle: instance ", p, " has output ", gold_[p],
+                    ", expected a leaf of the hierarchy");
     }
-    path_begin_.push_back(path_.size());
-  }
-}
-
-TreeOracle::Collapsed TreeOracle::collapse(const ScorePoint& at, const Kept* kept) const {
-  const Index n = outputs();
-  const auto base = [&](Index k) { return at.base.find(k); };
-  const auto change = [&](Index k) { return at.direction != nullptr ? at.direction->find(k) : nullptr; };
-  // Outputs with a column, those touched when messages were kept, and their ancestors.
-  std::vector<char> touched(n, 0);
-  for (Index k = n; k-- > 0;) {
-    if (!touched[k])
-      touched[k] = base(k) != nullptr || change(k) != nullptr || (kept != nullptr && kept->touched[k]);
-    if (touched[k] && tree_->parent(k) != Hierarchy::kNone) touched[tree_->parent(k)] = 1;
-  }
-
-  Collapsed out;
-  out.alpha = at.alpha;
-  out.entry.resize(n);
-  using Node = Collapsed::Node;
-  out.nodes.push_back(Node{0, Hierarchy::kNone, nullptr, nullptr, 0.0, Hierarchy::kNone});
-  for (Index k = 0; k < n; ++k) {
-    const Index above = tree_->parent(k) == Hierarchy::kNone ? 0 : out.entry[tree_->parent(k)];
-    if (touched[k]) {
-      out.entry[k] = static_cast<Index>(out.nodes.size());
-      out.nodes.push_back(Node{above, k, base(k), change(k), 0.0, Hierarchy::kNone});
-    } else {
-      out.entry[k] = above;
-    }
-    if (tree_->leaf(k)) {
-      Node& nearest = out.nodes[out.entry[k]];
-      nearest.rest += 1.0;
-      if (nearest.first_leaf == Hierarchy::kNone) nearest.first_leaf = k;
+    side_by_side_ = tree_->leaves() == outputs() && outputs() <= kMostSideBySide;
+    path_begin_.push_back(0);
+    for (Index k = 0; k < outputs(); ++k) {
+      if (tree_->leaf(k)) {
+        for (Index node = k; node != Hierarchy::kNone; node = tree_->parent(node)) path_.push_back(node);
+        leaves_.push_back(k);
+        std::reverse(path_.begin() + static_cast<std::ptrdiff_t>(path_begin_.back()), path_.end());
+      } else {
+        inner_.push_back(k);
+      }
+      path_begin_.push_back(path_.size());
     }
   }
-  return out;
-}
 
-/// Lays out the residual: one column for each touched node, then, for every entry that is not a leaf,
-/// starting with the root, the probability of one of its own leaves. Outputs without a column of their own
-/// share the latter. Returns each entry's column of the second kind, or kNoColumn. Labels side by side only
-/// have columns of their own.
-std::vector<Index> TreeOracle::lay_out(const Collapsed& tree, std::size_t positions,
-                                       Residual& residual) const {
-  residual.stride = padded(positions);
-  residual.gold = true;
-  Index columns = static_cast<Index>(tree.nodes.size()) - 1;
-  std::vector<Index> leaf_column(tree.nodes.size(), Residual::kNoColumn);
-  if (side_by_side_) {
+  const CollapsedOutputs* collapsed() const override { return side_by_side_ ? nullptr : this; }
+  std::span<const Index> gold_outputs(Index position) const override { return path_of(gold_[position]); }
+
+  double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override {
+    return infer_on(gold_, at, residual, parallel);
+  }
+
+  double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
+                    const Parallel& parallel) const override {
+    std::vector<Index> gold(instances.size());
+    for (std::size_t i = 0; i < instances.size(); ++i) gold[i] = gold_[instances[i]];
+    return infer_on(gold, at, residual, parallel);
+  }
+
+  void expectation(Index, const double* beliefs, double* rows, std::span<double>) const override {
+    std::fill(rows, rows + padded(outputs()), 0.0);
+    for (std::size_t i = 0; i < leaves_.size(); ++i) rows[leaves_[i]] = beliefs[i];
+    for (Index k = outputs(); k-- > 0;)
+      if (tree_->parent(k) != Hierarchy::kNone) rows[tree_->parent(k)] += rows[k];
+  }
+
+  /// Keeps, for each touched node that has leaves of its own, the probability of one of them: one number per
+  /// document. A derivative needs no exponentials. Its residual has own columns for the outputs of the point
+  /// and of the direction, and is laid out like that of infer().
+  double infer_and_keep(const ScorePoint& at, Residual& residual, std::unique_ptr<Messages>& kept,
+                        const Parallel& parallel) const override {
+    if (kept == nullptr) kept = std::make_unique<Kept>();
+    return infer_on(gold_, at, &residual, parallel, static_cast<Kept*>(kept.get()));
+  }
+
+  void derivative(const Messages& at, const Scores& direction, Residual& out,
+                  const Parallel& parallel) const override {
+    // Works on the tree collapsed for both the point and the direction. If only the direction touches a node,
+    // its leaves have the same probability as those of the nearest node above that the point touches.
+    require_gold();
+    const Kept& kept = static_cast<const Kept&>(at);
+    const Collapsed tree = collapse({direction}, &kept);
+    const std::size_t entries = tree.nodes.size();
+    const std::vector<Index> leaf_column = lay_out(tree, gold_.size(), out);
+    out.gold = false;
+    std::vector<const double*> leaf(entries, nullptr);
+    std::vector<double*> own(entries, nullptr), shared(entries, nullptr);
+    for (std::size_t i = 0; i < entries; ++i) {
+      if (tree.nodes[i].rest > 0) leaf[i] = kept.find_above(tree.nodes[i].output);
+      if (i > 0) own[i] = out.column(i - 1);
+      if (leaf_column[i] != Residual::kNoColumn) shared[i] = out.column(leaf_column[i]);
+    }
+    const TreeKernels& kernels = tree_kernels();
+    const Chunks chunks{gold_.size(), kTask};
+    parallel.for_each(chunks.count(), [&](std::size_t chunk) {
+      Block& block = Block::mine(entries);
+      for (std::size_t first = chunks.begin(chunk); first < chunks.end(chunk); first += kTreeLanes) {
+        const std::size_t lanes = padded(std::min(kTreeLanes, chunks.end(chunk) - first));
+        kernels.derivative(tree.view(), block.documents(first, lanes), leaf.data(), own.data(),
+                           shared.data());
+      }
+    });
+  }
+
+  /// Per document and column, one addition downwards and one upwards. The residual takes one more addition
+  /// and a product.
+  double inference_flops(const ScorePoint& at, bool residual) const override {
+    return (residual ? 4.0 : 2.0) * static_cast<double>(at.base.columns) * static_cast<double>(positions());
+  }
+  /// Rows of jumps: the entry of a node is the probability of one of its own leaves minus that of one of its
+  /// parent's own leaves, and minus 1 for the gold leaf. Only nonzero jumps are listed. Entry K is the
+  /// root's. expand() adds jumps on the way down the tree, then leaves on the way up.
+  std::size_t basis() const override { return outputs() + std::size_t{1}; }
+  void compact_rows(const Residual& residual, CompactRows& rows, const Parallel& parallel) const override {
+    // The probability of a leaf jumps only at nodes with a nonzero score, and most nodes of most documents
+    // have none.
+    // The columns of leaf probabilities for each touched node and the root. For a touched leaf, R is its own
+    // probability, minus 1 if it is gold.
+    struct Source {
+      Index output;
+      const double *here, *above;
+    };
+    std::vector<Source> sources;
+    std::vector<const double*> of(outputs(), nullptr);
+    Index columns = 0;  // own columns come first
+    for (Index k = 0; k < outputs(); ++k) columns += residual.owns(k);
+    const double* root = residual.column(columns++);
+    for (Index k = 0; k < outputs(); ++k) {
+      const double* above = tree_->parent(k) == Hierarchy::kNone ? root : of[tree_->parent(k)];
+      if (!residual.owns(k)) {
+        of[k] = above;
+        continue;
+      }
+      of[k] = tree_->leaf(k) ? residual.column(residual.column_of[k]) : residual.column(columns++);
+      sources.push_back({k, of[k], above});
+    }
+
+    const std::size_t positions = gold_.size();
+    const Chunks chunks{positions, kTask};
+    std::vector<std::vector<CompactRows::Entry>> parts(chunks.count());
+    rows.begin.assign(positions + 1, 0);
+    parallel.for_each(chunks.count(), [&](std::size_t chunk) {
+      std::vector<CompactRows::Entry> found[kTask];
+      const std::size_t first = chunks.begin(chunk), count = chunks.end(chunk) - first;
+      for (const Source& source : sources)
+        for (std::size_t l = 0; l < count; ++l) {
+          const double jump = source.here[first + l] - source.above[first + l];
+          if (jump != 0.0) found[l].push_back({source.output, jump});
+        }
+      for (std::size_t l = 0; l < count; ++l) {
+        found[l].push_back({outputs(), root[first + l]});
+        const Index gold = gold_[first + l];
+        if (residual.gold && !residual.owns(gold)) found[l].push_back({gold, -1.0});
+        rows.begin[first + l + 1] = found[l].size();
+        parts[chunk].insert(parts[chunk].end(), found[l].begin(), found[l].end());
+      }
+    });
+    for (std::size_t p = 0; p < positions; ++p) rows.begin[p + 1] += rows.begin[p];
+    rows.entry.resize(rows.begin[positions]);
+    parallel.for_each(chunks.count(), [&](std::size_t chunk) {
+      std::ranges::copy(parts[chunk],
+                        rows.entry.begin() + static_cast<std::ptrdiff_t>(rows.begin[chunks.begin(chunk)]));
+    });
+  }
+
+  void expand(double* rows) const override {
+    tree_kernels().expand(tree_->parents().data(), outputs(), inner_.data(), inner_.size(), rows);
+  }
+
+  /// One addition per document and node, and one comparison per leaf.
+  double max_flops(const ScorePoint&) const override {
+    return 2.0 * static_cast<double>(outputs()) * static_cast<double>(positions());
+  }
+  InstanceMaxOracle::Value value_of(Index instance, Cost, const double* scores, std::span<const double>,
+                                    std::span<const Index> outputs) const override {
+    if (outputs[0] >= this->outputs() || !tree_->leaf(outputs[0]))
+      throw Error("instance ", instance, ": found node ", outputs[0], ", expected a leaf of the tree");
+    if (outputs[0] == gold_[instance]) return {0.0, 0.0};
+    double score = 0.0;
+    for (const Index k : path_of(outputs[0])) score += scores[k];
+    for (const Index k : path_of(gold_[instance])) score -= scores[k];
+    return {1.0 + score, 1.0};
+  }
+
+  std::span<const Index> outputs_on(Index output) const override { return path_of(output); }
+  void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
+                      const Parallel& parallel) const override {
+    require_gold();
+    const Collapsed tree = collapse({scores});
+    const Chunks chunks{gold_.size(), kTreeLanes};
+    parallel.for_each(chunks.count(), [&](std::size_t chunk) {
+      Block& block = Block::mine(tree.nodes.size());
+      const std::size_t first = chunks.begin(chunk), count = chunks.end(chunk) - first, lanes = padded(count);
+      const TreeDocuments documents = block.documents(first, lanes);
+      tree_kernels().walk_down(tree.view(), documents);
+      tree_kernels().weigh(tree.view(), documents, false);
+      for (std::size_t l = 0; l < count; ++l) {
+        // Relative to the gold leaf's score, so that scores common to all leaves cancel.
+        const double gold = block.path[tree.entry[gold_[first + l]] * kTreeLanes + l];
+        double expected = 0.0;
+        for (std::size_t i = 0; i < tree.nodes.size(); ++i)
+          if (tree.nodes[i].rest > 0)
+            expected +=
+                tree.nodes[i].rest * block.leaf[i * kTreeLanes + l] * (block.path[i * kTreeLanes + l] - gold);
+        InstanceTerms& out = terms[first + l];
+        out.log_gold = (gold - block.best[l]) - std::log(block.partition[l]);
+        out.entropy = -out.log_gold - expected / block.partition[l];
+      }
+    });
+  }
+
+  /// Both decodings return the most probable leaf. Among equal ones, the first.
+  void decode(const Scores& scores, Decoding, std::span<Index> outputs,
+              const Parallel& parallel) const override {
+    const Collapsed tree = collapse({scores});
+    const Chunks chunks{gold_.size(), kTreeLanes};
+    parallel.for_each(chunks.count(), [&](std::size_t chunk) {
+      Block& block = Block::mine(tree.nodes.size());
+      const std::size_t first = chunks.begin(chunk), count = chunks.end(chunk) - first;
+      tree_kernels().walk_down(tree.view(), block.documents(first, padded(count)));
+      for (std::size_t l = 0; l < count; ++l) {
+        Index best = Hierarchy::kNone;
+        for (std::size_t i = 0; i < tree.nodes.size(); ++i)
+          if (tree.nodes[i].rest > 0 && block.path[i * kTreeLanes + l] == block.best[l])
+            best = std::min(best, tree.nodes[i].first_leaf);
+        outputs[first + l] = best;
+      }
+    });
+  }
+
+ private:
+  /// The touched nodes in preorder, after entry 0: the root, which is not an output.
+  struct Collapsed {
+    using Node = TreeNode;
+    std::vector<Node> nodes;
+    std::vector<Index> entry;  ///< size K: the nearest touched node at or above an output
+    double alpha;
+
+    TreeNodes view() const { return {nodes.data(), nodes.size(), alpha}; }
+  };
+  /// The numbers of one task's documents, kTreeLanes for each entry.
+  struct Block {
+    AlignedVector<double> path;  ///< scores of paths; weights of nodes on the way up
+    AlignedVector<double>
+        leaf;  ///< weight of one of an entry's own leaves, relative to that of the best leaf
+    alignas(64) double best[kTreeLanes];
+    alignas(64) double partition[kTreeLanes];  ///< sum of the weights of all leaves
+
+    static Block& mine(std::size_t entries) {
+      static thread_local Block block;
+      block.path.resize(entries * kTreeLanes);
+      block.leaf.resize(entries * kTreeLanes);
+      return block;
+    }
+
+    TreeDocuments documents(std::size_t first, std::size_t lanes) {
+      return {first, lanes, path.data(), leaf.data(), best, partition};
+    }
+  };
+  /// The messages of a point: for each touched node, the probability of one of its own leaves.
+  struct Kept final : Messages {
+    std::size_t bytes() const override {
+      return sizeof(double) * values.size() + sizeof(Index) * (entry.size() + column.size()) + touched.size();
+    }
+    std::vector<Index> entry;   ///< Collapsed::entry
+    std::vector<char> touched;  ///< size K
+    std::vector<Index> column;  ///< of each touched node; kNone if it has no leaves of its own
+    std::size_t stride = 0;
+    AlignedVector<double> values;
+
+    void lay_out(const Collapsed& tree, std::size_t positions) {
+      entry = tree.entry;
+      touched.assign(entry.size(), 0);
+      for (std::size_t i = 1; i < tree.nodes.size(); ++i) touched[tree.nodes[i].output] = 1;
+      stride = padded(positions);
+      column.assign(tree.nodes.size(), Hierarchy::kNone);
+      Index columns = 0;
+      for (std::size_t i = 0; i < column.size(); ++i)
+        if (tree.nodes[i].rest > 0) column[i] = columns++;
+      values.resize(columns * stride);
+    }
+    double* find(std::size_t i) {
+      return column[i] == Hierarchy::kNone ? nullptr : values.data() + column[i] * stride;
+    }
+    /// The column of the nearest touched node at or above `output`, or of the root if that is kNone.
+    const double* find_above(Index output) const {
+      return values.data() + column[output == Hierarchy::kNone ? 0 : entry[output]] * stride;
+    }
+  };
+  /// The nodes from the top to this leaf. Inner nodes have no path stored, since on a deep tree that would
+  /// take quadratic memory.
+  std::span<const Index> path_of(Index leaf) const {
+    return {path_.data() + path_begin_[leaf], path_.data() + path_begin_[leaf + std::size_t{1}]};
+  }
+  std::size_t alternatives(Index) const override { return leaves_.size(); }
+  std::size_t number_of(std::span<const Index> structure) const override {
+    return static_cast<std::size_t>(std::ranges::lower_bound(leaves_, structure[0]) - leaves_.begin());
+  }
+  void write(std::size_t leaf, std::span<Index> structure) const override { structure[0] = leaves_[leaf]; }
+  void list_scores(const double* rows, std::size_t n, AlignedVector<double>& out) const override {
+    out.assign(rows, rows + outputs());  // first scores of nodes, then of paths, then of leaves only
+    for (Index k = 0; k < outputs(); ++k)
+      if (tree_->parent(k) != Hierarchy::kNone) out[k] += out[tree_->parent(k)];
+    for (std::size_t a = 0; a < n; ++a) out[a] = out[leaves_[a]];
+  }
+
+  Collapsed collapse(const ScorePoint& at, const Kept* kept = nullptr) const {
+    const Index n = outputs();
+    const auto base = [&](Index k) { return at.base.find(k); };
+    const auto change = [&](Index k) { return at.direction != nullptr ? at.direction->find(k) : nullptr; };
+    // Outputs with a column, those touched when messages were kept, and their ancestors.
+    std::vector<char> touched(n, 0);
+    for (Index k = n; k-- > 0;) {
+      if (!touched[k])
+        touched[k] = base(k) != nullptr || change(k) != nullptr || (kept != nullptr && kept->touched[k]);
+      if (touched[k] && tree_->parent(k) != Hierarchy::kNone) touched[tree_->parent(k)] = 1;
+    }
+
+    Collapsed out;
+    out.alpha = at.alpha;
+    out.entry.resize(n);
+    using Node = Collapsed::Node;
+    out.nodes.push_back(Node{0, Hierarchy::kNone, nullptr, nullptr, 0.0, Hierarchy::kNone});
+    for (Index k = 0; k < n; ++k) {
+      const Index above = tree_->parent(k) == Hierarchy::kNone ? 0 : out.entry[tree_->parent(k)];
+      if (touched[k]) {
+        out.entry[k] = static_cast<Index>(out.nodes.size());
+        out.nodes.push_back(Node{above, k, base(k), change(k), 0.0, Hierarchy::kNone});
+      } else {
+        out.entry[k] = above;
+      }
+      if (tree_->leaf(k)) {
+        Node& nearest = out.nodes[out.entry[k]];
+        nearest.rest += 1.0;
+        if (nearest.first_leaf == Hierarchy::kNone) nearest.first_leaf = k;
+      }
+    }
+    return out;
+  }
+
+  std::vector<Index> lay_out(const Collapsed& tree, std::size_t positions, Residual& residual) const {
+    // Lays out the residual: one column for each touched node, then, for every entry that is not a leaf,
+    // starting with the root, the probability of one of its own leaves. Outputs without a column of their own
+    // share the latter. Returns each entry's column of the second kind, or kNoColumn. Labels side by side
+    // only have columns of their own.
+    residual.stride = padded(positions);
+    residual.gold = true;
+    Index columns = static_cast<Index>(tree.nodes.size()) - 1;
+    std::vector<Index> leaf_column(tree.nodes.size(), Residual::kNoColumn);
+    if (side_by_side_) {
+      residual.resize_columns(columns);
+      return leaf_column;
+    }
+    residual.column_of.assign(outputs(), Residual::kNoColumn);
+    residual.share.assign(outputs(), 0.0);
+    for (std::size_t i = 0; i < tree.nodes.size(); ++i)
+      if (i == 0 || !tree_->leaf(tree.nodes[i].output)) leaf_column[i] = columns++;
+    for (Index k = 0; k < outputs(); ++k) {
+      const Index entry = tree.entry[k];
+      if (tree.nodes[entry].output == k) {
+        residual.column_of[k] = entry - 1;
+      } else {
+        residual.column_of[k] = leaf_column[entry];
+        residual.share[k] = static_cast<double>(tree_->leaves(k));
+      }
+    }
     residual.resize_columns(columns);
     return leaf_column;
   }
-  residual.column_of.assign(outputs(), Residual::kNoColumn);
-  residual.share.assign(outputs(), 0.0);
-  for (std::size_t i = 0; i < tree.nodes.size(); ++i)
-    if (i == 0 || !tree_->leaf(tree.nodes[i].output)) leaf_column[i] = columns++;
-  for (Index k = 0; k < outputs(); ++k) {
-    const Index entry = tree.entry[k];
-    if (tree.nodes[entry].output == k) {
-      residual.column_of[k] = entry - 1;
-    } else {
-      residual.column_of[k] = leaf_column[entry];
-      residual.share[k] = static_cast<double>(tree_->leaves(k));
+
+  double infer_on(std::span<const Index> gold, const ScorePoint& at, Residual* residual,
+                  const Parallel& parallel, Kept* kept = nullptr) const {
+    require_gold();
+    const Collapsed tree = collapse(at);
+    const std::size_t entries = tree.nodes.size();
+    std::vector<double*> kept_leaf(entries, nullptr);
+    if (kept != nullptr) {
+      kept->lay_out(tree, gold.size());
+      for (std::size_t i = 0; i < entries; ++i) kept_leaf[i] = kept->find(i);
     }
-  }
-  residual.resize_columns(columns);
-  return leaf_column;
-}
-
-double TreeOracle::infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const {
-  return infer_on(gold_, at, residual, parallel);
-}
-
-double TreeOracle::infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
-                              const Parallel& parallel) const {
-  std::vector<Index> gold(instances.size());
-  for (std::size_t i = 0; i < instances.size(); ++i) gold[i] = gold_[instances[i]];
-  return infer_on(gold, at, residual, parallel);
-}
-
-double TreeOracle::infer_on(std::span<const Index> gold, const ScorePoint& at, Residual* residual,
-                            const Parallel& parallel, Kept* kept) const {
-  require_gold();
-  const Collapsed tree = collapse(at);
-  const std::size_t entries = tree.nodes.size();
-  std::vector<double*> kept_leaf(entries, nullptr);
-  if (kept != nullptr) {
-    kept->lay_out(tree, gold.size());
-    for (std::size_t i = 0; i < entries; ++i) kept_leaf[i] = kept->find(i);
-  }
-  std::vector<double*> own(entries, nullptr), shared(entries, nullptr);
-  if (residual != nullptr) {
-    const std::vector<Index> leaf_column = lay_out(tree, gold.size(), *residual);
-    for (std::size_t i = 0; i < entries; ++i) {
-      if (i > 0) own[i] = residual->column(i - 1);
-      if (leaf_column[i] != Residual::kNoColumn) shared[i] = residual->column(leaf_column[i]);
-    }
-  }
-
-  const TreeKernels& kernels = tree_kernels();
-  const TreeNodes nodes = tree.view();
-  const Chunks chunks{gold.size(), kTask};
-  return sum_chunks(parallel, chunks.count(), [&](std::size_t chunk) {
-    double loss = 0.0;
-    Block& block = Block::mine(entries);
-    for (std::size_t first = chunks.begin(chunk); first < chunks.end(chunk); first += kTreeLanes) {
-      const std::size_t count = std::min(kTreeLanes, chunks.end(chunk) - first), lanes = padded(count);
-      const TreeDocuments documents = block.documents(first, lanes);
-      kernels.walk_down(nodes, documents);
-      for (std::size_t l = 0; l < count; ++l)
-        loss += block.best[l] - block.path[tree.entry[gold[first + l]] * kTreeLanes + l];
-      kernels.weigh(nodes, documents, residual != nullptr);
-      for (std::size_t l = 0; l < count; ++l) loss += std::log(block.partition[l]);
-      if (kept != nullptr) kernels.keep(nodes, documents, kept_leaf.data());
-      if (residual == nullptr) continue;
-
-      kernels.walk_up(nodes, documents, own.data(), shared.data());
-      for (std::size_t l = 0; l < count; ++l)
-        for (Index i = tree.entry[gold[first + l]]; i != 0; i = tree.nodes[i].parent)
-          own[i][first + l] -= 1.0;
-    }
-    return loss;
-  });
-}
-
-double TreeOracle::infer_and_keep(const ScorePoint& at, Residual& residual, std::unique_ptr<Messages>& kept,
-                                  const Parallel& parallel) const {
-  if (kept == nullptr) kept = std::make_unique<Kept>();
-  return infer_on(gold_, at, &residual, parallel, static_cast<Kept*>(kept.get()));
-}
-
-/// Works on the tree collapsed for both the point and the direction. If only the direction touches a node,
-/// its leaves have the same probability as those of the nearest node above that the point touches.
-void TreeOracle::derivative(const Messages& at, const Scores& direction, Residual& out,
-                            const Parallel& parallel) const {
-  require_gold();
-  const Kept& kept = static_cast<const Kept&>(at);
-  const Collapsed tree = collapse({direction}, &kept);
-  const std::size_t entries = tree.nodes.size();
-  const std::vector<Index> leaf_column = lay_out(tree, gold_.size(), out);
-  out.gold = false;
-  std::vector<const double*> leaf(entries, nullptr);
-  std::vector<double*> own(entries, nullptr), shared(entries, nullptr);
-  for (std::size_t i = 0; i < entries; ++i) {
-    if (tree.nodes[i].rest > 0) leaf[i] = kept.find_above(tree.nodes[i].output);
-    if (i > 0) own[i] = out.column(i - 1);
-    if (leaf_column[i] != Residual::kNoColumn) shared[i] = out.column(leaf_column[i]);
-  }
-  const TreeKernels& kernels = tree_kernels();
-  const Chunks chunks{gold_.size(), kTask};
-  parallel.for_each(chunks.count(), [&](std::size_t chunk) {
-    Block& block = Block::mine(entries);
-    for (std::size_t first = chunks.begin(chunk); first < chunks.end(chunk); first += kTreeLanes) {
-      const std::size_t lanes = padded(std::min(kTreeLanes, chunks.end(chunk) - first));
-      kernels.derivative(tree.view(), block.documents(first, lanes), leaf.data(), own.data(), shared.data());
-    }
-  });
-}
-
-/// The probability of a leaf jumps only at nodes with a nonzero score, and most nodes of most documents have
-/// none.
-void TreeOracle::compact_rows(const Residual& residual, CompactRows& rows, const Parallel& parallel) const {
-  // The columns of leaf probabilities for each touched node and the root. For a touched leaf, R is its own
-  // probability, minus 1 if it is gold.
-  struct Source {
-    Index output;
-    const double *here, *above;
-  };
-  std::vector<Source> sources;
-  std::vector<const double*> of(outputs(), nullptr);
-  Index columns = 0;  // own columns come first
-  for (Index k = 0; k < outputs(); ++k) columns += residual.owns(k);
-  const double* root = residual.column(columns++);
-  for (Index k = 0; k < outputs(); ++k) {
-    const double* above = tree_->parent(k) == Hierarchy::kNone ? root : of[tree_->parent(k)];
-    if (!residual.owns(k)) {
-      of[k] = above;
-      continue;
-    }
-    of[k] = tree_->leaf(k) ? residual.column(residual.column_of[k]) : residual.column(columns++);
-    sources.push_back({k, of[k], above});
-  }
-
-  const std::size_t positions = gold_.size();
-  const Chunks chunks{positions, kTask};
-  std::vector<std::vector<CompactRows::Entry>> parts(chunks.count());
-  rows.begin.assign(positions + 1, 0);
-  parallel.for_each(chunks.count(), [&](std::size_t chunk) {
-    std::vector<CompactRows::Entry> found[kTask];
-    const std::size_t first = chunks.begin(chunk), count = chunks.end(chunk) - first;
-    for (const Source& source : sources)
-      for (std::size_t l = 0; l < count; ++l) {
-        const double jump = source.here[first + l] - source.above[first + l];
-        if (jump != 0.0) found[l].push_back({source.output, jump});
+    std::vector<double*> own(entries, nullptr), shared(entries, nullptr);
+    if (residual != nullptr) {
+      const std::vector<Index> leaf_column = lay_out(tree, gold.size(), *residual);
+      for (std::size_t i = 0; i < entries; ++i) {
+        if (i > 0) own[i] = residual->column(i - 1);
+        if (leaf_column[i] != Residual::kNoColumn) shared[i] = residual->column(leaf_column[i]);
       }
-    for (std::size_t l = 0; l < count; ++l) {
-      found[l].push_back({outputs(), root[first + l]});
-      const Index gold = gold_[first + l];
-      if (residual.gold && !residual.owns(gold)) found[l].push_back({gold, -1.0});
-      rows.begin[first + l + 1] = found[l].size();
-      parts[chunk].insert(parts[chunk].end(), found[l].begin(), found[l].end());
     }
-  });
-  for (std::size_t p = 0; p < positions; ++p) rows.begin[p + 1] += rows.begin[p];
-  rows.entry.resize(rows.begin[positions]);
-  parallel.for_each(chunks.count(), [&](std::size_t chunk) {
-    std::copy(parts[chunk].begin(), parts[chunk].end(),
-              rows.entry.begin() + static_cast<std::ptrdiff_t>(rows.begin[chunks.begin(chunk)]));
-  });
-}
 
-void TreeOracle::expand(double* rows) const {
-  tree_kernels().expand(tree_->parents().data(), outputs(), inner_.data(), inner_.size(), rows);
-}
+    const TreeKernels& kernels = tree_kernels();
+    const TreeNodes nodes = tree.view();
+    const Chunks chunks{gold.size(), kTask};
+    return sum_chunks(parallel, chunks.count(), [&](std::size_t chunk) {
+      double loss = 0.0;
+      Block& block = Block::mine(entries);
+      for (std::size_t first = chunks.begin(chunk); first < chunks.end(chunk); first += kTreeLanes) {
+        const std::size_t count = std::min(kTreeLanes, chunks.end(chunk) - first), lanes = padded(count);
+        const TreeDocuments documents = block.documents(first, lanes);
+        kernels.walk_down(nodes, documents);
+        for (std::size_t l = 0; l < count; ++l)
+          loss += block.best[l] - block.path[tree.entry[gold[first + l]] * kTreeLanes + l];
+        kernels.weigh(nodes, documents, residual != nullptr);
+        for (std::size_t l = 0; l < count; ++l) loss += std::log(block.partition[l]);
+        if (kept != nullptr) kernels.keep(nodes, documents, kept_leaf.data());
+        if (residual == nullptr) continue;
 
-void TreeOracle::instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
-                                const Parallel& parallel) const {
-  require_gold();
-  const Collapsed tree = collapse({scores});
-  const Chunks chunks{gold_.size(), kTreeLanes};
-  parallel.for_each(chunks.count(), [&](std::size_t chunk) {
-    Block& block = Block::mine(tree.nodes.size());
-    const std::size_t first = chunks.begin(chunk), count = chunks.end(chunk) - first, lanes = padded(count);
-    const TreeDocuments documents = block.documents(first, lanes);
-    tree_kernels().walk_down(tree.view(), documents);
-    tree_kernels().weigh(tree.view(), documents, false);
-    for (std::size_t l = 0; l < count; ++l) {
-      // Relative to the gold leaf's score, so that scores common to all leaves cancel.
-      const double gold = block.path[tree.entry[gold_[first + l]] * kTreeLanes + l];
-      double expected = 0.0;
-      for (std::size_t i = 0; i < tree.nodes.size(); ++i)
-        if (tree.nodes[i].rest > 0)
-          expected +=
-              tree.nodes[i].rest * block.leaf[i * kTreeLanes + l] * (block.path[i * kTreeLanes + l] - gold);
-      InstanceTerms& out = terms[first + l];
-      out.log_gold = (gold - block.best[l]) - std::log(block.partition[l]);
-      out.entropy = -out.log_gold - expected / block.partition[l];
-    }
-  });
-}
+        kernels.walk_up(nodes, documents, own.data(), shared.data());
+        for (std::size_t l = 0; l < count; ++l)
+          for (Index i = tree.entry[gold[first + l]]; i != 0; i = tree.nodes[i].parent)
+            own[i][first + l] -= 1.0;
+      }
+      return loss;
+    });
+  }
 
-void TreeOracle::decode(const Scores& scores, Decoding, std::span<Index> outputs,
-                        const Parallel& parallel) const {
-  const Collapsed tree = collapse({scores});
-  const Chunks chunks{gold_.size(), kTreeLanes};
-  parallel.for_each(chunks.count(), [&](std::size_t chunk) {
-    Block& block = Block::mine(tree.nodes.size());
-    const std::size_t first = chunks.begin(chunk), count = chunks.end(chunk) - first;
-    tree_kernels().walk_down(tree.view(), block.documents(first, padded(count)));
-    for (std::size_t l = 0; l < count; ++l) {
-      Index best = Hierarchy::kNone;
-      for (std::size_t i = 0; i < tree.nodes.size(); ++i)
-        if (tree.nodes[i].rest > 0 && block.path[i * kTreeLanes + l] == block.best[l])
-          best = std::min(best, tree.nodes[i].first_leaf);
-      outputs[first + l] = best;
-    }
-  });
-}
-
-void TreeOracle::list_scores(const double* rows, std::size_t n, AlignedVector<double>& out) const {
-  out.assign(rows, rows + outputs());  // first scores of nodes, then of paths, then of leaves only
-  for (Index k = 0; k < outputs(); ++k)
-    if (tree_->parent(k) != Hierarchy::kNone) out[k] += out[tree_->parent(k)];
-  for (std::size_t a = 0; a < n; ++a) out[a] = out[leaves_[a]];
-}
-
-InstanceMaxOracle::Value TreeOracle::value_of(Index instance, Cost, const double* scores,
-                                              std::span<const double>, std::span<const Index> outputs) const {
-  if (outputs[0] >= this->outputs() || !tree_->leaf(outputs[0]))
-    throw Error("instance " + std::to_string(instance) + ": found node " + std::to_string(outputs[0]) +
-                ", expected a leaf of the tree");
-  if (outputs[0] == gold_[instance]) return {0.0, 0.0};
-  double score = 0.0;
-  for (const Index k : path_of(outputs[0])) score += scores[k];
-  for (const Index k : path_of(gold_[instance])) score -= scores[k];
-  return {1.0 + score, 1.0};
-}
-
-void TreeOracle::expectation(Index, const double* beliefs, double* rows, std::span<double>) const {
-  std::fill(rows, rows + padded(outputs()), 0.0);
-  for (std::size_t i = 0; i < leaves_.size(); ++i) rows[leaves_[i]] = beliefs[i];
-  for (Index k = outputs(); k-- > 0;)
-    if (tree_->parent(k) != Hierarchy::kNone) rows[tree_->parent(k)] += rows[k];
-}
+  std::shared_ptr<const Hierarchy> tree_;
+  bool side_by_side_;
+  std::vector<Index> path_, inner_, leaves_;
+  std::vector<std::size_t> path_begin_;  ///< size K + 1
+};
+}  // namespace
 
 OracleInfo tree_info() {
   return {"tree",

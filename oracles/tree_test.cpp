@@ -1,5 +1,3 @@
-#include "oracles/tree.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include "core/base/random.h"
 #include "core/kernels/test_instruction_sets.h"
 #include "core/objective.h"
+#include "oracles/test_exact.h"
 
 namespace proxbench {
 namespace {
@@ -55,7 +54,7 @@ struct Problem {
     data.x = std::move(builder).build(features);
     hierarchy = tree;
     if (!flat) data.hierarchy = tree;
-    oracle = std::make_unique<TreeOracle>(data);
+    oracle = test::make_exact("tree", data);
   }
   Objective objective(double lambda = 1.0, double mu = 0.0, int threads = 1,
                       Backend backend = Backend::kOpenMP) const {
@@ -63,7 +62,7 @@ struct Problem {
   }
   Dataset data;
   std::shared_ptr<const Hierarchy> hierarchy;
-  std::unique_ptr<TreeOracle> oracle;
+  std::unique_ptr<ExactOracle> oracle;
 };
 
 /// Results from listing the leaves of one document.
@@ -193,8 +192,9 @@ TEST(TreeOracle, ADatasetWithoutHierarchyIsAFlatTree) {
 }
 
 TEST(TreeOracle, ManyLabelsSideBySideAreCollapsed) {
-  const Problem problem(std::vector<Index>(TreeOracle::kMostSideBySide + 1, kNone), 25, 4, 3, true);
+  const Problem problem(std::vector<Index>(513, kNone), 25, 4, 3, true);
   EXPECT_NE(problem.oracle->collapsed(), nullptr);
+  EXPECT_EQ(Problem(std::vector<Index>(512, kNone), 2, 4, 3, true).oracle->collapsed(), nullptr);
   for (const double density : {0.0, 0.2, 1.0}) expect_matches_enumeration(problem, density, 1.0, 4);
 }
 
@@ -411,7 +411,7 @@ TEST(TreeOracle, RejectsWhatItCannotMean) {
   const auto broken = [](auto change) {
     Problem problem({kNone, 0, 0}, 4, 2, 1);
     change(problem.data);
-    return [data = std::make_shared<Dataset>(std::move(problem.data))] { TreeOracle oracle(*data); };
+    return [data = std::make_shared<Dataset>(std::move(problem.data))] { test::make_exact("tree", *data); };
   };
   EXPECT_THROW(broken([](Dataset& d) { d.gold[2] = 0; })(), Error);        // an inner node
   EXPECT_THROW(broken([](Dataset& d) { d.begin = {0, 2, 4}; })(), Error);  // two positions
@@ -421,7 +421,8 @@ TEST(TreeOracle, RejectsWhatItCannotMean) {
                Error);
   Problem unknown({kNone, 0, 0}, 4, 2, 1);
   unknown.data.gold[1] = kUnknownOutput;
-  const TreeOracle oracle(unknown.data);
+  const auto made_oracle = test::make_exact("tree", unknown.data);
+  const ExactOracle& oracle = *made_oracle;
   const Scores scores = Scores::collapsed(3, 4, 0);
   EXPECT_THROW(oracle.infer({scores}, nullptr, Parallel()), Error);
   std::vector<Index> decoded(4);

@@ -31,16 +31,11 @@ struct Settings {
 
 OptionRows<Settings> rows() {
   return OptionRows<Settings>(
-      {option(
-           &Settings::memory,
-           {.name = "memory", .default_value = "10", .help = "pairs (s, y) kept, m", .min = 1, .max = 1000}),
-       choice(&Settings::blocks,
-              {.name = "start",
-               .default_value = "blocks",
-               .help = "H_0: blocks: the inverse of the Hessian's blocks by output where there are at most "
-                       "512 features, else as identity; identity: (y^T s / y^T y) I",
-               .preset_values = paper("identity")},
-              {{"blocks", true}, {"identity", false}})});
+      {option(&Settings::memory, "memory", "10", "pairs (s, y) kept, m", {1, 1000}),
+       choice(&Settings::blocks, "start", "blocks",
+              "H_0: blocks: the inverse of the Hessian's blocks by output where there are at most "
+              "512 features, else as identity; identity: (y^T s / y^T y) I",
+              {{"blocks", true}, {"identity", false}}, "identity")});
 }
 
 SolveResult solve(const SolveProblem& problem, const Settings& settings) {
@@ -59,18 +54,17 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
 }  // namespace
 
 SolverInfo lbfgs_info() {
-  return {
-      .name = "lbfgs",
-      .help = "L-BFGS with a strong Wolfe line search in the space of scores (lambda = 0)",
-      .paper =
-          "Liu and Nocedal, On the limited memory BFGS method for large scale optimization, Math. "
-          "Programming 1989",
-      .options = rows().table(),
-      .make = stateless(rows(), solve),
-      .needs = {.smooth = true},
-      .shares_instances = true,
-      .scale_free = true,
-  };
+  return stateless(
+      rows(), solve,
+      {
+          .name = "lbfgs",
+          .help = "L-BFGS with a strong Wolfe line search in the space of scores (lambda = 0)",
+          .paper = "Liu and Nocedal, On the limited memory BFGS method for large scale optimization, Math. "
+                   "Programming 1989",
+          .needs = {.smooth = true},
+          .shares_instances = true,
+          .scale_free = true,
+      });
 }
 
 }  // namespace proxbench

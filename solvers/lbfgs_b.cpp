@@ -20,8 +20,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numeric>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -84,7 +82,7 @@ class Lbfgsb {
   }
   void say(std::string_view text) {
     task_.fill(' ');
-    std::copy(text.begin(), text.end(), task_.begin());
+    std::ranges::copy(text, task_.begin());
   }
 
  private:
@@ -120,25 +118,21 @@ struct Settings {
 };
 
 OptionRows<Settings> rows() {
-  return OptionRows<Settings>(
-      {option(&Settings::memory, {.name = "memory",
-                                  .default_value = "5",
-                                  .help = "the library's m: pairs kept by L-BFGS (Andrew and Gao: 5)",
-                                  .min = 1,
-                                  .max = 1000}),
-       option(&Settings::memory_limit, memory_limit_option()),
-       option(&Settings::change, dense::change_option())});
+  return OptionRows<Settings>({option(&Settings::memory, "memory", "5",
+                                      "the library's m: pairs kept by L-BFGS (Andrew and Gao: 5)", {1, 1000}),
+                               option(&Settings::memory_limit, memory_limit_option()),
+                               option(&Settings::change, dense::change_option())});
 }
 
 /// Throws Error if the library cannot count that many variables, or if memory for them is lacking.
 void require_room(Coord d, std::size_t variables, const Settings& settings) {
   constexpr std::size_t kMost = std::numeric_limits<int>::max();
   if (variables > kMost / 3)
-    throw Error("lbfgs-b: found d = " + std::to_string(d) + ", expected at most " +
-                std::to_string(kMost / 6) + " (the library counts 3N numbers as int, N = 2d)");
+    throw Error("lbfgs-b: found d = ", d, ", expected at most ", kMost / 6,
+                " (the library counts 3N numbers as int, N = 2d)");
   require_memory(Lbfgsb::bytes(variables, settings.memory), settings.memory_limit,
-                 "lbfgs-b: found d = " + std::to_string(d) + ", whose " + std::to_string(variables) +
-                     " variables with memory = " + std::to_string(settings.memory));
+                 all_parts("lbfgs-b: found d = ", d, ", whose ", variables,
+                           " variables with memory = ", settings.memory));
 }
 
 /// One run of the library. It is restarted from the last iterate if it gives up.
@@ -181,7 +175,7 @@ class Session {
         if (!std::exchange(moved, false)) return run_.result(now_, Status::kStalled);
         start();
       } else {
-        throw Error("lbfgs-b: the library says '" + std::string(task) + "', expected a task of its manual");
+        throw Error("lbfgs-b: the library says '", task, "', expected a task of its manual");
       }
     }
   }
@@ -203,16 +197,11 @@ class Session {
     const std::vector<double>& x = library_.x;
     double value = at.smooth;
     if (split())
-      value += lambda_ *
-               dense::sum_range(objective_.parallel(), x.size(), [&](std::size_t begin, std::size_t end) {
-                 return std::accumulate(&x[begin], &x[end - 1] + 1, 0.0);
-               });
+      value += lambda_ * dense::sum_all(objective_.parallel(), x.size(), [&](std::size_t i) { return x[i]; });
     library_.f = std::isfinite(value) ? value : 2.0 * std::abs(now_.value()) + 1.0;
-    dense::for_range(objective_.parallel(), d_, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t j = begin; j < end; ++j) {
-        library_.g[j] = lambda_ + gradient[j];
-        if (split()) library_.g[d_ + j] = lambda_ - gradient[j];
-      }
+    dense::for_all(objective_.parallel(), d_, [&](std::size_t j) {
+      library_.g[j] = lambda_ + gradient[j];
+      if (split()) library_.g[d_ + j] = lambda_ - gradient[j];
     });
   }
 
@@ -220,9 +209,8 @@ class Session {
   /// the iterate, so that the line search backs off, and the iterate's gradient.
   void evaluate() {
     const std::vector<double>& x = library_.x;
-    dense::for_range(objective_.parallel(), d_, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t j = begin; j < end; ++j) trial_.w[j] = split() ? x[j] - x[d_ + j] : x[j];
-    });
+    dense::for_all(objective_.parallel(), d_,
+                   [&](std::size_t j) { trial_.w[j] = split() ? x[j] - x[d_ + j] : x[j]; });
     trial_.evaluate(objective_);
     const bool has_value = std::isfinite(trial_.value());
     if (has_value) objective_.gradient(trial_.residual, trial_.w, trial_gradient_);
@@ -252,17 +240,16 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
 }  // namespace
 
 SolverInfo lbfgs_b_info() {
-  return {
-      .name = "lbfgs-b",
-      .help =
-          "L-BFGS-B on w = w+ - w-, both >= 0 (Kazama and Tsujii), by Nocedal's library; not "
-          "scale-free: the library's first step has length 1",
-      .paper =
-          "Kazama and Tsujii, EMNLP 2003; Byrd, Lu, Nocedal, Zhu, SIAM J. Sci. Comput. 1995; Andrew and Gao "
-          "2007, section 4",
-      .options = rows().table(),
-      .make = stateless(rows(), solve),
-  };
+  return stateless(
+      rows(), solve,
+      {
+          .name = "lbfgs-b",
+          .help = "L-BFGS-B on w = w+ - w-, both >= 0 (Kazama and Tsujii), by Nocedal's library; not "
+                  "scale-free: the library's first step has length 1",
+          .paper = "Kazama and Tsujii, EMNLP 2003; Byrd, Lu, Nocedal, Zhu, SIAM J. Sci. Comput. 1995; Andrew "
+                   "and Gao "
+                   "2007, section 4",
+      });
 }
 
 }  // namespace proxbench

@@ -13,7 +13,6 @@
 #include <lbfgs.h>
 
 #include <algorithm>
-#include <cmath>
 #include <exception>
 #include <limits>
 #include <memory>
@@ -52,11 +51,11 @@ class Callbacks {
       // The value is the lowest possible and the slope is 0, so the line search accepts the point. lbfgs()
       // then asks progress() whether to go on.
       std::fill(g, g + d, 0.0);
-      return -std::numeric_limits<double>::infinity();
+      return -kInfinity;
     }
     if (const auto value = guarded([&] { return evaluate_or_throw({x, d}, {g, d}); })) return *value;
     stop(x, g);
-    return std::numeric_limits<double>::quiet_NaN();
+    return kNaN;
   }
 
   /// Returns nonzero to stop.
@@ -151,8 +150,8 @@ class Callbacks {
       case LBFGSERR_OUTOFMEMORY:
         throw Error("liblbfgs: out of memory");
       default:
-        throw Error("liblbfgs: lbfgs() returned " + std::to_string(code) +
-                    ", expected a code of lbfgs.h that " + "its parameters here allow");
+        throw Error("liblbfgs: lbfgs() returned ", code, ", expected a code of lbfgs.h that ",
+                    "its parameters here allow");
     }
   }
 
@@ -181,12 +180,8 @@ struct Settings {
 
 OptionRows<Settings> rows() {
   return OptionRows<Settings>(
-      {option(&Settings::memory,
-              {.name = "memory",
-               .default_value = "6",
-               .help = "the library's m: pairs (s, y) kept by L-BFGS (6 is its default, and CRFsuite's)",
-               .min = 1,
-               .max = 1000})});
+      {option(&Settings::memory, "memory", "6",
+              "the library's m: pairs (s, y) kept by L-BFGS (6 is its default, and CRFsuite's)", {1, 1000})});
 }
 
 /// `line_search`: LBFGS_LINESEARCH_...
@@ -195,7 +190,7 @@ auto solve_by(const std::string& name, int line_search) {
     const std::size_t d = problem.objective.dimension();
     constexpr std::size_t kMost = std::numeric_limits<int>::max() - 16;
     if (d > kMost)
-      throw Error(name + ": found d = " + std::to_string(d) + ", expected at most " + std::to_string(kMost) +
+      throw Error(name, ": found d = ", d, ", expected at most ", kMost,
                   " (the library counts coordinates as int)");
     const std::unique_ptr<lbfgsfloatval_t, decltype(&lbfgs_free)> x(lbfgs_malloc(static_cast<int>(padded(d))),
                                                                     lbfgs_free);
@@ -224,35 +219,34 @@ auto solve_by(const std::string& name, int line_search) {
 }  // namespace
 
 SolverInfo liblbfgs_owlqn_info() {
-  return {
-      .name = "liblbfgs-owlqn",
-      .help =
-          "OWL-QN of libLBFGS 1.10, as used by CRFsuite; not scale-free: the library's first step has length "
-          "1",
-      .paper =
-          "Andrew and Gao, Scalable training of L1-regularized log-linear models, ICML 2007; Okazaki, "
-          "libLBFGS",
-      .options = rows().table(),
-      .make = stateless(rows(), solve_by("liblbfgs-owlqn", LBFGS_LINESEARCH_BACKTRACKING)),
-      .needs = {.l1 = true},
-      .shares_instances = true,
-  };
+  return stateless(
+      rows(), solve_by("liblbfgs-owlqn", LBFGS_LINESEARCH_BACKTRACKING),
+      {
+          .name = "liblbfgs-owlqn",
+          .help = "OWL-QN of libLBFGS 1.10, as used by CRFsuite; not scale-free: the library's first step "
+                  "has length "
+                  "1",
+          .paper =
+              "Andrew and Gao, Scalable training of L1-regularized log-linear models, ICML 2007; Okazaki, "
+              "libLBFGS",
+          .needs = {.l1 = true},
+          .shares_instances = true,
+      });
 }
 
 SolverInfo liblbfgs_info() {
-  return {
-      .name = "liblbfgs",
-      .help =
-          "L-BFGS of libLBFGS 1.10 with the line search of More and Thuente, as used by CRFsuite (lambda = "
-          "0); not scale-free: the library's first step has length 1",
-      .paper =
-          "Liu and Nocedal, On the limited memory BFGS method for large scale optimization, Math. "
-          "Programming 1989; Okazaki, libLBFGS",
-      .options = rows().table(),
-      .make = stateless(rows(), solve_by("liblbfgs", LBFGS_LINESEARCH_MORETHUENTE)),
-      .needs = {.smooth = true},
-      .shares_instances = true,
-  };
+  return stateless(
+      rows(), solve_by("liblbfgs", LBFGS_LINESEARCH_MORETHUENTE),
+      {
+          .name = "liblbfgs",
+          .help = "L-BFGS of libLBFGS 1.10 with the line search of More and Thuente, as used by CRFsuite "
+                  "(lambda = "
+                  "0); not scale-free: the library's first step has length 1",
+          .paper = "Liu and Nocedal, On the limited memory BFGS method for large scale optimization, Math. "
+                   "Programming 1989; Okazaki, libLBFGS",
+          .needs = {.smooth = true},
+          .shares_instances = true,
+      });
 }
 
 }  // namespace proxbench

@@ -21,7 +21,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -56,27 +55,14 @@ struct Settings {
 
 OptionRows<Settings> rows() {
   return OptionRows<Settings>(
-      {option(&Settings::memory, {.name = "memory",
-                                  .default_value = "10",
-                                  .help = "pairs of the iteration before that the preconditioner is made of",
-                                  .min = 1,
-                                  .max = 1000}),
-       option(&Settings::start,
-              {.name = "start",
-               .default_value = "1e-3",
-               .help = "L-BFGS begins, until F falls by less than this share of itself in an iteration, "
-                       "averaged over the last five",
-               .min = 0,
-               .max = 1,
-               .min_open = true}),
-       option(&Settings::forcing,
-              {.name = "forcing",
-               .default_value = "0.1",
-               .help = "eta: systems are solved to this share of the norm of the gradient",
-               .min = 0,
-               .max = 1,
-               .min_open = true,
-               .max_open = true})});
+      {option(&Settings::memory, "memory", "10",
+              "pairs of the iteration before that the preconditioner is made of", {1, 1000}),
+       option(&Settings::start, "start", "1e-3",
+              "L-BFGS begins, until F falls by less than this share of itself in an iteration, "
+              "averaged over the last five",
+              above(0, 1)),
+       option(&Settings::forcing, "forcing", "0.1",
+              "eta: systems are solved to this share of the norm of the gradient", inside(0, 1))});
 }
 
 /// M^-1, an approximation of H^-1.
@@ -135,8 +121,8 @@ class ConjugateGradients {
   bool solve(const SolveProblem& problem, Objective::Curvature& curvature, Preconditioner& preconditioner,
              std::span<const double> g, double tolerance, std::span<double> p) {
     const Parallel& parallel = problem.objective.parallel();
-    std::fill(p.begin(), p.end(), 0.0);
-    for_all(parallel, [&](std::size_t i) { r_[i] = -g[i]; });
+    std::ranges::fill(p, 0.0);
+    dense::for_all(parallel, r_.size(), [&](std::size_t i) { r_[i] = -g[i]; });
     z_ = r_;
     preconditioner.apply(z_);
     direction_ = z_;
@@ -147,10 +133,10 @@ class ConjugateGradients {
       ++products_;
       const double curved = dense::dot(parallel, direction_, product_), alpha = rz / curved;
       if (!(curved > 0.0) || !std::isfinite(alpha)) {
-        if (i == 0) std::copy(z_.begin(), z_.end(), p.begin());
+        if (i == 0) std::ranges::copy(z_, p.begin());
         return true;
       }
-      for_all(parallel, [&](std::size_t j) {
+      dense::for_all(parallel, r_.size(), [&](std::size_t j) {
         p[j] += alpha * direction_[j];
         r_[j] -= alpha * product_[j];
       });
@@ -159,7 +145,8 @@ class ConjugateGradients {
       z_ = r_;
       preconditioner.apply(z_);
       const double rz_next = dense::dot(parallel, r_, z_), beta = rz_next / rz;
-      for_all(parallel, [&](std::size_t j) { direction_[j] = z_[j] + beta * direction_[j]; });
+      dense::for_all(parallel, r_.size(),
+                     [&](std::size_t j) { direction_[j] = z_[j] + beta * direction_[j]; });
       rz = rz_next;
     }
     return true;
@@ -168,13 +155,6 @@ class ConjugateGradients {
   double products() const { return products_; }
 
  private:
-  template <class Body>
-  void for_all(const Parallel& parallel, const Body& body) const {
-    dense::for_range(parallel, r_.size(), [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) body(i);
-    });
-  }
-
   std::vector<double> r_, z_, direction_, product_;
   double products_ = 0.0;
 };
@@ -196,10 +176,7 @@ bool search(Monitor& monitor, const dense::Point& now, std::span<const double> g
   const dense::LineValue start = line.start();
   if (!(start.slope < 0.0)) return false;
   return armijo(start.value, start.slope, 1.0, ArmijoOptions{},
-                [&](double alpha) {
-                  return monitor.out_of_time() ? std::numeric_limits<double>::quiet_NaN()
-                                               : line.value(alpha, &curvature);
-                })
+                [&](double alpha) { return monitor.out_of_time() ? kNaN : line.value(alpha, &curvature); })
       .accepted;
 }
 
@@ -235,19 +212,20 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
 }  // namespace
 
 SolverInfo newton_cg_info() {
-  return {
-      .name = "newton-cg",
-      .help = "truncated Newton: conjugate gradients on products with the Hessian, no matrix (lambda = 0)",
-      .paper =
-          "Nocedal and Wright, Numerical Optimization, 2006, section 7.1; Lin, Weng and Keerthi, Trust "
-          "region "
-          "Newton method for large-scale logistic regression, JMLR 2008",
-      .options = rows().table(),
-      .make = stateless(rows(), solve),
-      .needs = {.capabilities = {Capability::kSum, Capability::kDerivative}, .smooth = true},
-      .shares_instances = true,
-      .scale_free = true,
-  };
+  return stateless(
+      rows(), solve,
+      {
+          .name = "newton-cg",
+          .help =
+              "truncated Newton: conjugate gradients on products with the Hessian, no matrix (lambda = 0)",
+          .paper =
+              "Nocedal and Wright, Numerical Optimization, 2006, section 7.1; Lin, Weng and Keerthi, Trust "
+              "region "
+              "Newton method for large-scale logistic regression, JMLR 2008",
+          .needs = {.capabilities = {Capability::kSum, Capability::kDerivative}, .smooth = true},
+          .shares_instances = true,
+          .scale_free = true,
+      });
 }
 
 }  // namespace proxbench

@@ -115,8 +115,8 @@ class Ascent {
                    rise = entropy - entropy_[i] - along - 0.5 / mu * direction_.squared_norm();
       if (!(rise >= -kRounding * (terms + std::abs(along)))) continue;
       w_.add(-1.0 / mu, direction_);
-      std::copy(trial_.begin(), trial_.end(), theta.begin());
-      std::copy(trial_residual_.begin(), trial_residual_.end(), residual.begin());
+      std::ranges::copy(trial_, theta.begin());
+      std::ranges::copy(trial_residual_, residual.begin());
       entropy_[i] = entropy;
       eta_[i] = std::min(1.0, kEtaGrowth * eta);
       break;
@@ -129,7 +129,7 @@ class Ascent {
   /// Writes the scores of i at w into a vector laid out like theta_i.
   void scores(Index i, std::span<double> out) const {
     w_.scores(i, out.data());
-    std::copy(w_.extra().begin(), w_.extra().end(), theta_->extra_of(out).begin());
+    std::ranges::copy(w_.extra(), theta_->extra_of(out).begin());
   }
   /// Finds the residual of p(. | theta), and returns its entropy: the loss is A - theta(gold), and H = A -
   /// E[theta].
@@ -162,16 +162,12 @@ struct Settings {
 };
 
 OptionRows<Settings> rows() {
-  return OptionRows<Settings>(
-      {option(&Settings::gold_score,
-              {.name = "gold_score",
-               .default_value = "10",
-               .help = "first dual point, where training starts at w = 0: marginals of "
-                       "a model that gives this score to each gold label",
-               .min = 0,
-               .max = 100,
-               .min_open = true}),
-       option(&Settings::memory_limit, memory_limit_option()), option(&Settings::reports, reports_option())});
+  return OptionRows<Settings>({option(&Settings::gold_score, "gold_score", "10",
+                                      "first dual point, where training starts at w = 0: marginals of "
+                                      "a model that gives this score to each gold label",
+                                      above(0, 100)),
+                               option(&Settings::memory_limit, memory_limit_option()),
+                               option(&Settings::reports, reports_option())});
 }
 
 SolveResult solve(const SolveProblem& problem, const Settings& settings) {
@@ -188,7 +184,7 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
   result.notes["score_bytes"] = bytes;
 
   monitor.start(problem.start);
-  if (problem.start.nnz() == 0 && problem.kkt_at_zero <= problem.kkt_target()) return result;
+  if (problem.solved_at_zero()) return result;
   random.shuffle(std::span(order));
   const bool valid = ascent.start(problem.start, settings.gold_score, monitor);
   if (!valid || monitor.out_of_time()) {
@@ -209,21 +205,21 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
 }  // namespace
 
 SolverInfo oeg_info() {
-  return {
-      .name = "oeg",
-      .help = "online exponentiated gradient on the dual",
-      .paper =
-          "Collins, Globerson, Koo, Carreras, Bartlett, Exponentiated gradient algorithms for conditional "
-          "random "
-          "fields and max-margin Markov networks, JMLR 2008",
-      .options = rows().table(),
-      .make = stateless(rows(), solve),
-      .needs = {.capabilities = {Capability::kSum, Capability::kInstance, Capability::kBeliefs},
-                .l2 = true,
-                .smooth = true},
-      .exact = false,
-      .scale_free = true,
-  };
+  return stateless(
+      rows(), solve,
+      {
+          .name = "oeg",
+          .help = "online exponentiated gradient on the dual",
+          .paper = "Collins, Globerson, Koo, Carreras, Bartlett, Exponentiated gradient algorithms for "
+                   "conditional "
+                   "random "
+                   "fields and max-margin Markov networks, JMLR 2008",
+          .needs = {.capabilities = {Capability::kSum, Capability::kInstance, Capability::kBeliefs},
+                    .l2 = true,
+                    .smooth = true},
+          .exact = false,
+          .scale_free = true,
+      });
 }
 
 }  // namespace proxbench

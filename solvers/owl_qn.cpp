@@ -24,7 +24,6 @@
 ///   run has stalled.
 
 #include <cmath>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -52,46 +51,24 @@ struct Settings {
 
 OptionRows<ArmijoOptions> line_search_rows() {
   return OptionRows<ArmijoOptions>(
-      {option(&ArmijoOptions::beta, {.name = "beta",
-                                     .default_value = "0.5",
-                                     .help = "factor between trial steps",
-                                     .min = 0,
-                                     .max = 1,
-                                     .min_open = true,
-                                     .max_open = true}),
-       option(&ArmijoOptions::sigma, {.name = "gamma",
-                                      .default_value = "1e-4",
-                                      .help = "share of the predicted decrease that a step must reach",
-                                      .min = 0,
-                                      .max = 1,
-                                      .min_open = true,
-                                      .max_open = true})});
+      {option(&ArmijoOptions::beta, "beta", "0.5", "factor between trial steps", inside(0, 1)),
+       option(&ArmijoOptions::sigma, "gamma", "1e-4",
+              "share of the predicted decrease that a step must reach", inside(0, 1))});
 }
 
 OptionRows<Settings> rows() {
   return OptionRows<Settings>(
-      {option(&Settings::memory, {.name = "memory",
-                                  .default_value = "10",
-                                  .help = "pairs (s, y) kept by L-BFGS, the paper's m",
-                                  .min = 1,
-                                  .max = 1000,
-                                  .preset_values = paper("5")}),
+      {option(&Settings::memory, "memory", "10", "pairs (s, y) kept by L-BFGS, the paper's m", {1, 1000},
+              "5"),
        part(&Settings::line_search, line_search_rows()),
-       option(&Settings::omega,
-              {.name = "omega",
-               .default_value = "2.2e-16",
-               .help = "curvature floor: updates with y^T s < omega*||y||^2 are skipped; in the units of "
-                       "values, over the square of their typical size, which is 1 of binary features",
-               .min = 0,
-               .max = 1,
-               .max_open = true}),
-       choice(&Settings::unit_first_step,
-              {.name = "first_step",
-               .default_value = "inverse-norm",
-               .help = "first trial step of a line search along the pseudo-gradient alone: 1/||v||, or 1; in "
-                       "the units of values",
-               .preset_values = paper("unit")},
-              {{"inverse-norm", false}, {"unit", true}}),
+       option(&Settings::omega, "omega", "2.2e-16",
+              "curvature floor: updates with y^T s < omega*||y||^2 are skipped; in the units of "
+              "values, over the square of their typical size, which is 1 of binary features",
+              {.min = 0, .max = 1, .max_open = true}),
+       choice(&Settings::unit_first_step, "first_step", "inverse-norm",
+              "first trial step of a line search along the pseudo-gradient alone: 1/||v||, or 1; in "
+              "the units of values",
+              {{"inverse-norm", false}, {"unit", true}}, "unit"),
        option(&Settings::change, dense::change_option())});
 }
 
@@ -116,9 +93,8 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
     p = v;
     memory.apply(p);
     if (!orthants) return;
-    dense::for_range(parallel, d, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i)
-        if (!(p[i] * v[i] > 0.0)) p[i] = 0.0;
+    dense::for_all(parallel, d, [&](std::size_t i) {
+      if (!(p[i] * v[i] > 0.0)) p[i] = 0.0;
     });
   };
   /// Sets next = pi(now + alpha*p; xi) and evaluates F there. Returns false if no trial was accepted.
@@ -128,20 +104,14 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
     const double alpha0 = memory.scale() != 0.0 ? 1.0 : first;
     return backtrack(now.value(), alpha0, settings.line_search,
                      [&](double alpha) {
-                       if (problem.monitor.out_of_time())
-                         return ArmijoTrial{std::numeric_limits<double>::quiet_NaN(), 0.0};
-                       const double promised =
-                           dense::sum_range(parallel, d, [&](std::size_t begin, std::size_t end) {
-                             double sum = 0.0;
-                             for (std::size_t i = begin; i < end; ++i) {
-                               const double x = now.w[i] + alpha * p[i];
-                               // If w is 0, v has the sign of xi.
-                               const double xi = now.w[i] != 0.0 ? now.w[i] : v[i];
-                               next.w[i] = !orthants || x * xi > 0.0 ? x : 0.0;
-                               sum += v[i] * (next.w[i] - now.w[i]);
-                             }
-                             return sum;
-                           });
+                       if (problem.monitor.out_of_time()) return ArmijoTrial{kNaN, 0.0};
+                       const double promised = dense::sum_all(parallel, d, [&](std::size_t i) {
+                         const double x = now.w[i] + alpha * p[i];
+                         // If w is 0, v has the sign of xi.
+                         const double xi = now.w[i] != 0.0 ? now.w[i] : v[i];
+                         next.w[i] = !orthants || x * xi > 0.0 ? x : 0.0;
+                         return v[i] * (next.w[i] - now.w[i]);
+                       });
                        next.evaluate(objective);
                        return ArmijoTrial{next.value(), -promised};
                      })
@@ -150,9 +120,8 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
   };
 
   while (true) {
-    dense::for_range(parallel, d, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) v[i] = -minimum_norm_subgradient(now.w[i], g[i], lambda);
-    });
+    dense::for_all(parallel, d,
+                   [&](std::size_t i) { v[i] = -minimum_norm_subgradient(now.w[i], g[i], lambda); });
     find_direction();
     bool moved = search();
     if (!moved && !memory.empty() && !problem.monitor.out_of_time()) {
@@ -173,15 +142,15 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
 }  // namespace
 
 SolverInfo owl_qn_info() {
-  return {
-      .name = "owl-qn",
-      .help = "orthant-wise limited-memory quasi-Newton",
-      .paper = "Andrew and Gao, Scalable training of L1-regularized log-linear models, ICML 2007",
-      .options = rows().table(),
-      .make = stateless(rows(), solve),
-      .shares_instances = true,
-      .scale_free = true,
-  };
+  return stateless(
+      rows(), solve,
+      {
+          .name = "owl-qn",
+          .help = "orthant-wise limited-memory quasi-Newton",
+          .paper = "Andrew and Gao, Scalable training of L1-regularized log-linear models, ICML 2007",
+          .shares_instances = true,
+          .scale_free = true,
+      });
 }
 
 }  // namespace proxbench

@@ -51,16 +51,15 @@ SolveResult solve(const SolveProblem& problem, const dense::ProxStepSettings& se
 }  // namespace
 
 SolverInfo prox_gd_info() {
-  return {
-      .name = "prox-gd",
-      .help = "proximal gradient descent with backtracking",
-      .paper =
-          "Beck and Teboulle, A fast iterative shrinkage-thresholding algorithm, SIAM J. Imaging Sci. 2009",
-      .options = dense::prox_step_rows().table(),
-      .make = stateless(dense::prox_step_rows(), solve),
-      .shares_instances = true,
-      .scale_free = true,
-  };
+  return stateless(dense::prox_step_rows(), solve,
+                   {
+                       .name = "prox-gd",
+                       .help = "proximal gradient descent with backtracking",
+                       .paper = "Beck and Teboulle, A fast iterative shrinkage-thresholding algorithm, SIAM "
+                                "J. Imaging Sci. 2009",
+                       .shares_instances = true,
+                       .scale_free = true,
+                   });
 }
 
 }  // namespace proxbench

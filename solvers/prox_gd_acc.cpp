@@ -52,13 +52,10 @@ struct Settings {
 OptionRows<Settings> rows() {
   return OptionRows<Settings>(
       {part(&Settings::step, dense::prox_step_rows()),
-       choice(
-           &Settings::restart,
-           {.name = "restart",
-            .default_value = "gradient",
-            .help = "condition that restarts the momentum; none: as Beck and Teboulle have it",
-            .preset_values = paper("none")},
-           {{"gradient", Restart::kGradient}, {"function", Restart::kFunction}, {"none", Restart::kNone}})});
+       choice(&Settings::restart, "restart", "gradient",
+              "condition that restarts the momentum; none: as Beck and Teboulle have it",
+              {{"gradient", Restart::kGradient}, {"function", Restart::kFunction}, {"none", Restart::kNone}},
+              "none")});
 }
 
 /// Decides from the bound r when to compute kkt at the iterate.
@@ -116,9 +113,8 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
       moved = step.take(objective, {y, g_now, now.smooth, {now.scores}, now.residual}, next, wants_residual,
                         stop);
     } else {
-      dense::for_range(parallel, d, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) y[i] = now.w[i] + theta * (now.w[i] - previous.w[i]);
-      });
+      dense::for_all(parallel, d,
+                     [&](std::size_t i) { y[i] = now.w[i] + theta * (now.w[i] - previous.w[i]); });
       // previous.scores become S(w_{k-1}) - S(w_k). They are not needed again.
       objective.advance(previous.scores, -1.0, now.scores);
       const ScorePoint at{now.scores, &previous.scores, -theta};
@@ -137,11 +133,8 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
     bool restart = false;
     if (settings.restart == Restart::kFunction) restart = next.value() > now.value();
     if (settings.restart == Restart::kGradient)
-      restart = dense::sum_range(parallel, d, [&](std::size_t begin, std::size_t end) {
-                  double sum = 0.0;
-                  for (std::size_t i = begin; i < end; ++i)
-                    sum += (y[i] - next.w[i]) * (next.w[i] - now.w[i]);
-                  return sum;
+      restart = dense::sum_all(parallel, d, [&](std::size_t i) {
+                  return (y[i] - next.w[i]) * (next.w[i] - now.w[i]);
                 }) > 0.0;
     if (restart) {
       t = 1.0;
@@ -156,7 +149,7 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
     std::swap(previous, now);
     std::swap(now, next);
     gradient_known = step.has_residual();
-    double kkt = std::numeric_limits<double>::infinity();
+    double kkt = kInfinity;
     if (gradient_known) {
       objective.gradient(now.residual, now.w, g_now);
       kkt = run.kkt(now, g_now);
@@ -171,18 +164,18 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
 }  // namespace
 
 SolverInfo prox_gd_acc_info() {
-  return {
-      .name = "prox-gd-acc",
-      .help = "accelerated proximal gradient (FISTA) with backtracking and adaptive restart",
-      .paper =
-          "Beck and Teboulle, SIAM J. Imaging Sci. 2009; O'Donoghue and Candes, Adaptive restart for "
-          "accelerated "
-          "gradient schemes, Found. Comput. Math. 2015",
-      .options = rows().table(),
-      .make = stateless(rows(), solve),
-      .shares_instances = true,
-      .scale_free = true,
-  };
+  return stateless(
+      rows(), solve,
+      {
+          .name = "prox-gd-acc",
+          .help = "accelerated proximal gradient (FISTA) with backtracking and adaptive restart",
+          .paper =
+              "Beck and Teboulle, SIAM J. Imaging Sci. 2009; O'Donoghue and Candes, Adaptive restart for "
+              "accelerated "
+              "gradient schemes, Found. Comput. Math. 2015",
+          .shares_instances = true,
+          .scale_free = true,
+      });
 }
 
 }  // namespace proxbench

@@ -10,19 +10,13 @@
 /// whose gradient exceeds epoch_margin*lambda, and gamma carries over from epoch to epoch. The rule for
 /// progress within rounding is ours, since the paper has none.
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <memory>
-#include <optional>
-#include <utility>
 #include <vector>
 
 #include "core/base/random.h"
 #include "core/quasi_newton/lbfgs.h"
 #include "solvers/shared/common_options.h"
 #include "solvers/shared/proximal/coordinate_descent.h"
-#include "solvers/shared/proximal/iterate.h"
-#include "solvers/shared/proximal/progress.h"
+#include "solvers/shared/proximal/minimisation.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -42,45 +36,31 @@ struct Settings {
 };
 
 /// One solve.
-class Minimiser {
+class Minimiser : Minimisation {
  public:
   Minimiser(const Settings& settings, const SolveProblem& problem, Buffers& buffers)
-      : settings_(settings),
-        problem_(problem),
-        at_(problem.objective, buffers, problem.monitor.stop_token()),
-        lbfgs_(settings.memory),
-        random_(problem.seed) {
-    result_.w = problem.start;
-    result_.working_set = problem.start.nnz();
-  }
+      : Minimisation(problem, buffers), settings_(settings), lbfgs_(settings.memory), random_(problem.seed) {}
 
   SolveResult run() {
-    problem_.monitor.start(problem_.start);
-    at_.open(problem_.start, problem_.known);  // line 1
-    progress_.emplace(kPatience, at_.value);
+    open(kPatience);                                  // line 1
     for (std::int64_t iteration = 1;; ++iteration) {  // line 2
       if (!std::isfinite(at_.value)) return finish(Status::kDiverged);
-      if (iteration == 1 || shrink_working_set()) {                               // lines 3 to 10
+      if (iteration == 1 || shrink_working_set()) {                              // lines 3 to 10
         if (const auto status = start_epoch(iteration)) return finish(*status);  // lines 11 to 16
       }
       const double slope = solve_inner_problem();  // lines 19 to 27
       if (at_.stop.requested()) return give_up();
       progressed_ = search_and_update(slope);  // lines 28 to 39
       if (!progressed_ && at_.stop.requested()) return give_up();
-      if (is_last(iteration)) return finish(problem_.monitor.stop_status());
+      if (!report()) return finish(problem_.monitor.stop_status());
     }
   }
 
  private:
   /// Lines 3 to 10. Returns true if the epoch is over.
   bool shrink_working_set() {
-    const double slack = settings_.epochs.shrinking
-                             ? optimality_.largest / static_cast<double>(at_.objective.instances())
-                             : std::numeric_limits<double>::infinity();
-    const std::size_t before = at_.set.size();
-    const std::vector<std::uint32_t>& kept = at_.set.shrink(at_.lambda(), slack, optimality_);
-    if (kept.size() < before) lbfgs_.keep_rows(kept);
-    progress_->saw_subgradient(optimality_.largest);
+    shrink(settings_.epochs.shrinking ? slack() : kInfinity,
+           [&](const std::vector<std::uint32_t>& kept) { lbfgs_.keep_rows(kept); });
     return (settings_.epochs.shrinking && optimality_.l1 <= epoch_target_) ||
            optimality_.largest <= problem_.kkt_target() || !progressed_;
   }
@@ -89,16 +69,11 @@ class Minimiser {
   /// Returns the status if the solve is over, else nothing.
   std::optional<Status> start_epoch(std::int64_t iteration) {
     const bool first = iteration == 1;
-    const SparseVector& w = at_.set.collect(result_.w);
     const double from = settings_.epochs.shrinking ? settings_.epochs.margin * at_.lambda() : -1.0;
-    at_.select(w, from, first ? problem_.known : nullptr, selection_);
-    if (!std::isfinite(selection_.kkt_max)) return Status::kDiverged;
-    if (selection_.kkt_max <= problem_.kkt_target()) return Status::kConverged;
-    if (!progressed_ && !progress_->restart()) return Status::kStalled;
-    result_.notes["epochs"] += 1;
-    optimality_ = {selection_.kkt_max, selection_.kkt_l1};
+    at_.select(w(), from, first ? problem_.known : nullptr, selection_);
+    if (const auto ended = judge_optimality()) return ended;
+    take_selection();
     epoch_target_ = first ? settings_.epochs.tol * optimality_.l1 : settings_.epochs.factor * epoch_target_;
-    at_.set.take(selection_);
     // gamma = 1 if feature values are measured in their typical size.
     const double unit = at_.objective.map().typical_value();
     lbfgs_.reset(at_.set.size(), first ? unit * unit : lbfgs_.gamma());
@@ -132,42 +107,20 @@ class Minimiser {
     return true;
   }
 
-  bool is_last(std::int64_t iteration) {
-    result_.iterations = iteration;
-    result_.working_set = at_.set.size();
-    return !problem_.monitor.step(
-        iteration, [&] { return at_.set.collect(result_.w); }, at_.set.size(), at_.loss());
-  }
-
   SolveResult finish(Status status) {
     result_.working_set = at_.set.size();
-    return give_back(status);
+    return give_back(status, inner_passes_);
   }
   /// Ends a solve that ran out of time within an iteration. The working set reported is that of the last
   /// complete one.
-  SolveResult give_up() { return give_back(problem_.monitor.stop_status()); }
-
-  SolveResult give_back(Status status) {
-    at_.set.collect(result_.w);
-    result_.status = status;
-    result_.notes["inner_passes"] = inner_passes_;
-    if (problem_.known != nullptr) at_.leave(*problem_.known);
-    return std::move(result_);
-  }
+  SolveResult give_up() { return give_back(problem_.monitor.stop_status(), inner_passes_); }
 
   const Settings& settings_;
-  const SolveProblem& problem_;
-  Iterate at_;
   CompactLbfgs lbfgs_;
   CoordinateDescent descent_;
   Random random_;
-  std::optional<Progress> progress_;
-  Objective::Selection selection_;
-  Optimality optimality_;      ///< on the working set; on all coordinates when an epoch starts
   double epoch_target_ = 0.0;  ///< for the subgradient's l1 norm
-  bool progressed_ = true;     ///< whether the last step was progress
   double inner_passes_ = 0.0;
-  SolveResult result_;
 };
 
 class ProxQn final : public Solver {
@@ -186,14 +139,9 @@ class ProxQn final : public Solver {
 
 OptionRows<Settings> rows() {
   return OptionRows<Settings>(
-      {option(&Settings::memory,
-              {.name = "memory", .default_value = "10", .help = "L-BFGS pairs kept, m", .min = 1, .max = 1000}),
-       option(&Settings::max_inner,
-              {.name = "max_inner",
-               .default_value = "10",
-               .help = "most passes of coordinate descent over the working set (Algorithm 2, line 20)",
-               .min = 1,
-               .max = 100000}),
+      {option(&Settings::memory, "memory", "10", "L-BFGS pairs kept, m", {1, 1000}),
+       option(&Settings::max_inner, "max_inner", "10",
+              "most passes of coordinate descent over the working set (Algorithm 2, line 20)", {1, 100000}),
        part(&Settings::epochs, epoch_rows("1e-4")), part(&Settings::line_search, line_search_rows())});
 }
 

@@ -25,7 +25,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
@@ -149,7 +148,7 @@ class Descent {
     rows_.resize(kept_.of(i).size());
     residual_.resize(rows_.size());
     u_.scores(i, rows_.data());
-    std::copy(u_.extra().begin(), u_.extra().end(), kept_.extra_of(rows_).begin());
+    std::ranges::copy(u_.extra(), kept_.extra_of(rows_).begin());
     for (double& s : rows_) s *= scale_;
     const double loss = objective_.infer_instance(i, rows_.data(), kept_.extra_of(rows_), residual_.data(),
                                                   kept_.extra_of(residual_), work_);
@@ -225,7 +224,7 @@ class Descent {
   /// Sets scale to 1 without changing w.
   void rescale() {
     u_.set(weights());
-    std::fill(moved_.begin(), moved_.end(), 0.0);
+    std::ranges::fill(moved_, 0.0);
     moved_extra_ = steps_ = 0.0;
     scale_ = 1.0;
   }
@@ -252,13 +251,12 @@ struct Settings {
 };
 
 OptionRows<Settings> rows() {
-  return OptionRows<Settings>(
-      {option(&Settings::skipping, {.name = "skipping",
-                                    .default_value = "true",
-                                    .help = "leave out the search for L_i after visits that did not change "
-                                            "it (SAG-NUS* of Le Priol et al. 2018)",
-                                    .preset_values = paper("false")}),
-       option(&Settings::memory_limit, memory_limit_option()), option(&Settings::reports, reports_option())});
+  return OptionRows<Settings>({option(&Settings::skipping, "skipping", "true",
+                                      "leave out the search for L_i after visits that did not change "
+                                      "it (SAG-NUS* of Le Priol et al. 2018)",
+                                      {}, "false"),
+                               option(&Settings::memory_limit, memory_limit_option()),
+                               option(&Settings::reports, reports_option())});
 }
 
 SolveResult solve(const SolveProblem& problem, const Settings& settings) {
@@ -272,13 +270,11 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
   result.notes["marginal_bytes"] = bytes;
 
   monitor.start(problem.start);
-  if (problem.start.nnz() == 0 && problem.kkt_at_zero <= problem.kkt_target()) return result;
+  if (problem.solved_at_zero()) return result;
   descent.start(problem.start);
   Passes passes;
   passes.visit = [&](std::int64_t, std::size_t from, std::size_t to) {
-    for (std::size_t i = from; i < to && !monitor.out_of_time(); ++i)
-      if (!descent.step(random)) return false;
-    return true;
+    return visit_in_batches(monitor, from, to, 1, [&](std::size_t) { return descent.step(random); });
   };
   passes.weights = [&] { return descent.weights(); };
   return run_passes(problem, settings.reports, passes, result);
@@ -287,21 +283,21 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
 }  // namespace
 
 SolverInfo sag_nus_info() {
-  return {
-      .name = "sag-nus",
-      .help =
-          "stochastic average gradient with non-uniform sampling; not scale-free: L_i begins at 1, and "
-          "gradients "
-          "with ||g||^2 < 1e-8 are not searched by",
-      .paper =
-          "Schmidt, Babanezhad, Ahmed, Defazio, Clifton, Sarkar, Non-uniform stochastic average gradient "
-          "method for "
-          "training conditional random fields, AISTATS 2015",
-      .options = rows().table(),
-      .make = stateless(rows(), solve),
-      .needs = {.capabilities = {Capability::kSum, Capability::kInstance}, .l2 = true, .smooth = true},
-      .exact = false,
-  };
+  return stateless(
+      rows(), solve,
+      {
+          .name = "sag-nus",
+          .help =
+              "stochastic average gradient with non-uniform sampling; not scale-free: L_i begins at 1, and "
+              "gradients "
+              "with ||g||^2 < 1e-8 are not searched by",
+          .paper =
+              "Schmidt, Babanezhad, Ahmed, Defazio, Clifton, Sarkar, Non-uniform stochastic average gradient "
+              "method for "
+              "training conditional random fields, AISTATS 2015",
+          .needs = {.capabilities = {Capability::kSum, Capability::kInstance}, .l2 = true, .smooth = true},
+          .exact = false,
+      });
 }
 
 }  // namespace proxbench

@@ -38,7 +38,6 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
-#include <utility>
 
 #include "core/base/option_rows.h"
 #include "core/base/random.h"
@@ -73,8 +72,8 @@ class WeightTable {
     empty_[row] = 0;
   }
   void clear() {
-    std::fill(values_.begin(), values_.end(), 0.0);
-    std::fill(empty_.begin(), empty_.end(), 1);
+    std::ranges::fill(values_, 0.0);
+    std::ranges::fill(empty_, 1);
   }
 
   void charge_row(std::size_t row, double u) {
@@ -87,7 +86,7 @@ class WeightTable {
   void descend_row(std::size_t row, double eta, double l2, double u, const double* residual,
                    std::span<const Index> position, const double* x) {
     double *weight = values_.data() + row * 2 * width_, *received = weight + width_;
-    std::fill(gradient_.begin(), gradient_.end(), 0.0);
+    std::ranges::fill(gradient_, 0.0);
     kernels_in_use().add_rows(residual, position.data(), x, position.size(), gradient_.data(), width_);
     empty_[row] = !sgd_kernels().step_and_charge(eta, l2, u, gradient_.data(), weight, received, width_);
   }
@@ -225,20 +224,11 @@ struct Settings {
 
 OptionRows<Settings> rows() {
   return OptionRows<Settings>(
-      {option(&Settings::eta0,
-              {.name = "eta0",
-               .default_value = "auto",
-               .help = "first learning rate, eta_k = eta0/(1 + k/N) for a sum of losses, in units of "
-                       "1/value^2; auto: calibrated on a sample",
-               .min = 0,
-               .max = 1e9,
-               .min_open = true,
-               .automatic = true}),
-       option(&Settings::sample, {.name = "sample",
-                                  .default_value = "1000",
-                                  .help = "instances on which eta0 is calibrated",
-                                  .min = 1,
-                                  .max = 1e9}),
+      {option(&Settings::eta0, "eta0", "auto",
+              "first learning rate, eta_k = eta0/(1 + k/N) for a sum of losses, in units of "
+              "1/value^2; auto: calibrated on a sample",
+              above(0, 1e9)),
+       option(&Settings::sample, "sample", "1000", "instances on which eta0 is calibrated", {1, 1e9}),
        option(&Settings::reports, reports_option())});
 }
 
@@ -276,7 +266,7 @@ bool calibrate(const SolveProblem& problem, Learner& learner, std::span<const In
     for (std::size_t i = 0; i < sample.size() && !monitor.out_of_time(); ++i) sum += learner.loss(sample[i]);
     if (learn)
       go_on = !monitor.out_of_time() && monitor.step(++iterations, problem.start, objective.dimension());
-    return std::isfinite(sum) ? sum : std::numeric_limits<double>::infinity();
+    return std::isfinite(sum) ? sum : kInfinity;
   };
 
   constexpr double kStep = 2.0;
@@ -310,7 +300,7 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
 
   monitor.start(problem.start);
   // kkt is known at w = 0.
-  if (problem.start.nnz() == 0 && problem.kkt_at_zero <= problem.kkt_target()) return result;
+  if (problem.solved_at_zero()) return result;
   learner.prepare();
   random.shuffle(std::span(order));
   double eta0 = settings.eta0;
@@ -339,18 +329,17 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
 }  // namespace
 
 SolverInfo sgd_info() {
-  return {
-      .name = "sgd",
-      .help = "stochastic gradient descent with cumulative l1 penalty",
-      .paper =
-          "Tsuruoka, Tsujii, Ananiadou, Stochastic gradient descent training for L1-regularized log-linear "
-          "models with cumulative penalty, ACL 2009",
-      .options = rows().table(),
-      .make = stateless(rows(), solve),
-      .needs = {.capabilities = {Capability::kSum, Capability::kInstance}},
-      .exact = false,
-      .scale_free = true,
-  };
+  return stateless(rows(), solve,
+                   {
+                       .name = "sgd",
+                       .help = "stochastic gradient descent with cumulative l1 penalty",
+                       .paper = "Tsuruoka, Tsujii, Ananiadou, Stochastic gradient descent training for "
+                                "L1-regularized log-linear "
+                                "models with cumulative penalty, ACL 2009",
+                       .needs = {.capabilities = {Capability::kSum, Capability::kInstance}},
+                       .exact = false,
+                       .scale_free = true,
+                   });
 }
 
 }  // namespace proxbench

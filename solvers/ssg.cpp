@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <optional>
 
 #include "core/base/option_rows.h"
@@ -130,20 +129,21 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
 }  // namespace
 
 SolverInfo ssg_info() {
-  return {
-      .name = "ssg",
-      .help = "stochastic subgradient descent for max-margin training; knows no gap, so it ends at a limit",
-      .paper = "Shalev-Shwartz, Singer, Srebro, Pegasos, ICML 2007; Lacoste-Julien et al., ICML 2013",
-      .options = rows().table(),
-      .make = stateless(rows(), solve),
-      .needs = {.capabilities = {Capability::kMax, Capability::kInstanceMax},
-                .l2 = true,
-                .smooth = true,
-                .loss = Loss::Kind::kHinge},
-      .exact = false,
-      .starts_anywhere = false,
-      .scale_free = true,
-  };
+  return stateless(
+      rows(), solve,
+      {
+          .name = "ssg",
+          .help =
+              "stochastic subgradient descent for max-margin training; knows no gap, so it ends at a limit",
+          .paper = "Shalev-Shwartz, Singer, Srebro, Pegasos, ICML 2007; Lacoste-Julien et al., ICML 2013",
+          .needs = {.capabilities = {Capability::kMax, Capability::kInstanceMax},
+                    .l2 = true,
+                    .smooth = true,
+                    .loss = Loss::Kind::kHinge},
+          .exact = false,
+          .starts_anywhere = false,
+          .scale_free = true,
+      });
 }
 
 }  // namespace proxbench

@@ -1,9 +1,11 @@
 #pragma once
 /// The one exception type of the library. The library never prints and never exits.
 
+#include <concepts>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 namespace proxbench {
 
@@ -14,11 +16,29 @@ enum class ErrorKind {
   kRun     ///< anything else that went wrong: exit status 1
 };
 
+/// The texts and numbers one after the other.
+template <class... Parts>
+std::string all_parts(const Parts&... parts) {
+  std::string out;
+  const auto add = [&](const auto& part) {
+    if constexpr (std::is_arithmetic_v<std::decay_t<decltype(part)>>)
+      out += std::to_string(part);
+    else
+      out += part;
+  };
+  (add(parts), ...);
+  return out;
+}
+
 /// An error whose message says what happened, where, and which bound was violated.
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& message, ErrorKind kind = ErrorKind::kRun)
       : std::runtime_error(message), kind_(kind) {}
+  template <class... Parts>
+  requires(sizeof...(Parts) > 1 &&
+           !(std::same_as<Parts, ErrorKind> || ...)) explicit Error(const Parts&... parts)
+      : Error(all_parts(parts...)) {}
 
   ErrorKind kind() const { return kind_; }
 
@@ -28,7 +48,10 @@ class Error : public std::runtime_error {
     std::string where = line > 0 ? file + ":" + std::to_string(line) : file;
     return Error(where + ": found " + found + ", expected " + expected, ErrorKind::kInput);
   }
-  static Error usage(const std::string& message) { return Error(message, ErrorKind::kUsage); }
+  template <class... Parts>
+  static Error usage(const Parts&... parts) {
+    return Error(all_parts(parts...), ErrorKind::kUsage);
+  }
 
  private:
   ErrorKind kind_;

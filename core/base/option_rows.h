@@ -2,14 +2,14 @@
 /// Option tables in which each row names the member of a settings struct that takes its value:
 ///
 ///     const OptionRows<Settings> rows({
-///         option(&Settings::memory, {.name = "memory", .default_value = "40", .help = "...", .min = 1,
-///                                    .preset_values = paper("10")}),
-///         choice(&Settings::order, {.name = "order", .default_value = "random", .help = "..."},
+///         option(&Settings::memory, "memory", "40", "pairs kept", {1, 1000}, "10"),
+///         choice(&Settings::order, "order", "random", "order of visits",
 ///                {{"random", Order::kRandom}, {"cyclic", Order::kCyclic}}),
 ///         part(&Settings::line_search, line_search_rows())});
 ///
-/// The types of the options follow from the members. rows.table() is the table for the registry, and
-/// rows.read() makes settings from its values. A table with preset values begins with an option `preset`.
+/// The preset `paper` has memory = 10. The types of the options follow from the members. rows.table() is the
+/// table for the registry, and rows.read() makes settings from its values. A table with preset values begins
+/// with an option `preset`.
 
 #include <algorithm>
 #include <concepts>
@@ -24,6 +24,43 @@
 
 namespace proxbench {
 
+/// The `preset_values` of an option that the preset `paper` changes.
+inline std::map<std::string, std::string> paper(std::string value) {
+  if (value.empty()) return {};
+  return {{"paper", std::move(value)}};
+}
+
+/// Bounds of a number. Those that are open are excluded.
+struct Range {
+  double min = -kInfinity, max = kInfinity;
+  bool min_open = false, max_open = false;
+};
+
+/// min < x < max.
+constexpr Range inside(double min, double max) {
+  return {min, max, true, true};
+}
+/// min < x <= max.
+constexpr Range above(double min, double max = kInfinity) {
+  return {min, max, true};
+}
+
+/// `of_paper`, if not empty, is the default of the preset `paper`. The type follows from the member.
+inline OptionSpec describe(std::string name, std::string default_value, std::string help, Range range = {},
+                           std::string of_paper = "") {
+  return {std::move(name),
+          OptionType::kString,
+          std::move(default_value),
+          std::move(help),
+          range.min,
+          range.max,
+          range.min_open,
+          range.max_open,
+          {},
+          false,
+          paper(std::move(of_paper))};
+}
+
 /// One option, or several that fill one member.
 template <class Settings>
 struct OptionRow {
@@ -31,13 +68,14 @@ struct OptionRow {
   std::function<void(const Options&, Settings&)> read;
 };
 
-/// An option that is a number, a bool or a text. If it is `automatic`, "auto" reads as NaN.
+/// An option that is a number, a bool or a text. If the default of a real is "auto", that reads as NaN.
 template <class Settings, class Value>
 OptionRow<Settings> option(Value Settings::*member, OptionSpec spec) {
   spec.type = std::same_as<Value, bool>    ? OptionType::kBool
               : std::integral<Value>       ? OptionType::kInt
               : std::floating_point<Value> ? OptionType::kReal
                                            : OptionType::kString;
+  if (spec.type == OptionType::kReal && spec.default_value == "auto") spec.automatic = true;
   const auto read = [member, name = spec.name](const Options& options, Settings& settings) {
     if constexpr (std::same_as<Value, bool>)
       settings.*member = options.boolean(name);
@@ -49,6 +87,12 @@ OptionRow<Settings> option(Value Settings::*member, OptionSpec spec) {
       settings.*member = options.string(name);
   };
   return {{std::move(spec)}, read};
+}
+
+template <class Settings, class Value>
+OptionRow<Settings> option(Value Settings::*member, std::string name, std::string default_value,
+                           std::string help, Range range = {}, std::string of_paper = "") {
+  return option(member, describe(name, default_value, help, range, std::move(of_paper)));
 }
 
 /// An option that is one of several named values.
@@ -63,9 +107,12 @@ OptionRow<Settings> choice(Value Settings::*member, OptionSpec spec,
   return {{std::move(spec)}, read};
 }
 
-/// The `preset_values` of an option that the preset `paper` changes.
-inline std::map<std::string, std::string> paper(std::string value) {
-  return {{"paper", std::move(value)}};
+template <class Settings, class Value>
+OptionRow<Settings> choice(Value Settings::*member, std::string name, std::string default_value,
+                           std::string help,
+                           std::vector<std::pair<std::string, std::type_identity_t<Value>>> values,
+                           std::string of_paper = "") {
+  return choice(member, describe(name, default_value, help, {}, std::move(of_paper)), std::move(values));
 }
 
 template <class Settings>

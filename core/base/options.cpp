@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <numeric>
 
 namespace proxbench {
@@ -15,12 +14,6 @@ constexpr std::string_view kAuto = "auto";
 bool parse_boolean(std::string_view text, bool& out) {
   out = text == "true" || text == "yes" || text == "on" || text == "1";
   return out || text == "false" || text == "no" || text == "off" || text == "0";
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
-  return out;
 }
 
 bool within_bounds(const OptionSpec& spec, double value) {
@@ -47,9 +40,7 @@ std::string complaint(const OptionSpec& spec, std::string_view text) {
     case OptionType::kBool:
       return parse_boolean(text, boolean) ? "" : "expected true or false (also yes/no, on/off, 1/0)";
     case OptionType::kString:
-      if (spec.choices.empty() ||
-          std::find(spec.choices.begin(), spec.choices.end(), text) != spec.choices.end())
-        return "";
+      if (spec.choices.empty() || std::ranges::find(spec.choices, text) != spec.choices.end()) return "";
       return "expected " + spec.constraint() + did_you_mean(text, spec.choices);
   }
   return within_bounds(spec, real) ? "" : "violated constraint " + spec.constraint();
@@ -72,6 +63,12 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+std::string comma_separated(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
+  return out;
+}
+
 std::string shortest_text(double value) {
   char buffer[32];
   return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
@@ -84,7 +81,7 @@ std::string OptionSpec::type_name() const {
 
 std::string OptionSpec::constraint() const {
   if (type == OptionType::kBool) return "true or false";
-  if (type == OptionType::kString) return choices.empty() ? "any text" : "one of " + joined(choices);
+  if (type == OptionType::kString) return choices.empty() ? "any text" : "one of " + comma_separated(choices);
   std::string out = name;
   if (std::isfinite(min)) out = shortest_text(min) + (min_open ? " < " : " <= ") + out;
   if (std::isfinite(max)) out += (max_open ? " < " : " <= ") + shortest_text(max);
@@ -97,7 +94,7 @@ Options::Options(const OptionTable& table) : table_(table) {}
 void Options::set(std::string_view name, std::string_view text) {
   const OptionSpec& row = spec(name);
   const std::string why = complaint(row, text);
-  if (!why.empty()) throw Error::usage("option " + row.name + " = " + std::string(text) + ": " + why);
+  if (!why.empty()) throw Error::usage("option ", row.name, " = ", text, ": ", why);
   text_[row.name] = text;
 }
 
@@ -118,7 +115,7 @@ std::int64_t Options::integer(std::string_view name) const {
 }
 
 double Options::real(std::string_view name) const {
-  if (spec(name).automatic && string(name) == kAuto) return std::numeric_limits<double>::quiet_NaN();
+  if (spec(name).automatic && string(name) == kAuto) return kNaN;
   return parsed(name, OptionType::kReal, parse_real);
 }
 
@@ -146,8 +143,8 @@ const OptionSpec& Options::spec(std::string_view name) const {
     if (row.name == name) return row;
     names.push_back(row.name);
   }
-  const std::string known = names.empty() ? "; there are none" : "; known: " + joined(names);
-  throw Error::usage("unknown option '" + std::string(name) + "'" + did_you_mean(name, names) + known);
+  const std::string known = names.empty() ? "; there are none" : "; known: " + comma_separated(names);
+  throw Error::usage("unknown option '", name, "'", did_you_mean(name, names), known);
 }
 
 bool parse_real(std::string_view text, double& out) {

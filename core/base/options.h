@@ -3,13 +3,13 @@
 /// help) feeds parsing, validation, `proxbench list --options` and the documentation.
 
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/numbers.h"
 
 namespace proxbench {
 
@@ -21,8 +21,8 @@ struct OptionSpec {
   OptionType type = OptionType::kString;
   std::string default_value;
   std::string help;
-  double min = -std::numeric_limits<double>::infinity();
-  double max = std::numeric_limits<double>::infinity();
+  double min = -kInfinity;
+  double max = kInfinity;
   bool min_open = false;  ///< the lower bound itself is excluded
   bool max_open = false;  ///< the upper bound itself is excluded
   std::vector<std::string> choices = {};
@@ -83,6 +83,8 @@ std::string shortest_text(double value);
 bool parse_real(std::string_view text, double& out);
 bool parse_integer(std::string_view text, std::int64_t& out);
 
+/// The words with ", " between them.
+std::string comma_separated(const std::vector<std::string>& words);
 /// The candidate nearest to `word` by edit distance. Returns "" if none is near (distance > 1 + length/3) or
 /// if `word` has more than 100 characters.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);

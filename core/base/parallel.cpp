@@ -60,7 +60,7 @@ struct Parallel::Arena {
 Backend parse_backend(std::string_view name) {
   if (name == "openmp") return Backend::kOpenMP;
   if (name == "tbb") return Backend::kTBB;
-  throw Error::usage("unknown backend '" + std::string(name) + "'" + did_you_mean(name, {"openmp", "tbb"}) +
+  throw Error::usage("unknown backend '", name, "'", did_you_mean(name, {"openmp", "tbb"}),
                      "; known: openmp, tbb");
 }
 
@@ -70,8 +70,7 @@ std::string backend_name(Backend backend) {
 
 Parallel::Parallel(int threads, Backend backend, const Processes* processes)
     : threads_(threads), backend_(backend), processes_(processes) {
-  if (threads < 1)
-    throw Error::usage("threads = " + std::to_string(threads) + ": violated constraint threads >= 1");
+  if (threads < 1) throw Error::usage("threads = ", threads, ": violated constraint threads >= 1");
   if (backend == Backend::kTBB && threads > 1) arena_ = std::make_shared<Arena>(threads);
 }
 

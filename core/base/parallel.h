@@ -4,10 +4,12 @@
 /// with any number of threads.
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace proxbench {
 
@@ -69,5 +71,20 @@ struct Chunks {
   std::size_t begin(std::size_t chunk) const { return chunk * grain; }
   std::size_t end(std::size_t chunk) const { return chunk * grain + grain < n ? chunk * grain + grain : n; }
 };
+
+/// Cuts [0, n) into chunks, the last one excepted, whose sizes sum to `least` or just more. Returns their
+/// bounds.
+template <class Size>
+std::vector<std::uint32_t> cut_evenly(std::size_t n, std::uint64_t least, const Size& size) {
+  std::vector<std::uint32_t> out{0};
+  std::uint64_t filled = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    filled += size(i);
+    if (filled < least && i + 1 < n) continue;
+    out.push_back(static_cast<std::uint32_t>(i + 1));
+    filled = 0;
+  }
+  return out;
+}
 
 }  // namespace proxbench

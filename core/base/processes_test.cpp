@@ -57,14 +57,12 @@ TEST(Processes, SumsInOrderGoOnWhereTheProcessBeforeStopped) {
   for (const double x : numbers) once += x;
   for (const int count : {1, 2, 3, 5})
     run_process_team(count, [&](const Processes& processes) {
-      const InOrder in_order(Parallel(1, Backend::kOpenMP, &processes));
       std::vector<double> sum(1);
-      in_order.add(std::span(sum), [&] {
+      add_in_order(Parallel(1, Backend::kOpenMP, &processes), sum, [&] {
         for (std::size_t i = begin_of(kTerms, processes.rank(), count);
              i < begin_of(kTerms, processes.rank() + 1, count); ++i)
           sum[0] += numbers[i];
       });
-      in_order.hand_back(std::span(sum));
       EXPECT_EQ(sum[0], once);
     });
 }
@@ -184,15 +182,15 @@ TEST(Processes, AgreeOnWhatTheFirstSays) {
 }
 
 TEST(Processes, EndTogetherWhereOneFails) {
-  EXPECT_THROW(
-      run_process_team(3,
-                       [](const Processes& processes) {
-                         if (processes.rank() == 1) throw Error("no memory");
-                         agree(&processes, 1);
-                         agree(&processes, 2);
-                         InOrder(Parallel(1, Backend::kOpenMP, &processes)).hand_back(std::span<double>{});
-                       }),
-      Error);
+  EXPECT_THROW(run_process_team(3,
+                                [](const Processes& processes) {
+                                  if (processes.rank() == 1) throw Error("no memory");
+                                  agree(&processes, 1);
+                                  agree(&processes, 2);
+                                  add_in_order(Parallel(1, Backend::kOpenMP, &processes), std::span<double>{},
+                                               [] {});
+                                }),
+               Error);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 /// Registered items by name, in the order of registration.
 
+#include <algorithm>
 #include <deque>
 #include <string>
 #include <string_view>
@@ -19,22 +20,18 @@ class Registry {
   explicit Registry(std::string kind) : kind_(std::move(kind)) {}
 
   void add(Info info) {
-    if (contains(info.name)) throw Error::usage(kind_ + " '" + info.name + "' is registered twice");
+    if (contains(info.name)) throw Error::usage(kind_, " '", info.name, "' is registered twice");
     items_.push_back(std::move(info));
   }
   /// Throws Error (kUsage) with a did-you-mean and the known names if there is no such item.
   const Info& find(std::string_view name) const {
     for (const Info& info : items_)
       if (info.name == name) return info;
-    std::string known;
-    for (const std::string& n : names()) known += (known.empty() ? "" : ", ") + n;
-    throw Error::usage("unknown " + kind_ + " '" + std::string(name) + "'" + did_you_mean(name, names()) +
-                       "; known: " + known);
+    throw Error::usage("unknown ", kind_, " '", name, "'", did_you_mean(name, names()),
+                       "; known: ", comma_separated(names()));
   }
   bool contains(std::string_view name) const {
-    for (const Info& info : items_)
-      if (info.name == name) return true;
-    return false;
+    return std::ranges::find(items_, name, &Info::name) != items_.end();
   }
   const std::deque<Info>& items() const { return items_; }
   std::vector<std::string> names() const {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/base/error.h"
 #include "core/base/types.h"
@@ -83,11 +82,8 @@ void sum_over_processes(const Processes& processes, std::size_t chunks, std::siz
 }  // namespace
 
 std::vector<Index> instance_chunks(std::span<const Index> begin) {
-  std::vector<Index> out{0};
-  for (std::size_t i = 0; i + 1 < begin.size(); ++i)
-    if (begin[i + 1] - begin[out.back()] >= kChunkPositions || i + 2 == begin.size())
-      out.push_back(static_cast<Index>(i + 1));
-  return out;
+  return cut_evenly(begin.size() - 1, kChunkPositions,
+                    [&](std::size_t i) { return begin[i + 1] - begin[i]; });
 }
 
 SumLeaves sum_leaves(std::span<const Index> begin, const Processes* processes) {
@@ -162,7 +158,7 @@ void LeafTree::add_leaves(double* sums, double* out, std::size_t stride) const {
 
 void LeafTree::add_nodes(std::span<const double> own, std::span<double> out) const {
   if (processes_ == nullptr) {
-    std::copy(own.begin(), own.end(), out.begin());
+    std::ranges::copy(own, out.begin());
     return;
   }
   std::vector<std::size_t> sizes;
@@ -194,7 +190,7 @@ void add_exact(const Parallel& parallel, std::span<double> numbers) {
 
 double whole_max(const Parallel& parallel, double own) {
   if (parallel.processes() == nullptr) return own;
-  double largest = -std::numeric_limits<double>::infinity();
+  double largest = -kInfinity;
   for (const double theirs : parallel.processes()->gather(own)) {
     if (std::isnan(theirs)) return theirs;
     largest = std::max(largest, theirs);

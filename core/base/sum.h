@@ -10,8 +10,8 @@
 /// tree. Leaves without entries are skipped, which changes no bits. So a sum of n terms t_i is off by at most
 /// (m + log2(kSumLeaves)) * 2^-53 * sum_i |t_i|, where m is its largest number of entries in a leaf.
 ///
-/// Sums that are made once in a run go in the order of positions (InOrder): each process continues where the
-/// one before it stopped.
+/// Sums that are made once in a run go in the order of positions (add_in_order()): each process continues
+/// where the one before it stopped.
 
 #include <bit>
 #include <cstddef>
@@ -124,30 +124,20 @@ double whole_max(const Parallel& parallel, double own);
 std::size_t whole_count(const Parallel& parallel, std::size_t own);
 std::size_t count_before(const Parallel& parallel, std::size_t own);
 
-/// Sums over positions, or instances, in their order. The processes wait for each other, so use it only for
-/// small sums.
-class InOrder {
- public:
-  explicit InOrder(const Parallel& parallel) : processes_(parallel.processes()) {}
-
-  /// add_own() must add the terms of this process's positions to `out`, in their order. On the first process,
-  /// `out` begins with what the caller gives. On the others, it begins with what the process before has left.
-  template <class T, class AddOwn>
-  void add(std::span<T> out, const AddOwn& add_own) const {
-    if (processes_ != nullptr && !processes_->first())
-      processes_->receive(processes_->rank() - 1, std::as_writable_bytes(out));
-    add_own();
-    if (processes_ != nullptr && !processes_->last())
-      processes_->send(processes_->rank() + 1, std::as_bytes(out));
-  }
-  /// Gives all processes the result of the last one.
-  template <class T>
-  void hand_back(std::span<T> out) const {
-    if (processes_ != nullptr) processes_->broadcast(processes_->count() - 1, std::as_writable_bytes(out));
-  }
-
- private:
-  const Processes* processes_;
-};
+/// A sum over positions, or instances, in their order, which all processes get. add_own() must add the terms
+/// of this process's positions to `numbers`, in their order. On the first process, they begin with what the
+/// caller gives. On the others, they begin with what the process before has left. The processes wait for each
+/// other, so use it only for small sums.
+template <class Numbers, class AddOwn>
+void add_in_order(const Parallel& parallel, Numbers&& numbers, const AddOwn& add_own) {
+  const std::span out(numbers);
+  const Processes* const processes = parallel.processes();
+  if (processes != nullptr && !processes->first())
+    processes->receive(processes->rank() - 1, std::as_writable_bytes(out));
+  add_own();
+  if (processes == nullptr) return;
+  if (!processes->last()) processes->send(processes->rank() + 1, std::as_bytes(out));
+  processes->broadcast(processes->count() - 1, std::as_writable_bytes(out));
+}
 
 }  // namespace proxbench

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "core/base/numbers.h"
+
 namespace proxbench {
 
 /// A feature, an output (label, node), a position or an instance.

@@ -53,16 +53,14 @@ double f1_of(double correct, double gold, double guessed) {
 
 std::uint64_t digest_of(const Dataset& data, const Processes* processes) {
   const Parallel parallel(1, Backend::kOpenMP, processes);
-  const InOrder in_order(parallel);
   Hash hash;
   // Adds data of which the processes have parts, those of the first process before the others.
   const auto in_turn = [&](const auto& add) {
     const unsigned char* const secret = hash.secret();
-    in_order.add(hash.state(), [&] {
+    add_in_order(parallel, hash.state(), [&] {
       hash.secret() = secret;
       add();
     });
-    in_order.hand_back(hash.state());
     hash.secret() = secret;
   };
   const bool binary = whole_count(parallel, data.x.binary() ? 0 : 1) == 0;

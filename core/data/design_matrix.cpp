@@ -5,7 +5,6 @@
 #include <functional>
 #include <limits>
 #include <numeric>
-#include <string>
 #include <utility>
 
 #include "core/base/error.h"
@@ -62,7 +61,7 @@ void DesignMatrix::Builder::end_position() {
   row.reserve(last - first);
   for (std::size_t i = first; i < last; ++i) row.emplace_back(index_[i], binary_ ? 1.0 : value_[i]);
   // Stable, so that duplicates are summed in the order in which they were added.
-  std::stable_sort(row.begin(), row.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::stable_sort(row, [](const auto& a, const auto& b) { return a.first < b.first; });
   index_.resize(first);
   if (!binary_) value_.resize(first);
   for (std::size_t i = 0; i < row.size();) {
@@ -70,8 +69,8 @@ void DesignMatrix::Builder::end_position() {
     double sum = 0.0;
     for (; i < row.size() && row[i].first == feature; ++i) sum += row[i].second;
     if (!std::isfinite(sum))
-      throw Error("design matrix: position " + std::to_string(begin_.size() - 1) + ", feature " +
-                  std::to_string(feature) + " has value " + std::to_string(sum) + ", expected a finite one");
+      throw Error("design matrix: position ", begin_.size() - 1, ", feature ", feature, " has value ", sum,
+                  ", expected a finite one");
     if (sum != 0.0) add(feature, sum);
   }
   begin_.push_back(index_.size());
@@ -79,17 +78,14 @@ void DesignMatrix::Builder::end_position() {
 
 DesignMatrix DesignMatrix::Builder::build(Index features, SumLeaves leaves) && {
   if (begin_.back() != index_.size())
-    throw Error("design matrix: " + std::to_string(index_.size() - begin_.back()) +
-                " entries after the last end_position()");
+    throw Error("design matrix: ", index_.size() - begin_.back(), " entries after the last end_position()");
   if (begin_.size() - 1 > std::numeric_limits<Index>::max())
-    throw Error("design matrix: " + std::to_string(begin_.size() - 1) +
-                " positions, expected fewer than 2^32");
+    throw Error("design matrix: ", begin_.size() - 1, " positions, expected fewer than 2^32");
   for (std::size_t p = 0; p + 1 < begin_.size(); ++p)
     if (begin_[p] < begin_[p + 1] && index_[begin_[p + 1] - 1] >= features)
-      throw Error("design matrix: position " + std::to_string(p) + " holds feature " +
-                  std::to_string(index_[begin_[p + 1] - 1]) + ", expected features below " +
-                  std::to_string(features));
-  if (std::all_of(value_.begin(), value_.end(), [](double v) { return v == 1.0; })) value_ = {};
+      throw Error("design matrix: position ", p, " holds feature ", index_[begin_[p + 1] - 1],
+                  ", expected features below ", features);
+  if (std::ranges::all_of(value_, [](double v) { return v == 1.0; })) value_ = {};
 
   DesignMatrix out;
   out.positions_ = static_cast<Index>(begin_.size() - 1);
@@ -109,8 +105,7 @@ DesignMatrix DesignMatrix::Builder::build(Index features, SumLeaves leaves) && {
 /// Throws Error unless the leaves cover all positions.
 void DesignMatrix::cut(SumLeaves leaves) {
   if (leaves.begin.back() != positions_)
-    throw Error("design matrix: leaves of " + std::to_string(leaves.begin.back()) + " positions, expected " +
-                std::to_string(positions_));
+    throw Error("design matrix: leaves of ", leaves.begin.back(), " positions, expected ", positions_);
   leaves_ = std::move(leaves);
   leaf_of_.resize(positions_);
   for (std::size_t l = 0; l < leaves_.size(); ++l)
@@ -161,11 +156,9 @@ void DesignMatrix::share(const Processes& processes) {
   whole_positions_ = static_cast<std::uint64_t>(counts.back());
   whole_nonzeros_ = std::accumulate(whole_column_.begin(), whole_column_.end(), std::uint64_t{0});
   const std::vector<std::uint32_t> own = most_in_leaf_;
-  const InOrder in_order(Parallel(1, Backend::kOpenMP, &processes));
-  in_order.add(std::span(most_in_leaf_), [&] {
+  add_in_order(Parallel(1, Backend::kOpenMP, &processes), most_in_leaf_, [&] {
     for (Index j = 0; j < features_; ++j) most_in_leaf_[j] = std::max(most_in_leaf_[j], own[j]);
   });
-  in_order.hand_back(std::span(most_in_leaf_));
 }
 
 std::size_t DesignMatrix::memory_bytes() const {
@@ -301,11 +294,7 @@ void DesignMatrix::index_columns() {
 
 std::vector<Index> DesignMatrix::column(Index feature) const {
   std::vector<Index> out;
-  for (std::size_t b = 0; b < blocks(); ++b) {
-    const ColumnBlock block = column_block(feature, b);
-    for (std::size_t i = 0; i < block.size; ++i)
-      out.push_back(static_cast<Index>(block_begin_[b] + block.offset[i]));
-  }
+  for_each_in_column(feature, [&](std::size_t p, double) { out.push_back(static_cast<Index>(p)); });
   return out;
 }
 

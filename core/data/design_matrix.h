@@ -122,6 +122,15 @@ class DesignMatrix {
   }
   /// The positions of a whole column. Kernels read its blocks instead.
   std::vector<Index> column(Index feature) const;
+  /// Calls visit(position, value) for the feature's entries, in the order of positions.
+  template <class Visit>
+  void for_each_in_column(Index feature, const Visit& visit) const {
+    for (std::size_t b = 0; b < blocks(); ++b) {
+      const ColumnBlock block = column_block(feature, b);
+      for (std::size_t i = 0; i < block.size; ++i)
+        visit(block_begin_[b] + block.offset[i], block.value == nullptr ? 1.0 : block.value[i]);
+    }
+  }
   /// Empty if binary().
   std::span<const double> column_values(Index feature) const {
     if (binary()) return {};

@@ -1,7 +1,6 @@
 #include "core/data/hierarchy.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "core/base/error.h"
@@ -20,8 +19,8 @@ Hierarchy::Hierarchy(std::vector<Index> parent) : parent_(std::move(parent)) {
       path.pop_back();
     }
     if (path.empty() && parent_[k] != kNone)
-      throw Error("hierarchy: node " + std::to_string(k) + " has parent " + std::to_string(parent_[k]) +
-                  ", expected one of the nodes above node " + std::to_string(k - 1) + " (preorder)");
+      throw Error("hierarchy: node ", k, " has parent ", parent_[k],
+                  ", expected one of the nodes above node ", k - 1, " (preorder)");
     path.push_back(k);
   }
   for (const Index k : path) end_[k] = n;
@@ -41,7 +40,7 @@ Index Hierarchy::depth() const {
   std::vector<Index> depth(nodes(), 1);
   for (Index k = 0; k < nodes(); ++k)
     if (parent_[k] != kNone) depth[k] = depth[parent_[k]] + 1;
-  return *std::max_element(depth.begin(), depth.end());
+  return *std::ranges::max_element(depth);
 }
 
 }  // namespace proxbench

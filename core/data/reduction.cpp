@@ -8,15 +8,13 @@
 namespace proxbench {
 
 std::vector<Index> features_that_can_enter(const DesignMatrix& x, double lambda, const Parallel& parallel) {
-  const InOrder in_order(parallel);
   std::vector<double> sums(x.features());
-  in_order.add(std::span(sums), [&] {
+  add_in_order(parallel, sums, [&] {
     for (Index j = 0; j < x.features(); ++j) {
       if (x.binary()) sums[j] += static_cast<double>(x.column_size(j));
       for (const double value : x.column_values(j)) sums[j] += std::abs(value);
     }
   });
-  in_order.hand_back(std::span(sums));
   std::vector<Index> kept;
   for (Index j = 0; j < x.features(); ++j)
     if (sums[j] > lambda) kept.push_back(j);
@@ -42,7 +40,7 @@ std::optional<SparseVector> reduce_features(const SparseVector& w, const std::ve
   for (std::size_t i = 0; i < w.nnz(); ++i) {
     Coord c = w.index[i];
     if (c < all) {
-      const auto j = std::lower_bound(kept.begin(), kept.end(), static_cast<Index>(c / outputs));
+      const auto j = std::ranges::lower_bound(kept, static_cast<Index>(c / outputs));
       if (j == kept.end() || *j != c / outputs) return std::nullopt;
       c = static_cast<Coord>(j - kept.begin()) * outputs + c % outputs;
     } else {

@@ -1,7 +1,6 @@
 #include "core/data/sharing.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "core/base/error.h"
@@ -30,12 +29,11 @@ std::vector<Index> shares(std::span<const Index> begin, int processes) {
   const SumLeaves leaves = sum_leaves(begin);
   const auto count = static_cast<std::size_t>(processes);
   if (leaves.size() < count)
-    throw Error("found " + std::to_string(begin.size() - 1) + " training instances in " +
-                    std::to_string(leaves.size()) + " blocks (at most " + std::to_string(kSumLeaves) +
-                    ", of " + std::to_string(kChunkPositions) +
-                    " positions or more), expected at least one block for each of " +
-                    std::to_string(processes) + " processes",
-                ErrorKind::kInput);
+    throw Error(
+        all_parts("found ", begin.size() - 1, " training instances in ", leaves.size(), " blocks (at most ",
+                  kSumLeaves, ", of ", kChunkPositions,
+                  " positions or more), expected at least one block for each of ", processes, " processes"),
+        ErrorKind::kInput);
   std::vector<Index> out{0};
   std::size_t leaf = 0;
   for (std::size_t r = 1; r < count; ++r) {

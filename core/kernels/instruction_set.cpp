@@ -1,12 +1,12 @@
 #include "core/kernels/instruction_set.h"
 
-#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/options.h"
 
 namespace proxbench {
 
@@ -28,13 +28,13 @@ std::vector<InstructionSet> find_supported() {
 }
 
 InstructionSet require_supported(std::string_view name) {
-  std::string choices;
+  std::vector<std::string> choices;
   for (const InstructionSet set : supported_instruction_sets()) {
     if (instruction_set_name(set) == name) return set;
-    choices += (choices.empty() ? "" : ", ") + std::string(instruction_set_name(set));
+    choices.emplace_back(instruction_set_name(set));
   }
-  throw Error::usage("instruction set (environment variable PROXBENCH_ISA): found '" + std::string(name) +
-                     "', expected one that this program and machine have: " + choices);
+  throw Error::usage("instruction set (environment variable PROXBENCH_ISA): found '", name,
+                     "', expected one that this program and machine have: ", comma_separated(choices));
 }
 
 InstructionSet choose() {
@@ -50,14 +50,8 @@ std::atomic<InstructionSet>& in_use() {
 }  // namespace
 
 std::string_view instruction_set_name(InstructionSet set) {
-  switch (set) {
-    case InstructionSet::kAvx2:
-      return "avx2";
-    case InstructionSet::kAvx512:
-      return "avx512";
-    default:
-      return "baseline";
-  }
+  constexpr std::string_view kNames[] = {"baseline", "avx2", "avx512"};
+  return kNames[static_cast<std::size_t>(set)];
 }
 
 std::span<const InstructionSet> supported_instruction_sets() {

@@ -7,7 +7,6 @@
 /// set that this CPU lacks.
 
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 
 #include "core/base/types.h"
@@ -281,35 +280,35 @@ template <int R, int V, int H, class Left, class Right>
   if constexpr (H == 1) PROXBENCH_UNROLL for (int r = 0; r < R; ++r) sums[r][kWhole] = whole(last[r]);
 }
 
-/// acc[0..V*kLanes) += sum_i x_i * rows[position_i][0..V*kLanes). If x is null, all x_i are 1.
-template <int V, class Int>
-inline void accumulate_rows(const double* rows, std::size_t stride, const Int* position, const double* x,
-                            std::size_t n, double* acc) {
+/// acc[0..V*kLanes) += sum over i < n of x_i * row(i)[0..V*kLanes). If x is null, all x_i are 1.
+template <int V, class Row>
+[[gnu::always_inline]] inline void accumulate_rows(const Row& row, const double* x, std::size_t n,
+                                                   double* acc) {
   Vec a[V];
   for (int v = 0; v < V; ++v) a[v] = load(acc + static_cast<std::size_t>(v) * kLanes);
   if (x == nullptr) {
     for (std::size_t i = 0; i < n; ++i) {
-      const double* row = rows + position[i] * stride;
-      for (int v = 0; v < V; ++v) a[v] += load(row + static_cast<std::size_t>(v) * kLanes);
+      const double* from = row(i);
+      for (int v = 0; v < V; ++v) a[v] += load(from + static_cast<std::size_t>(v) * kLanes);
     }
   } else {
     for (std::size_t i = 0; i < n; ++i) {
-      const double* row = rows + position[i] * stride;
+      const double* from = row(i);
       const Vec xi = splat(x[i]);
-      for (int v = 0; v < V; ++v) a[v] += xi * load(row + static_cast<std::size_t>(v) * kLanes);
+      for (int v = 0; v < V; ++v) a[v] += xi * load(from + static_cast<std::size_t>(v) * kLanes);
     }
   }
   for (int v = 0; v < V; ++v) store(acc + static_cast<std::size_t>(v) * kLanes, a[v]);
 }
 
 /// Does the same for any width that is a multiple of kLanes.
-template <class Int>
-inline void accumulate_rows(const double* rows, std::size_t stride, const Int* position, const double* x,
-                            std::size_t n, double* acc, std::size_t width) {
+template <class Row>
+[[gnu::always_inline]] inline void accumulate_rows(const Row& row, const double* x, std::size_t n,
+                                                   double* acc, std::size_t width) {
   constexpr std::size_t kTile = 8 * kLanes;
   for (std::size_t k = 0; k < width; k += kTile)
     with_count<8>((width - k < kTile ? width - k : kTile) / kLanes, [&](auto vectors) {
-      accumulate_rows<decltype(vectors)::value>(rows + k, stride, position, x, n, acc + k);
+      accumulate_rows<decltype(vectors)::value>([&](std::size_t i) { return row(i) + k; }, x, n, acc + k);
     });
 }
 

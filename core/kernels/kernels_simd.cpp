@@ -72,8 +72,10 @@ void add_tree_rows(const double* rows, const ColumnBlock& block, const std::uint
     // Most blocks of long columns lie within a leaf.
     end = leaf_of[block.offset[block.size - 1]] == leaf ? block.size : i + 1;
     while (end < block.size && leaf_of[block.offset[end]] == leaf) ++end;
-    accumulate_rows(rows, width, block.offset + i, block.value == nullptr ? nullptr : block.value + i,
-                    end - i, row_of_leaf(leaves, leaf, sums, width), width);
+    const std::uint16_t* const offset = block.offset + i;
+    accumulate_rows([&](std::size_t e) { return rows + offset[e] * width; },
+                    block.value == nullptr ? nullptr : block.value + i, end - i,
+                    row_of_leaf(leaves, leaf, sums, width), width);
   }
 }
 
@@ -123,7 +125,7 @@ void shorten_rows(const double* rows, std::size_t width, std::size_t n, float* o
 
 void add_rows(const double* rows, const Index* index, const double* x, std::size_t n, double* out,
               std::size_t width) {
-  accumulate_rows(rows, width, index, x, n, out, width);
+  accumulate_rows([&](std::size_t i) { return rows + index[i] * width; }, x, n, out, width);
 }
 
 /// The remaining entries of a block, and its sum so far.
@@ -315,17 +317,7 @@ double add_then_dot(double alpha, const double* x, double* y, const double* z, s
 
 void combine_rows(const double* rows, std::size_t stride, std::size_t count, const double* x, double* out,
                   std::size_t width) {
-  constexpr std::size_t kTile = 8 * kLanes;
-  for (std::size_t k = 0; k < width; k += kTile)
-    with_count<8>((width - k < kTile ? width - k : kTile) / kLanes, [&](auto vectors) {
-      constexpr int kVectors = decltype(vectors)::value;
-      Vec a[kVectors];
-      for (int v = 0; v < kVectors; ++v) a[v] = load(out + k + static_cast<std::size_t>(v) * kLanes);
-      for (std::size_t r = 0; r < count; ++r)
-        for (int v = 0; v < kVectors; ++v)
-          a[v] += x[r] * load(rows + r * stride + k + static_cast<std::size_t>(v) * kLanes);
-      for (int v = 0; v < kVectors; ++v) store(out + k + static_cast<std::size_t>(v) * kLanes, a[v]);
-    });
+  accumulate_rows([&](std::size_t r) { return rows + r * stride; }, x, count, out, width);
 }
 
 /// out[r][0..V*kLanes) = sum_j rows[r][j] * matrix[j][0..V*kLanes) for R rows.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <string>
 
@@ -25,10 +24,9 @@ namespace {
 void require_memory(Index labels) {
   const double needed = 4.0 * sizeof(double) * labels * labels, present = machine_memory();
   if (needed > present)
-    throw Error("chain oracle: found " + std::to_string(labels) + " labels, whose transitions take " +
-                    std::to_string(std::llround(needed / kGigabyte)) +
-                    " GB, expected what fits into this machine's " +
-                    std::to_string(std::llround(present / kGigabyte)) + " GB",
+    throw Error(all_parts("chain oracle: found ", labels, " labels, whose transitions take ",
+                          std::llround(needed / kGigabyte), " GB, expected what fits into this machine's ",
+                          std::llround(present / kGigabyte), " GB"),
                 ErrorKind::kInput);
 }
 
@@ -54,8 +52,7 @@ ChainOracle::ChainOracle(const Dataset& data)
     throw Error("chain oracle: found labels that are nodes of a hierarchy, expected labels side by side");
   require_memory(outputs_);
   for (std::size_t i = 0; i + 1 < data.begin.size(); ++i)
-    if (data.begin[i] == data.begin[i + 1])
-      throw Error("chain oracle: sequence " + std::to_string(i) + " is empty");
+    if (data.begin[i] == data.begin[i + 1]) throw Error("chain oracle: sequence ", i, " is empty");
   labels_.resize(outputs_);
   std::iota(labels_.begin(), labels_.end(), Index{0});
   gold_known_ = std::ranges::all_of(gold_, [&](Index y) { return y < outputs_; });
@@ -80,7 +77,8 @@ ChainOracle::Buffers& ChainOracle::buffers(std::size_t rows, std::size_t instanc
   work.log_partition.resize(instances);
   for (AlignedVector<double>* numbers : {&work.top, &work.scale, &work.inverse})
     numbers->resize(padded(rows));
-  work.edge.resize(rows);
+  work.left.resize(rows);
+  work.right.resize(rows);
   if (backward) {
     work.posterior.resize(padded(rows) * width);
     work.pair.resize(width * width);
@@ -98,7 +96,8 @@ ChainChunk ChainOracle::chunk_in(Buffers& work) const {
           .top = work.top.data(),
           .scale = work.scale.data(),
           .inverse = work.inverse.data(),
-          .edge = work.edge.data()};
+          .left = work.left.data(),
+          .right = work.right.data()};
 }
 
 ChainOracle::Transitions ChainOracle::transitions(const ScorePoint& at) const {
@@ -108,8 +107,8 @@ ChainOracle::Transitions ChainOracle::transitions(const ScorePoint& at) const {
   m.score = at.base.extra;
   if (at.direction != nullptr)
     for (std::size_t e = 0; e < m.score.size(); ++e) m.score[e] += at.alpha * at.direction->extra[e];
-  m.largest = *std::max_element(m.score.begin(), m.score.end());
-  m.smallest = *std::min_element(m.score.begin(), m.score.end());
+  m.largest = *std::ranges::max_element(m.score);
+  m.smallest = *std::ranges::min_element(m.score);
   if (m.linear()) {
     m.forward.assign(m.width * m.width, 0.0);
     m.backward.assign(m.width * m.width, 0.0);
@@ -133,15 +132,9 @@ double ChainOracle::infer_rows(const Sequences& on, const Transitions& m, const 
 /// Writes the scores of instances [first, last) as rows by position.
 void ChainOracle::score_rows(const Sequences& on, const ScorePoint& at, std::size_t first, std::size_t last,
                              AlignedVector<double>& rows) const {
-  const KernelTable& kernels = kernels_in_use();
-  const std::size_t width = padded(outputs_), origin = on.row_origin(first), n = on.begin[last] - origin;
-  rows.resize(padded(n) * width);
-  kernels.columns_to_rows(at.base.values.data(), at.base.stride, outputs_, origin, n, rows.data(), width);
-  if (at.direction == nullptr) return;
-  AlignedVector<double> direction(n * width);
-  kernels.columns_to_rows(at.direction->values.data(), at.base.stride, outputs_, origin, n, direction.data(),
-                          width);
-  kernels.add_scaled(rows.data(), at.alpha, direction.data(), n * width);
+  const std::size_t origin = on.row_origin(first), n = on.begin[last] - origin;
+  rows.resize(padded(n) * padded(outputs_));
+  make_rows(at, outputs_, origin, n, rows.data());
 }
 
 /// Rabiner's scaling: alpha_t sums to one, and c_t is the factor taken out at t.

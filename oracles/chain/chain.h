@@ -101,8 +101,8 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
     AlignedVector<double> message;              ///< scaled forward messages of the linear domain
     AlignedVector<double> posterior;            ///< p(y_t = k | x)
     AlignedVector<double> pair;                 ///< width x width, for sums of pair marginals
-    AlignedVector<double> top, scale, inverse;  ///< scratch of the linear domain, as is edge
-    std::vector<Index> edge;
+    AlignedVector<double> top, scale, inverse;  ///< scratch of the linear domain, as are left and right
+    std::vector<const double*> left, right;
     std::vector<double> log_partition;  ///< one per instance of the chunk
   };
   /// The messages of a point. Rows are as in ChainChunk; those of a chunk start at first_row[chunk].

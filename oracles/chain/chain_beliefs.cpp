@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/kernels/kernel_table.h"
 #include "oracles/chain/chain.h"
@@ -39,8 +38,7 @@ double ChainOracle::infer_beliefs(Index instance, const double* scores, std::spa
     backward.assign(width * width, 0.0);
     for (std::size_t i = 0; i < labels; ++i) {
       for (std::size_t j = 0; j < labels; ++j) forward[i * width + j] = extra[i * labels + j] - *high;
-      std::fill_n(forward.data() + i * width + labels, width - labels,
-                  -std::numeric_limits<double>::infinity());
+      std::fill_n(forward.data() + i * width + labels, width - labels, -kInfinity);
     }
     kernels.exponentiate(forward.data(), labels * width);
     for (std::size_t i = 0; i < labels; ++i)
@@ -164,7 +162,7 @@ void ChainOracle::expectation(Index instance, const double* beliefs, double* row
                     edges = positions - 1;
   const KernelTable& kernels = kernels_in_use();
   std::fill(rows, rows + positions * width, 0.0);
-  std::fill(extra.begin(), extra.end(), 0.0);
+  std::ranges::fill(extra, 0.0);
   if (edges == 0) {
     std::copy(beliefs, beliefs + labels, rows);
     return;
@@ -200,7 +198,7 @@ void ChainOracle::make_consistent(Index instance, double* beliefs) const {
       scale_to(pair + j * labels, labels, into[j]);
       *shared++ = into[j];
     }
-    std::fill(into.begin(), into.end(), 0.0);
+    std::ranges::fill(into, 0.0);
     for (std::size_t j = 0; j < labels; ++j)
       for (std::size_t k = 0; k < labels; ++k) into[k] += pair[j * labels + k];
   }
@@ -233,7 +231,7 @@ double ChainOracle::inconsistency(Index instance, const double* beliefs) const {
       differ(total(pair + j * labels, labels), shared[(t - 1) * labels + j]);
       differ(into[j], shared[(t - 1) * labels + j]);
     }
-    std::fill(into.begin(), into.end(), 0.0);
+    std::ranges::fill(into, 0.0);
     for (std::size_t j = 0; j < labels; ++j)
       for (std::size_t k = 0; k < labels; ++k) into[k] += pair[j * labels + k];
   }

@@ -2,18 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/kernels/kernel_table.h"
 #include "oracles/chain/chain.h"
 
 namespace proxbench {
-
-namespace {
-
-constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
-
-}  // namespace
 
 ChainOracle::Conditionals ChainOracle::conditionals(const Scores& scores, std::size_t instance) const {
   AlignedVector<double> rows;
@@ -34,7 +27,7 @@ ChainOracle::Conditionals ChainOracle::conditionals(const double* scores, std::s
   const auto softmax = [&](double* x) {
     const double largest = *std::max_element(x, x + labels);
     for (std::size_t k = 0; k < labels; ++k) x[k] -= largest;
-    std::fill(x + labels, x + width, kMinusInfinity);
+    std::fill(x + labels, x + width, -kInfinity);
     kernels.exponentiate(x, width);
     double sum = 0.0;
     for (std::size_t k = 0; k < labels; ++k) sum += x[k];
@@ -52,7 +45,7 @@ ChainOracle::Conditionals ChainOracle::conditionals(const double* scores, std::s
       from_next[c] = softmax(next + c * width);
     }
   }
-  std::copy(score.begin(), score.end(), out.marginal.begin());
+  std::ranges::copy(score, out.marginal.begin());
   out.log_partition = softmax(out.marginal.data());
   for (std::size_t t = 0; t + 1 < length; ++t)
     kernels.combine_rows(out.next.data() + t * labels * width, width, labels, out.marginal.data() + t * width,

@@ -3,14 +3,11 @@
 #include <numeric>
 
 #include "core/base/sum.h"
-#include "core/kernels/kernel_sets.h"
 #include "core/kernels/kernel_table.h"
 #include "oracles/chain/chain.h"
-#include "oracles/chain/chain_derivative_kernels.h"
+#include "oracles/chain/chain_kernels.h"
 
 namespace proxbench {
-
-PROXBENCH_KERNEL_SETS(ChainDerivativeKernels, chain_derivative_kernels)
 
 namespace {
 
@@ -99,28 +96,28 @@ void ChainOracle::derivative_linear(const Kept& at, const Scores& direction, Res
                Scratch& scratch = Scratch::mine(padded(end - origin), width);
                kernels.columns_to_rows(direction.values.data(), direction.stride, labels, origin,
                                        end - origin, scratch.change.data(), width);
-               chain_derivative_kernels().derivative({.outputs = labels,
-                                                      .width = width,
-                                                      .begin = all_.begin.data() + first,
-                                                      .origin = origin,
-                                                      .sequences = last - first,
-                                                      .by_length = all_.by_length.data() + first,
-                                                      .forward = m.forward.data(),
-                                                      .backward = m.backward.data(),
-                                                      .forward_change = forward_change.data(),
-                                                      .backward_change = backward_change.data(),
-                                                      .message = at.message.data() + kept_at,
-                                                      .back = at.back.data() + kept_at,
-                                                      .ratio = at.ratio.data() + kept_at,
-                                                      .change = scratch.change.data(),
-                                                      .pair = part,
-                                                      .through = scratch.through.data(),
-                                                      .message_change = scratch.message_change.data(),
-                                                      .weight = scratch.weight.data(),
-                                                      .weight_change = scratch.weight_change.data(),
-                                                      .shift = scratch.shift.data(),
-                                                      .left = scratch.left.data(),
-                                                      .right = scratch.right.data()});
+               chain_kernels().derivative({.outputs = labels,
+                                           .width = width,
+                                           .begin = all_.begin.data() + first,
+                                           .origin = origin,
+                                           .sequences = last - first,
+                                           .by_length = all_.by_length.data() + first,
+                                           .forward = m.forward.data(),
+                                           .backward = m.backward.data(),
+                                           .forward_change = forward_change.data(),
+                                           .backward_change = backward_change.data(),
+                                           .message = at.message.data() + kept_at,
+                                           .back = at.back.data() + kept_at,
+                                           .ratio = at.ratio.data() + kept_at,
+                                           .change = scratch.change.data(),
+                                           .pair = part,
+                                           .through = scratch.through.data(),
+                                           .message_change = scratch.message_change.data(),
+                                           .weight = scratch.weight.data(),
+                                           .weight_change = scratch.weight_change.data(),
+                                           .shift = scratch.shift.data(),
+                                           .left = scratch.left.data(),
+                                           .right = scratch.right.data()});
                kernels.rows_to_columns(scratch.change.data() + (begin - origin) * width, width, labels, begin,
                                        end - begin, out.values.data(), out.stride);
              });
@@ -138,13 +135,13 @@ void ChainOracle::derivative_log(const Kept& at, const Scores& direction, Residu
                for (std::size_t i = all_.chunk_begin[chunk]; i < all_.chunk_begin[chunk + 1]; ++i)
                  derivative_log_of(i, at, direction, out, part);
              });
-  std::copy(pair.begin(), pair.end(), out.extra.begin());
+  std::ranges::copy(pair, out.extra.begin());
 }
 
 /// Treats the sequence as a Markov chain with p(d | c) from one position to the next. f_t(k) is the
 /// derivative of p_t(k) by the scores up to t only. g_t(k) is the expected change of all later scores and
 /// transitions, given y_t = k. The scores at each position are shifted by h_t so that f_t sums to 0
-/// (chain_derivative_kernels.h).
+/// (chain_kernels.h).
 void ChainOracle::derivative_log_of(std::size_t instance, const Kept& at, const Scores& direction,
                                     Residual& out, double* pair) const {
   const std::size_t labels = outputs_, width = padded(labels), first = begin_[instance],

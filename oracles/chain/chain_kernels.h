@@ -1,6 +1,6 @@
 #pragma once
-/// Forward-backward on a chunk of sequences in the linear domain. It is compiled once for each instruction
-/// set.
+/// The hot loops of chains, compiled once for each instruction set: forward-backward on a chunk of sequences
+/// in the linear domain, its derivative, and steps of Viterbi.
 
 #include <cstddef>
 
@@ -31,7 +31,7 @@ struct ChainChunk {
   double* message = nullptr;        ///< rows: scaled forward messages, which sum to 1
   double* posterior = nullptr;      ///< rows: p(y_t = k | x); null: only the forward pass
   double* pair = nullptr;           ///< width x width: sums of pair marginals
-  /// Rows that a derivative needs besides messages (chain_derivative_kernels.h): backward messages b, with
+  /// Rows that a derivative needs besides messages (ChainDerivativeChunk): backward messages b, with
   /// posterior = message . b, and exp(score - top) / scale. Both null: not kept. Requires posterior.
   double *back = nullptr, *ratio = nullptr;
   /// The columns that will receive the posteriors, starting at row 0. They are prefetched. May be null.
@@ -40,7 +40,45 @@ struct ChainChunk {
 
   double* weight = nullptr;  ///< rows of scratch: exp(score - top), then the input of backward messages
   double *top = nullptr, *scale = nullptr, *inverse = nullptr;  ///< scratch: one number per row each
-  Index* edge = nullptr;                                        ///< scratch: one number per row
+  const double **left = nullptr, **right = nullptr;             ///< scratch: a pointer per row each
+};
+
+/// The derivative of forward-backward along a direction of scores, on a chunk of sequences. It is compiled
+/// once for each instruction set.
+///
+/// Let the scaled messages a_t sum to 1, and let the backward messages b_t satisfy sum_k a_t(k) b_t(k) = 1.
+/// With r_t = exp(score - top)/scale, v_t = r_t . b_t and M = exp(transition - largest), forward-backward is
+///
+///     a_t = r_t . (a_{t-1} M)        b_t = M v_{t+1}        p_t = a_t . b_t
+///
+/// Along scores ds and transitions dM = M . dT, with h_t chosen such that da_t sums to 0:
+///
+///     da_t = a_t . (ds_t - h_t) + r_t . (da_{t-1} M + a_{t-1} dM)
+///     db_t = M dv_{t+1} + dM v_{t+1},   dv_t = r_t . (b_t . (ds_t - h_t) + db_t)
+///     dp_t = da_t . b_t + a_t . db_t
+///     d(sum of pair marginals) = M . sum_t (da_t v_{t+1}^T + a_t dv_{t+1}^T) + dT . (sum of pair marginals)
+///
+/// Subtracting h_t from all scores of a position changes no distribution, and keeps sums over long sequences
+/// from growing.
+///
+/// Sequences and rows are as in ChainChunk.
+struct ChainDerivativeChunk {
+  std::size_t outputs, width;
+  const Index* begin;
+  std::size_t origin;
+  std::size_t sequences;
+  const Index* by_length;
+
+  const double *forward, *backward;                ///< M and its transpose, rows of `width`
+  const double *forward_change, *backward_change;  ///< dM and its transpose
+  const double *message, *back, *ratio;            ///< rows a, b, r
+
+  double* change;  ///< rows of ds; afterwards of dp
+  double* pair;    ///< width x width: the first term of the pair marginals' derivative
+
+  double *through, *message_change, *weight, *weight_change;  ///< rows of scratch
+  double* shift;                                              ///< scratch: one number per row
+  const double **left, **right;                               ///< scratch: two pointers per row
 };
 
 /// out[t][j][k] = min(0, before[t][j] + (transition[j][k] + shift) + after[t][k]), the log marginals of
@@ -56,7 +94,13 @@ struct ChainKernels {
   /// Fills log_partition and message. If posterior is not null, fills it and pair as well. Transitions may
   /// differ by up to ChainOracle::kLinearRange.
   void (*forward_backward)(const ChainChunk& chunk);
+  /// Fills change and pair.
+  void (*derivative)(const ChainDerivativeChunk& chunk);
   void (*log_pairs)(const LogPairs& pairs);
+  /// A step of Viterbi, the product of a row and a matrix in the (max, +) algebra: out[k] = max over j < n of
+  /// row[j] + matrix[j*width + k] for k < width. `width` is a multiple of kPad; n >= 1.
+  void (*row_times_matrix)(const double* row, std::size_t n, const double* matrix, std::size_t width,
+                           double* out);
 };
 
 /// The kernels of the instruction set in use (core/kernels/instruction_set.h).

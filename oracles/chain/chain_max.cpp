@@ -1,11 +1,10 @@
 /// Viterbi: the label sequence with the largest score, or with the largest cost + score.
 
 #include <algorithm>
-#include <string>
 
 #include "core/base/error.h"
 #include "oracles/chain/chain.h"
-#include "oracles/max_plus_kernels.h"
+#include "oracles/chain/chain_kernels.h"
 
 namespace proxbench {
 
@@ -44,7 +43,7 @@ void ChainOracle::viterbi(const double* scores, std::span<const double> extra, c
     if (t == 0)
       std::fill_n(from, width, 0.0);
     else
-      max_plus_kernels().row_times_matrix(row - width, labels, matrix, width, from);
+      chain_kernels().row_times_matrix(row - width, labels, matrix, width, from);
     for (std::size_t k = 0; k < width; ++k) row[k] = from[k] + (score[k] + wrong);
     if (gold != nullptr) row[gold[t]] = from[gold[t]] + score[gold[t]];
   }
@@ -91,8 +90,7 @@ InstanceMaxOracle::Value ChainOracle::value_of(Index instance, Cost cost, const 
   double score = 0.0;
   for (std::size_t t = 0; t < n; ++t) {
     if (outputs[t] >= labels)
-      throw Error("instance " + std::to_string(instance) + ": found label " + std::to_string(outputs[t]) +
-                  ", expected one of " + std::to_string(labels));
+      throw Error("instance ", instance, ": found label ", outputs[t], ", expected one of ", labels);
     const bool here = outputs[t] != gold[t];
     if (here) {
       ++wrong;

@@ -4,20 +4,15 @@
 /// The r-th best derivation of a vertex is computed only when a later vertex asks for it.
 
 #include <algorithm>
-#include <limits>
 
-#include "core/kernels/kernel_sets.h"
 #include "core/kernels/kernel_table.h"
 #include "oracles/chain/chain.h"
-#include "oracles/max_plus_kernels.h"
+#include "oracles/chain/chain_kernels.h"
 
 namespace proxbench {
 
-PROXBENCH_KERNEL_SETS(MaxPlusKernels, max_plus_kernels)
-
 namespace {
 
-constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 constexpr Index kNone = static_cast<Index>(-1);
 
 }  // namespace
@@ -94,7 +89,7 @@ void ChainOracle::LazyKBest::begin(const Scores& scores, std::size_t labels, std
   std::copy(row(0), row(0) + width_, best_.begin());
   for (std::size_t t = 1; t < length; ++t) {
     double* const here = best_.data() + t * width_;
-    max_plus_kernels().row_times_matrix(here - width_, labels, from_.data(), width_, here);
+    chain_kernels().row_times_matrix(here - width_, labels, from_.data(), width_, here);
     kernels_in_use().add_scaled(here, 1.0, row(t), width_);
   }
 }
@@ -133,7 +128,7 @@ void ChainOracle::LazyKBest::extract(std::size_t t, std::size_t label) {
   for (Index j = 1; j < labels_; ++j)
     if (candidate[j] > candidate[best]) best = j;
   Vertex& at = vertices_[slot];
-  at.exhausted = candidate[best] == kMinusInfinity && !at.found.empty();
+  at.exhausted = candidate[best] == -kInfinity && !at.found.empty();
   if (!at.exhausted)
     at.found.push_back({candidate[best] + score(t, label), best, next_rank_[slot * width_ + best]});
 }
@@ -146,7 +141,7 @@ void ChainOracle::LazyKBest::renew(std::size_t t, std::size_t label) {
   const Vertex& tail = opened(t - 1, last.label);
   const bool more = last.rank + 1 < tail.found.size();
   candidate_[slot * width_ + last.label] =
-      more ? tail.found[last.rank + std::size_t{1}].score + transition(t, last.label, label) : kMinusInfinity;
+      more ? tail.found[last.rank + std::size_t{1}].score + transition(t, last.label, label) : -kInfinity;
   next_rank_[slot * width_ + last.label] = last.rank + 1;
   extract(t, label);
 }

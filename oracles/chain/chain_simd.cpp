@@ -7,14 +7,9 @@
 
 namespace proxbench::PROXBENCH_SIMD {
 
+void derivative(const ChainDerivativeChunk& chunk);  // chain_derivative_simd.cpp
+
 namespace {
-
-using namespace kernels;
-
-/// The doubles of a row that are computed. Those behind them in the padding are neither written nor read.
-std::size_t covered(const ChainChunk& c) {
-  return (c.outputs + kLanes - 1) / kLanes * kLanes;
-}
 
 /// The number of rows in use.
 std::size_t rows(const ChainChunk& c) {
@@ -129,18 +124,12 @@ void next_messages(const ChainChunk& c, const std::size_t* t) {
     from[r] = c.message + (t[r] - 1) * c.width;
     total[r] = Vec{};
   }
-  for (std::size_t k = 0; k < c.outputs; k += kTile)
-    with_tile(c.outputs - k, [&](auto vectors, auto half) {
-      constexpr int V = decltype(vectors)::value, H = decltype(half)::value;
-      Vec sums[R][V];
-      multiply<R, V, H>(from, c.forward + k, c.outputs, c.width, sums);
-      PROXBENCH_UNROLL for (int r = 0; r < R; ++r) PROXBENCH_UNROLL for (int v = 0; v < V; ++v) {
-        const std::size_t at = t[r] * c.width + k + static_cast<std::size_t>(v) * kLanes;
-        const Vec m = sums[r][v] * load(c.weight + at);
-        store(c.message + at, m);
-        total[r] += m;
-      }
-    });
+  multiply(c, from, c.forward, [&](int r, std::size_t k, const Vec& product) {
+    const std::size_t at = t[r] * c.width + k;
+    const Vec m = product * load(c.weight + at);
+    store(c.message + at, m);
+    total[r] += m;
+  });
   for (int r = 0; r < R; ++r) normalise(c, t[r], sum(total[r]));
 }
 
@@ -172,81 +161,30 @@ void previous_messages(const ChainChunk& c, const std::size_t* t) {
   PROXBENCH_UNROLL for (int r = 0; r < R; ++r) ask_for_residual(c, t[r]);
   const double* from[R];
   PROXBENCH_UNROLL for (int r = 0; r < R; ++r) from[r] = c.weight + (t[r] + 1) * c.width;
-  for (std::size_t k = 0; k < c.outputs; k += kTile)
-    with_tile(c.outputs - k, [&](auto vectors, auto half) {
-      constexpr int V = decltype(vectors)::value, H = decltype(half)::value;
-      Vec sums[R][V];
-      multiply<R, V, H>(from, c.backward + k, c.outputs, c.width, sums);
-      PROXBENCH_UNROLL for (int r = 0; r < R; ++r) PROXBENCH_UNROLL for (int v = 0; v < V; ++v)
-          finish_row<kKeep>(c, t[r], k + static_cast<std::size_t>(v) * kLanes, sums[r][v]);
-    });
+  multiply(c, from, c.backward,
+           [&](int r, std::size_t k, const Vec& b) { finish_row<kKeep>(c, t[r], k, b); });
 }
 
-/// Walks at most kWalked sequences, longest first, forward and, if posteriors are wanted, backward.
+/// Walks some sequences forward and, if posteriors are wanted, backward.
 template <bool kKeep>
-void walk(const ChainChunk& c, const Index* sequence, std::size_t count) {
-  std::size_t first[kWalked], length[kWalked], t[kWalked];
-  for (std::size_t r = 0; r < count; ++r) {
-    first[r] = c.begin[sequence[r]] - c.origin;
-    length[r] = c.begin[sequence[r] + 1] - c.origin - first[r];
-    first_message(c, first[r]);
-  }
-  std::size_t going = count;
-  for (std::size_t step = 1; step < length[0]; ++step) {
-    while (length[going - 1] <= step) --going;
-    for (std::size_t r = 0; r < going; ++r) t[r] = first[r] + step;
-    for_tiles(going, [&](auto rows, std::size_t from) {
-      constexpr int R = decltype(rows)::value;
-      if (covered(c) > kTile) return next_messages<R>(c, t + from);
-      with_tile(c.outputs, [&](auto vectors, auto half) {
-        next_messages_in_registers<R, decltype(vectors)::value, decltype(half)::value>(c, t + from);
-      });
+void walk(const ChainChunk& c, const Group& g) {
+  for (std::size_t r = 0; r < g.count; ++r) first_message(c, g.first[r]);
+  walk_forward(g, [&](auto rows, const std::size_t* t) {
+    constexpr int R = decltype(rows)::value;
+    if (covered(c) > kTile) return next_messages<R>(c, t);
+    with_tile(c.outputs, [&](auto vectors, auto half) {
+      next_messages_in_registers<R, decltype(vectors)::value, decltype(half)::value>(c, t);
     });
-  }
+  });
   if (c.posterior == nullptr) return;
 
-  for (std::size_t r = 0; r < count; ++r) {
-    const std::size_t last = first[r] + length[r] - 1;
+  for (std::size_t r = 0; r < g.count; ++r) {
+    const std::size_t last = g.first[r] + g.length[r] - 1;
     ask_for_residual(c, last);
     for (std::size_t k = 0; k < covered(c); k += kLanes) finish_row<kKeep>(c, last, k, splat(1.0));
   }
-  going = count;
-  for (std::size_t step = 1; step < length[0]; ++step) {
-    while (length[going - 1] <= step) --going;
-    for (std::size_t r = 0; r < going; ++r) t[r] = first[r] + length[r] - 1 - step;
-    for_tiles(going, [&](auto rows, std::size_t from) {
-      previous_messages<decltype(rows)::value, kKeep>(c, t + from);
-    });
-  }
-}
-
-/// pair[i + r][k..] = M . sum over edges (t, t+1) of message_t[i + r] * weight_{t+1}[k..], for r < R.
-template <int R, int V, int H>
-void add_pairs(const ChainChunk& c, std::size_t edges, std::size_t i, std::size_t k) {
-  Vec sums[R][V];
-  sum_products<R, V, H>(
-      edges,
-      [&](int r, std::size_t e) { return c.message[c.edge[e] * c.width + i + static_cast<std::size_t>(r)]; },
-      [&](std::size_t e) { return c.weight + (c.edge[e] + std::size_t{1}) * c.width + k; }, sums);
-  PROXBENCH_UNROLL for (int r = 0; r < R; ++r) PROXBENCH_UNROLL for (int v = 0; v < V; ++v) {
-    const std::size_t at =
-        (i + static_cast<std::size_t>(r)) * c.width + k + static_cast<std::size_t>(v) * kLanes;
-    store(c.pair + at, sums[r][v] * load(c.forward + at));
-  }
-}
-
-void sum_pairs(const ChainChunk& c) {
-  std::size_t edges = 0;
-  for (std::size_t s = 0; s < c.sequences; ++s)
-    for (Index p = c.begin[s]; p + 1 < c.begin[s + 1]; ++p)
-      c.edge[edges++] = static_cast<Index>(p - c.origin);
-  for (std::size_t i = 0; i < c.outputs; i += kTileRows)
-    with_count<kTileRows>(c.outputs - i, [&](auto rows) {
-      for (std::size_t k = 0; k < c.outputs; k += kTile)
-        with_tile(c.outputs - k, [&](auto vectors, auto half) {
-          add_pairs<decltype(rows)::value, decltype(vectors)::value, decltype(half)::value>(c, edges, i, k);
-        });
-    });
+  walk_back(g,
+            [&](auto rows, const std::size_t* t) { previous_messages<decltype(rows)::value, kKeep>(c, t); });
 }
 
 /// sum_t (log scale_t + top_t) plus the transitions that were factored out. It takes one logarithm, of the
@@ -275,16 +213,18 @@ double log_partition(const ChainChunk& c, std::size_t begin, std::size_t end) {
 void forward_backward(const ChainChunk& chunk) {
   const ChainChunk c = chunk;  // a local copy, which no store can change
   c.direction == nullptr ? exponentiate<false>(c) : exponentiate<true>(c);
-  // Groups of about equal size.
-  const std::size_t groups = (c.sequences + kWalked - 1) / kWalked;
-  for (std::size_t g = 0; g < groups; ++g) {
-    const std::size_t from = g * c.sequences / groups, to = (g + 1) * c.sequences / groups;
-    c.back == nullptr ? walk<false>(c, c.by_length + from, to - from)
-                      : walk<true>(c, c.by_length + from, to - from);
-  }
+  for_groups(c, [&](const Group& g) { c.back == nullptr ? walk<false>(c, g) : walk<true>(c, g); });
   for (std::size_t i = 0; i < c.sequences; ++i)
     c.log_partition[i] = log_partition(c, c.begin[i] - c.origin, c.begin[i + 1] - c.origin);
-  if (c.posterior != nullptr) sum_pairs(c);
+  if (c.posterior == nullptr) return;
+  // Over edges (t, t+1), of message_t and weight_{t+1}.
+  std::size_t edges = 0;
+  for (std::size_t s = 0; s < c.sequences; ++s)
+    for (std::size_t t = c.begin[s] - c.origin; t + 1 < c.begin[s + 1] - c.origin; ++t) {
+      c.left[edges] = c.message + t * c.width;
+      c.right[edges++] = c.weight + (t + 1) * c.width;
+    }
+  sum_pairs(c, edges);
 }
 
 void log_pairs(const LogPairs& pairs) {
@@ -308,9 +248,34 @@ void log_pairs(const LogPairs& pairs) {
     }
 }
 
+/// The number of registers that hold the maxima of a strip of columns.
+constexpr std::size_t kStrip = 4;
+
+template <std::size_t kVectors>
+void strip(const double* row, std::size_t n, const double* matrix, std::size_t width, double* out) {
+  Vec best[kVectors];
+  PROXBENCH_UNROLL
+  for (std::size_t v = 0; v < kVectors; ++v) best[v] = row[0] + load(matrix + v * kLanes);
+  for (std::size_t j = 1; j < n; ++j) {
+    PROXBENCH_UNROLL
+    for (std::size_t v = 0; v < kVectors; ++v)
+      best[v] = larger(row[j] + load(matrix + j * width + v * kLanes), best[v]);
+  }
+  PROXBENCH_UNROLL
+  for (std::size_t v = 0; v < kVectors; ++v) store(out + v * kLanes, best[v]);
+}
+
+void row_times_matrix(const double* row, std::size_t n, const double* matrix, std::size_t width,
+                      double* out) {
+  std::size_t k = 0;
+  for (; k + kStrip * kLanes <= width; k += kStrip * kLanes)
+    strip<kStrip>(row, n, matrix + k, width, out + k);
+  for (; k < width; k += kLanes) strip<1>(row, n, matrix + k, width, out + k);
+}
+
 }  // namespace
 
 extern const ChainKernels chain_kernels;
-const ChainKernels chain_kernels{.forward_backward = forward_backward, .log_pairs = log_pairs};
+const ChainKernels chain_kernels{forward_backward, derivative, log_pairs, row_times_matrix};
 
 }  // namespace proxbench::PROXBENCH_SIMD

@@ -24,7 +24,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "core/base/option_rows.h"
@@ -42,8 +41,6 @@ namespace {
 using bcd::Carriers;
 using bcd::kTaskNumbers;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 /// An epoch ends after this many cycles without a new minimum of the largest subgradient. The run has stalled
 /// if F and the full gradient show no progress either.
 constexpr std::int64_t kPatience = 20;
@@ -59,25 +56,17 @@ struct Settings {
 OptionRows<Settings> rows() {
   return OptionRows<Settings>(
       {part(&Settings::epochs, epoch_rows("1e-1")),
-       option(&Settings::floor,
-              {.name = "floor",
-               .default_value = "1e-10",
-               .help = "least second derivative (Zhong et al., section 6), in the units of values: times the "
-                       "square of their typical size, which is 1 of binary features",
-               .min = 0,
-               .min_open = true}),
-       choice(&Settings::random_order,
-              {.name = "order",
-               .default_value = "random",
-               .help = "blocks in a new random order each cycle, or by feature"},
+       option(&Settings::floor, "floor", "1e-10",
+              "least second derivative (Zhong et al., section 6), in the units of values: times the "
+              "square of their typical size, which is 1 of binary features",
+              above(0)),
+       choice(&Settings::random_order, "order", "random",
+              "blocks in a new random order each cycle, or by feature",
               {{"random", true}, {"cyclic", false}}),
-       option(&Settings::report,
-              {.name = "report",
-               .default_value = "5",
-               .help = "passes of inference in an iteration within a cycle; limits are checked and samples "
-                       "taken after each",
-               .min = 0,
-               .min_open = true}),
+       option(&Settings::report, "report", "5",
+              "passes of inference in an iteration within a cycle; limits are checked and samples "
+              "taken after each",
+              above(0)),
        part(&Settings::line_search, line_search_rows())});
 }
 
@@ -249,7 +238,7 @@ class Bcd final : public Solver {
     const double before = loss + penalty(block, 0.0);
     double trial_loss = loss;
     const ArmijoResult step = armijo(before, slope, 1.0, settings_.line_search, [&](double alpha) {
-      if (stop_.requested()) return std::numeric_limits<double>::quiet_NaN();
+      if (stop_.requested()) return kNaN;
       trial_loss = carriers.infer(objective, alpha);
       return trial_loss + penalty(block, alpha);
     });

@@ -8,9 +8,11 @@
 /// have in common: what the coupling of factors leaves of such steps made at once. The share follows the
 /// exact step along the sum of all.
 
+#include <algorithm>
 #include <vector>
 
 #include "core/base/parallel.h"
+#include "core/base/sum.h"
 #include "core/monitor.h"
 #include "solvers/gdmm/factors.h"
 
@@ -22,9 +24,41 @@ class AwaySteps {
   AwaySteps(Factors& factors, const Parallel& parallel) : factors_(factors), parallel_(parallel) {}
 
   /// One step, which never raises L; none where the monitor is out of time after the search.
-  void step(Monitor& monitor);
+  void step(Monitor& monitor) {
+    const Chunks chunks{factors_.size(), kFactorsPerChunk};
+    std::vector<std::vector<Change>> found(chunks.count());
+    parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
+      Factors::Work work = factors_.make_work();
+      for (std::size_t f = chunks.begin(chunk); f < chunks.end(chunk) && !monitor.out_of_time(); ++f)
+        choose(f, work, found[chunk]);
+    });
+    if (monitor.out_of_time()) return;
+    changes_.clear();
+    for (const std::vector<Change>& some : found) changes_.insert(changes_.end(), some.begin(), some.end());
+    if (changes_.empty()) return;
+
+    // L is quadratic along the changes: the slopes at both ends say where its minimum is.
+    const double before = slope();
+    if (!(before < 0.0)) return;  // by rounding, at the minimum
+    move(1.0);
+    const double after = slope();
+    if (after > 0.0) {
+      const double exact = before / (before - after);
+      move(exact - 1.0);
+      share_ = std::max(share_ * exact, kLeastShare);
+    } else {
+      share_ = std::min(kGrowth * share_, 1.0);
+    }
+    for (std::size_t f = 0; f < factors_.size(); ++f) factors_.drop(f);
+  }
 
  private:
+  static constexpr std::size_t kFactorsPerChunk = 256;
+  /// On the share, after a step that could have been longer.
+  static constexpr double kGrowth = 2.0;
+  /// Rounding near the minimum must not take the share to nothing.
+  static constexpr double kLeastShare = 1e-6;
+
   /// Of alpha_f, to be added.
   struct Change {
     std::size_t factor;
@@ -32,11 +66,59 @@ class AwaySteps {
     double weight;
   };
   /// The changes of one factor, appended.
-  void choose(std::size_t factor, Factors::Work& work, std::vector<Change>& out) const;
+  void choose(std::size_t factor, Factors::Work& work, std::vector<Change>& out) const {
+    const Factors::Vertex greedy = factors_.search(factor, work);
+    std::vector<Factors::Atom>& active = work.block.active;
+    active.assign(factors_.active(factor).begin(), factors_.active(factor).end());
+    double here = 0.0, largest = greedy.gradient;
+    std::size_t worst = active.size();
+    for (std::size_t a = 0; a < active.size(); ++a) {
+      const double gradient = factors_.gradient(factor, active[a].value);
+      here += active[a].weight * gradient;
+      if (active[a].weight > 0.0 && gradient > largest) {
+        largest = gradient;
+        worst = a;
+      }
+    }
+    const double towards = here - greedy.gradient, from = largest - here;
+    const bool away = worst < active.size() && from > towards && active[worst].weight < 1.0;
+    const double gain = away ? from : towards;
+    if (!(gain > 0.0)) return;
+
+    if (std::ranges::find(active, greedy.value, &Factors::Atom::value) == active.end())
+      active.push_back({greedy.value, 0.0});
+    const Factors::Value corner = away ? active[worst].value : greedy.value;
+    double squared = 0.0;
+    for (const Factors::Atom& atom : active) {
+      const double d = (atom.value == corner ? 1.0 : 0.0) - atom.weight;
+      squared += d * d;
+    }
+    const double longest = away ? active[worst].weight / (1.0 - active[worst].weight) : 1.0;
+    const double length = std::min(share_ * gain / (factors_.curvature(factor, active) * squared), longest);
+    for (const Factors::Atom& atom : active) {
+      const double d = (atom.value == corner ? 1.0 : 0.0) - atom.weight;
+      // The whole way exactly, so that what has no weight leaves the active set.
+      const double change =
+          away && atom.value == corner && length == longest ? -atom.weight : (away ? -length : length) * d;
+      if (change != 0.0) out.push_back({factor, atom.value, change});
+    }
+  }
+
   /// <gradient, changes>.
-  double slope() const;
+  double slope() const {
+    const Chunks chunks{changes_.size(), kFactorsPerChunk};
+    return sum_chunks(parallel_, chunks.count(), [&](std::size_t chunk) {
+      double sum = 0.0;
+      for (std::size_t c = chunks.begin(chunk); c < chunks.end(chunk); ++c)
+        sum += changes_[c].weight * factors_.gradient(changes_[c].factor, changes_[c].value);
+      return sum;
+    });
+  }
+
   /// alpha += share * changes.
-  void move(double share);
+  void move(double share) {
+    for (const Change& change : changes_) factors_.shift(change.factor, change.value, share * change.weight);
+  }
 
   Factors& factors_;
   const Parallel& parallel_;

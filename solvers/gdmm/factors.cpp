@@ -20,7 +20,7 @@ constexpr int kMostRepeats = 3;
 
 void project_onto_simplex(std::span<double> x, std::vector<double>& sorted) {
   sorted.assign(x.begin(), x.end());
-  std::sort(sorted.begin(), sorted.end(), std::greater<>());
+  std::ranges::sort(sorted, std::greater<>());
   double sum = 0.0, shift = 0.0;
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     sum += sorted[i];
@@ -28,6 +28,38 @@ void project_onto_simplex(std::span<double> x, std::vector<double>& sorted) {
     if (sorted[i] > candidate) shift = candidate;
   }
   for (double& value : x) value = std::max(value - shift, 0.0);
+}
+
+std::unique_ptr<Factors> make_factors(const Objective& objective, const Factors::Settings& settings) {
+  return objective.factors().shape() == FactorOracle::Shape::kLabels
+             ? make_label_factors(objective, settings)
+             : make_chain_factors(objective, settings);
+}
+
+Factors::Factors(const Objective& objective, Index labels, Index per_position, const Settings& settings)
+    : settings_(settings),
+      labels_(labels),
+      per_position_(per_position),
+      unary_(objective.x(), objective.outputs()),
+      factors_of_(objective.instances()) {
+  const bool mean = objective.loss().cost == Cost::kHammingMean;
+  const auto begin = objective.structure().begin();
+  for (Index i = 0; i < objective.instances(); ++i)
+    for (Index p = begin[i]; p < begin[i + 1]; ++p) {
+      cost_.push_back(mean ? 1.0 / static_cast<double>(per_position * objective.structure().length(i)) : 1.0);
+      double squared_norm = 0.0;
+      objective.x().for_each_entry(p, [&](Index, double value) { squared_norm += value * value; });
+      squared_norm_.push_back(squared_norm);
+    }
+}
+
+SparseVector Factors::weights() const {
+  SparseVector out = unary_.nonzeros();
+  const std::span<const double> pairs = pair_weights();
+  for (std::size_t e = 0; e < pairs.size(); ++e)
+    if (pairs[e] != 0.0)
+      out.push_back(static_cast<Coord>(unary_.x().features()) * unary_.labels() + e, pairs[e]);
+  return out;
 }
 
 std::size_t Factors::add_variable(std::size_t instance, Index gold) {
@@ -84,8 +116,8 @@ double Factors::gradient(std::size_t factor, Value value) const {
   const Factor& f = factors_[factor];
   double messages = 0.0;
   if (f.pair) {
-    messages = message_at(edges_[f.edges[0]], static_cast<Index>(value / labels_)) +
-               message_at(edges_[f.edges[1]], static_cast<Index>(value % labels_));
+    messages =
+        message_at(edges_[f.edges[0]], left_of(value)) + message_at(edges_[f.edges[1]], right_of(value));
   } else {
     for (const std::size_t edge : f.edges) messages -= message_at(edges_[edge], static_cast<Index>(value));
   }
@@ -103,8 +135,8 @@ double Factors::curvature(std::size_t factor, std::span<const Atom> active) cons
   for (const Atom& one : active) {
     std::size_t left = 0, right = 0;
     for (const Atom& other : active) {
-      left += one.value / labels_ == other.value / labels_;
-      right += one.value % labels_ == other.value % labels_;
+      left += left_of(one.value) == left_of(other.value);
+      right += right_of(one.value) == right_of(other.value);
     }
     most_left = std::max(most_left, left);
     most_right = std::max(most_right, right);
@@ -160,8 +192,8 @@ void Factors::shift(std::size_t factor, Value value, double change) {
   atom->weight += change;
   add_features(factor, value, -change / settings_.mu);
   if (f.pair) {
-    move_gap(edges_[f.edges[0]], static_cast<Index>(value / labels_), change);
-    move_gap(edges_[f.edges[1]], static_cast<Index>(value % labels_), change);
+    move_gap(edges_[f.edges[0]], left_of(value), change);
+    move_gap(edges_[f.edges[1]], right_of(value), change);
   } else {
     for (const std::size_t edge : f.edges) move_gap(edges_[edge], static_cast<Index>(value), -change);
   }

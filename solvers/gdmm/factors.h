@@ -10,10 +10,12 @@
 /// -min of G where all c_jf = 0 is min F. Only what is other than zero is stored: the values that a factor
 /// gives weight (its active set) and the labels of an edge that were ever active.
 
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "core/dual.h"
+#include "core/objective.h"
 #include "solvers/gdmm/label_search.h"
 #include "solvers/gdmm/pair_search.h"
 
@@ -91,7 +93,7 @@ class Factors : public MarginalPoint {
   double infeasibility() const override;
   /// L(alpha, lambda).
   double lagrangian() const;
-  virtual SparseVector weights() const = 0;
+  SparseVector weights() const;
 
  protected:
   struct Entry {
@@ -110,20 +112,30 @@ class Factors : public MarginalPoint {
     std::vector<std::size_t> edges;  ///< of a pair the left, then the right one
   };
 
-  /// Values of a variable are below `labels`.
-  Factors(std::size_t instances, Index labels, const Settings& settings)
-      : settings_(settings), labels_(labels), factors_of_(instances) {}
+  /// Values of a variable are below `labels`. Position p has the variables p*per_position, ..., of the given
+  /// number. The objective, one with a hinge loss, is borrowed.
+  Factors(const Objective& objective, Index labels, Index per_position, const Settings& settings);
   /// All weight on gold. Return the factor's number.
   std::size_t add_variable(std::size_t instance, Index gold);
   std::size_t add_pair(std::size_t instance, std::size_t left, std::size_t right);
 
   /// <w, features> of this value.
   virtual double score(std::size_t factor, Value value) const = 0;
-  virtual double cost(std::size_t variable) const = 0;
   /// w += step * features.
   virtual void add_features(std::size_t factor, Value value, double step) = 0;
+  virtual std::span<const double> pair_weights() const = 0;
+
+  Index position_of(std::size_t variable) const { return static_cast<Index>(variable / per_position_); }
+  /// Of a value that is not gold.
+  double cost(std::size_t variable) const { return cost_[position_of(variable)]; }
   /// Largest eigenvalue of the features' part of the Hessian of alpha_f.
-  virtual double feature_curvature(std::size_t factor) const = 0;
+  double feature_curvature(std::size_t factor) const {
+    return (is_pair(factor) ? 1.0 : squared_norm_[position_of(factor)]) / settings_.mu;
+  }
+
+  /// The labels of a pair's value.
+  Index left_of(Value value) const { return static_cast<Index>(value / labels_); }
+  Index right_of(Value value) const { return static_cast<Index>(value % labels_); }
 
   double message_at(const Edge& edge, Index label) const;
   /// Fills `out` with `scale` * message.
@@ -132,7 +144,8 @@ class Factors : public MarginalPoint {
   void collect_all(const Factor& variable, double scale, LabelMessages& out) const;
 
   Settings settings_;
-  Index labels_;
+  Index labels_, per_position_;
+  IndexedWeights unary_;
   std::vector<Factor> factors_;
   std::vector<Edge> edges_;
   std::vector<std::vector<std::size_t>> factors_of_;
@@ -140,8 +153,14 @@ class Factors : public MarginalPoint {
  private:
   void move_gap(Edge& edge, Index label, double change);
 
-  Block block_;  ///< of step()
+  std::vector<double> cost_, squared_norm_;  ///< by position; the norm is that of its features
+  Block block_;                              ///< of step()
 };
+
+/// Of the shape that the objective's oracle has: chain_factors.cpp, label_factors.cpp.
+std::unique_ptr<Factors> make_factors(const Objective& objective, const Factors::Settings& settings);
+std::unique_ptr<Factors> make_chain_factors(const Objective& objective, const Factors::Settings& settings);
+std::unique_ptr<Factors> make_label_factors(const Objective& objective, const Factors::Settings& settings);
 
 /// Projects onto the simplex, in place (Duchi et al. 2008). `sorted` is a buffer.
 void project_onto_simplex(std::span<double> x, std::vector<double>& sorted);

@@ -28,8 +28,6 @@
 #include "core/base/random.h"
 #include "core/solver.h"
 #include "solvers/gdmm/away_steps.h"
-#include "solvers/gdmm/chain_factors.h"
-#include "solvers/gdmm/label_factors.h"
 #include "solvers/shared/instances/passes.h"
 #include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
@@ -54,53 +52,30 @@ struct Settings {
 OptionRows<Settings> rows() {
   using Search = Factors::Settings::Search;
   return OptionRows<Settings>(
-      {choice(&Settings::inner,
-              {.name = "inner",
-               .default_value = "block",
-               .help = "what lowers the augmented Lagrangian between two updates of the multipliers: afw, a "
-                       "Frank-Wolfe step of all factors with away steps (Algorithm 2); bgcd, the greediest "
-                       "factor of a part of each instance drawn (Algorithm 3); block, all factors in turn "
-                       "(Algorithm 4)"},
+      {choice(&Settings::inner, "inner", "block",
+              "what lowers the augmented Lagrangian between two updates of the multipliers: afw, a "
+              "Frank-Wolfe step of all factors with away steps (Algorithm 2); bgcd, the greediest "
+              "factor of a part of each instance drawn (Algorithm 3); block, all factors in turn "
+              "(Algorithm 4)",
               {{"afw", Inner::kAfw}, {"bgcd", Inner::kBgcd}, {"block", Inner::kBlock}}),
-       option(&Settings::rho,
-              {.name = "rho",
-               .default_value = "auto",
-               .help = "weight of the quadratic penalty on factors that disagree; auto: 1/mu, times the "
-                       "square of the typical size of values, then by residual balancing at passes 40, 60, "
-                       "90, ...",
-               .min = 0,
-               .max = 1e9,
-               .min_open = true,
-               .automatic = true}),
-       option(
-           &Settings::eta,
-           {.name = "eta",
-            .default_value = "auto",
-            .help = "step of the multipliers; auto: rho, as in the authors' program; with inner = bgcd rho "
-                    "* (instances/factors), the share of factors that a pass moves",
-            .min = 0,
-            .max = 1e9,
-            .min_open = true,
-            .automatic = true}),
-       option(&Settings::partitions,
-              {.name = "partitions",
-               .default_value = "1",
-               .help = "of inner = bgcd: parts of an instance's factors, nu; one is searched at each draw",
-               .min = 1,
-               .max = 1e6}),
-       choice(
-           &Settings::search,
-           {.name = "search",
-            .default_value = "auto",
-            .help = "factorwise: by an index on nonzero weights and sorted pair weights; brute: looking at "
-                    "all values of a factor; auto: factorwise, but label pairs by brute force up to 64 "
-                    "labels. On label sets a factor has four values at most: all are one"},
-           {{"auto", Search::kAuto}, {"factorwise", Search::kFactorwise}, {"brute", Search::kBrute}}),
-       option(&Settings::batch, {.name = "batch",
-                                 .default_value = "16",
-                                 .help = "instances whose factors are searched in parallel at the same w",
-                                 .min = 1,
-                                 .max = 65536})});
+       option(&Settings::rho, "rho", "auto",
+              "weight of the quadratic penalty on factors that disagree; auto: 1/mu, times the "
+              "square of the typical size of values, then by residual balancing at passes 40, 60, "
+              "90, ...",
+              above(0, 1e9)),
+       option(&Settings::eta, "eta", "auto",
+              "step of the multipliers; auto: rho, as in the authors' program; with inner = bgcd rho "
+              "* (instances/factors), the share of factors that a pass moves",
+              above(0, 1e9)),
+       option(&Settings::partitions, "partitions", "1",
+              "of inner = bgcd: parts of an instance's factors, nu; one is searched at each draw", {1, 1e6}),
+       choice(&Settings::search, "search", "auto",
+              "factorwise: by an index on nonzero weights and sorted pair weights; brute: looking at "
+              "all values of a factor; auto: factorwise, but label pairs by brute force up to 64 "
+              "labels. On label sets a factor has four values at most: all are one",
+              {{"auto", Search::kAuto}, {"factorwise", Search::kFactorwise}, {"brute", Search::kBrute}}),
+       option(&Settings::batch, "batch", "16",
+              "instances whose factors are searched in parallel at the same w", {1, 65536})});
 }
 
 /// The passes of Algorithms 3 and 4.
@@ -251,20 +226,12 @@ double gap(Objective& objective, const Factors& factors) {
   return (value - factors.value(objective)) / value;
 }
 
-std::shared_ptr<Factors> make_factors(const Objective& objective, const Settings& settings) {
-  const double unit = objective.map().typical_value();
-  const Factors::Settings own{.mu = objective.mu(),
-                              .rho = std::isnan(settings.rho) ? unit * unit / objective.mu() : settings.rho,
-                              .search = settings.search};
-  if (objective.factors().shape() == FactorOracle::Shape::kLabels)
-    return std::make_shared<LabelFactors>(objective, own);
-  return std::make_shared<ChainFactors>(objective, own);
-}
-
 SolveResult solve(const SolveProblem& problem, const Settings& settings) {
   Objective& objective = problem.objective;
   Monitor& monitor = problem.monitor;
-  const std::shared_ptr<Factors> factors = make_factors(objective, settings);
+  const double unit = objective.map().typical_value(),
+               rho = std::isnan(settings.rho) ? unit * unit / objective.mu() : settings.rho;
+  const std::shared_ptr<Factors> factors = make_factors(objective, {objective.mu(), rho, settings.search});
   Passes passes(objective, *factors, settings, problem.seed);
   std::optional<AwaySteps> away;
   if (settings.inner == Inner::kAfw) away.emplace(*factors, objective.parallel());
@@ -314,23 +281,23 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
 }  // namespace
 
 SolverInfo gdmm_info() {
-  return {
-      .name = "gdmm",
-      .help = "greedy direction method of multipliers: max-margin training by factorwise maximisation",
-      .paper =
-          "Yen, Huang, Zhong, Zhang, Ravikumar, Dhillon, Dual decomposed learning with factorwise oracles "
-          "for "
-          "structural SVM of large output domain, NIPS 2016",
-      .options = rows().table(),
-      .make = stateless(rows(), solve),
-      .needs = {.capabilities = {Capability::kFactors},
-                .l2 = true,
-                .smooth = true,
-                .loss = Loss::Kind::kHinge},
-      .exact = false,
-      .starts_anywhere = false,
-      .scale_free = true,
-  };
+  return stateless(
+      rows(), solve,
+      {
+          .name = "gdmm",
+          .help = "greedy direction method of multipliers: max-margin training by factorwise maximisation",
+          .paper = "Yen, Huang, Zhong, Zhang, Ravikumar, Dhillon, Dual decomposed learning with factorwise "
+                   "oracles "
+                   "for "
+                   "structural SVM of large output domain, NIPS 2016",
+          .needs = {.capabilities = {Capability::kFactors},
+                    .l2 = true,
+                    .smooth = true,
+                    .loss = Loss::Kind::kHinge},
+          .exact = false,
+          .starts_anywhere = false,
+          .scale_free = true,
+      });
 }
 
 }  // namespace proxbench

@@ -7,8 +7,6 @@
 
 #include "core/dual.h"
 #include "solvers/gdmm/away_steps.h"
-#include "solvers/gdmm/chain_factors.h"
-#include "solvers/gdmm/label_factors.h"
 #include "solvers/shared/test_solvers.h"
 
 namespace proxbench {
@@ -115,10 +113,7 @@ std::vector<Task> tasks() {
 std::unique_ptr<Factors> make_factors(
     const Objective& objective, double rho,
     Factors::Settings::Search search = Factors::Settings::Search::kFactorwise) {
-  const Factors::Settings settings{objective.mu(), rho, search};
-  if (objective.factors().shape() == FactorOracle::Shape::kChain)
-    return std::make_unique<ChainFactors>(objective, settings);
-  return std::make_unique<LabelFactors>(objective, settings);
+  return make_factors(objective, Factors::Settings{objective.mu(), rho, search});
 }
 
 TEST(Gdmm, GradientIsThatOfTheAugmentedLagrangian) {

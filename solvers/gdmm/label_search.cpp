@@ -1,7 +1,6 @@
 #include "solvers/gdmm/label_search.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "core/kernels/kernel_table.h"
 
@@ -11,7 +10,7 @@ namespace {
 /// Where a position's features have more than this share of K labels each on average, all K scores are
 /// formed: a vector register adds that many numbers in the time of one scattered addition.
 constexpr double kDenseShare = 1.0 / 8.0;
-constexpr LabelChoice kNone{0, -std::numeric_limits<double>::infinity()};
+constexpr LabelChoice kNone{0, -kInfinity};
 
 }  // namespace
 
@@ -23,35 +22,30 @@ IndexedWeights::IndexedWeights(const DesignMatrix& x, Index labels)
       known_(static_cast<std::size_t>(x.features()) * labels, false),
       labels_of_(x.features()) {}
 
-void IndexedWeights::enter(Index feature, Index label) {
+void IndexedWeights::add(Index feature, Index label, double change) {
+  double& weight = rows_[feature * width_ + label];
   const std::size_t at = static_cast<std::size_t>(feature) * labels_ + label;
-  if (known_[at]) return;
-  known_[at] = true;
-  labels_of_[feature].push_back(label);
+  if (weight == 0.0 && !known_[at]) {
+    known_[at] = true;
+    labels_of_[feature].push_back(label);
+  }
+  weight += change;
 }
 
-void IndexedWeights::set(Index feature, Index label, double weight) {
-  cell(feature, label) = weight;
-  if (weight != 0.0) enter(feature, label);
+void IndexedWeights::add_features(Index position, Index label, double step) {
+  x_.for_each_entry(position, [&](Index j, double value) { add(j, label, step * value); });
 }
 
-void IndexedWeights::add(Index position, Index label, double step) {
-  x_.for_each_entry(position, [&](Index j, double value) {
-    double& weight = cell(j, label);
-    if (weight == 0.0) enter(j, label);
-    weight += step * value;
-  });
+void IndexedWeights::add_scores(Index position, double* row) const {
+  const auto features = x_.row(position);
+  const auto values = x_.row_values(position);
+  kernels_in_use().add_rows(rows_.data(), features.data(), values.empty() ? nullptr : values.data(),
+                            features.size(), row, width_);
 }
 
 double IndexedWeights::score(Index position, Index label) const {
   double sum = 0.0;
   x_.for_each_entry(position, [&](Index j, double value) { sum += at(j, label) * value; });
-  return sum;
-}
-
-double IndexedWeights::squared_norm(Index position) const {
-  double sum = 0.0;
-  x_.for_each_entry(position, [&](Index, double value) { sum += value * value; });
   return sum;
 }
 
@@ -92,7 +86,7 @@ LabelChoice LabelSearch::best(const IndexedWeights& w, Index position, Index gol
   }
   // All others have the same value: the first of them stands for them.
   if (touched_.size() < w.labels() && cost >= best.value) {
-    const auto other = static_cast<Index>(std::find(seen_.begin(), seen_.end(), false) - seen_.begin());
+    const auto other = static_cast<Index>(std::ranges::find(seen_, false) - seen_.begin());
     if (cost > best.value || other < best.label) best = {other, cost};
   }
   for (const Index label : touched_) {
@@ -104,16 +98,13 @@ LabelChoice LabelSearch::best(const IndexedWeights& w, Index position, Index gol
 
 LabelChoice LabelSearch::best_by_force(const IndexedWeights& w, Index position, Index gold, double cost,
                                        const LabelMessages& message) {
-  const auto features = w.x().row(position);
-  const auto values = w.x().row_values(position);
-  kernels_in_use().add_rows(w.row(0), features.data(), values.empty() ? nullptr : values.data(),
-                            features.size(), score_.data(), w.width());
+  w.add_scores(position, score_.data());
   LabelChoice best = kNone;
   for (Index label = 0; label < w.labels(); ++label) {
     const double value = score_[label] + (label == gold ? 0.0 : cost) + message[label];
     if (value > best.value) best = {label, value};
   }
-  std::fill(score_.begin(), score_.end(), 0.0);
+  std::ranges::fill(score_, 0.0);
   return best;
 }
 

@@ -18,25 +18,20 @@ class IndexedWeights {
   IndexedWeights(const DesignMatrix& x, Index labels);
 
   Index labels() const { return labels_; }
-  double at(Index feature, Index label) const { return row(feature)[label]; }
+  double at(Index feature, Index label) const { return rows_[feature * width_ + label]; }
   /// The labels of a feature whose weight may be other than zero, in the order in which they came up.
   std::span<const Index> labels_of(Index feature) const { return labels_of_[feature]; }
-  const double* row(Index feature) const { return rows_.data() + feature * width_; }
-  void set(Index feature, Index label, double weight);
+  void add(Index feature, Index label, double change);
   /// w[., label] += step * the features of this position.
-  void add(Index position, Index label, double step);
+  void add_features(Index position, Index label, double step);
+  /// Adds the scores of all labels at a position to a row of padded(K) numbers.
+  void add_scores(Index position, double* row) const;
   /// The score of one label at a position.
   double score(Index position, Index label) const;
-  /// Sum of squares of the position's features.
-  double squared_norm(Index position) const;
   SparseVector nonzeros() const;
   const DesignMatrix& x() const { return x_; }
-  std::size_t width() const { return width_; }
 
  private:
-  double& cell(Index feature, Index label) { return rows_[feature * width_ + label]; }
-  void enter(Index feature, Index label);
-
   const DesignMatrix& x_;
   Index labels_;
   std::size_t width_;

@@ -1,13 +1,12 @@
 #include "solvers/gdmm/pair_search.h"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 
 namespace proxbench {
 namespace {
 
-constexpr PairChoice kNone{0, 0, -std::numeric_limits<double>::infinity()};
+constexpr PairChoice kNone{0, 0, -kInfinity};
 
 void raise(PairChoice& best, const PairChoice& choice) {
   if (choice.value > best.value) best = choice;

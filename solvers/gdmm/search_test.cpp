@@ -76,10 +76,10 @@ TEST(LabelSearch, FindsWhatLookingAtAllLabelsFinds) {
         IndexedWeights w(x, labels);
         for (Index j = 0; j < 12; ++j)
           for (Index k = 0; k < labels; ++k)
-            if (random.uniform() < density) w.set(j, k, random.normal());
+            if (random.uniform() < density) w.add(j, k, random.normal());
         LabelSearch search(labels), force(labels);
         for (Index p = 0; p < 20; ++p) {
-          w.add(p, static_cast<Index>(random.below(labels)), random.normal());
+          w.add_features(p, static_cast<Index>(random.below(labels)), random.normal());
           const auto gold = static_cast<Index>(random.below(labels));
           const LabelMessages messages = random_messages(labels, 0.05, random);
           const LabelChoice found = search.best(w, p, gold, 1.0, messages),

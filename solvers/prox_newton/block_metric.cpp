@@ -1,7 +1,6 @@
 #include "solvers/prox_newton/block_metric.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/base/grouping.h"
 #include "core/base/sum.h"
@@ -63,8 +62,7 @@ bool BlockMetric::build(const Objective& objective, const Residual& residual, st
                         const StopToken& stop) {
   const Index outputs = objective.outputs();
   const std::size_t n = index.size();
-  const std::size_t unary = static_cast<std::size_t>(
-      std::lower_bound(index.begin(), index.end(), objective.unary_weights()) - index.begin());
+  const std::size_t unary = objective.map().count_unary(index);
 
   const Grouping by_output(unary, outputs, [&](std::size_t i) { return index[i] % outputs; });
 
@@ -147,18 +145,15 @@ void BlockMetric::build_counts(const Objective& objective, std::span<const Coord
     unary += static_cast<double>(objective.structure().gold_outputs(static_cast<Index>(p)).size());
   add_exact(objective.parallel(), std::span(&unary, 1));
   unary /= static_cast<double>(x.whole_positions()) * static_cast<double>(objective.outputs());
-  const InOrder in_order(objective.parallel());
-  in_order.add(std::span(diagonal_), [&] {
+  add_in_order(objective.parallel(), diagonal_, [&] {
     const Chunks chunks{n, kTask};
     objective.parallel().for_each(chunks.count(), [&](std::size_t c) {
       for (std::size_t i = chunks.begin(c); i < chunks.end(c); ++i)
         if (index[i] < objective.unary_weights())
           diagonal_[i] = second_derivative(
-              x, static_cast<Index>(index[i] / objective.outputs()), [](std::size_t) { return 1.0; },
-              diagonal_[i]);
+              x, objective.map().feature_of(index[i]), [](std::size_t) { return 1.0; }, diagonal_[i]);
     });
   });
-  in_order.hand_back(std::span(diagonal_));
   for (std::size_t i = 0; i < n; ++i)
     diagonal_[i] = index[i] >= objective.unary_weights() ? extra : unary * diagonal_[i];
   set_ridge(objective.mu());
@@ -180,15 +175,13 @@ void BlockMetric::take_rows(const Objective& objective, const Residual& residual
                             std::span<const Coord> index, std::span<const std::uint32_t> from) {
   std::vector<Place> place(from.size());
   std::vector<double> diagonal(from.size()), gold;
-  const InOrder in_order(objective.parallel());
-  in_order.add(std::span(diagonal), [&] {
+  add_in_order(objective.parallel(), diagonal, [&] {
     for (std::size_t i = 0; i < from.size(); ++i)
       if (from[i] == CompactLbfgs::kNew && index[i] < objective.unary_weights())
-        diagonal[i] = second_derivative(
-            objective.x(), static_cast<Index>(index[i] / objective.outputs()),
-            Spread(objective, residual, static_cast<Index>(index[i] % objective.outputs())), diagonal[i]);
+        diagonal[i] =
+            second_derivative(objective.x(), objective.map().feature_of(index[i]),
+                              Spread(objective, residual, objective.map().output_of(index[i])), diagonal[i]);
   });
-  in_order.hand_back(std::span(diagonal));
   for (std::size_t i = 0; i < from.size(); ++i) {
     if (from[i] != CompactLbfgs::kNew) {
       place[i] = place_[from[i]];
@@ -218,7 +211,7 @@ void BlockMetric::keep_rows(std::span<const std::uint32_t> kept) {
 }
 
 const BlockRow* BlockMetric::start() {
-  std::fill(product_.begin(), product_.end(), 0.0);
+  std::ranges::fill(product_, 0.0);
   rows_.resize(place_.size());
   for (std::size_t j = 0; j < place_.size(); ++j) {
     const Place& place = place_[j];

@@ -78,7 +78,7 @@ bool Cholesky::factor_rows(const Parallel& parallel, const StopToken& stop) {
 
 bool Cholesky::append(std::span<const double> a, double diagonal) {
   double* const x = row(size_);
-  std::copy(a.begin(), a.end(), x);
+  std::ranges::copy(a, x);
   solve_lower({x, size_});
   const double pivot = diagonal - kernels_in_use().dot(x, x, size_);
   if (!(pivot > 0.0) || !std::isfinite(pivot)) return false;

@@ -39,7 +39,7 @@ void keep_worst_violators(std::size_t most, Objective::Selection& selection) {
     if (selection.weight[i] == 0.0) violators.push_back(i);
   most = std::max(most, selection.index.size() - violators.size());
   if (violators.size() <= most) return;
-  std::stable_sort(violators.begin(), violators.end(), [&](std::size_t a, std::size_t b) {
+  std::ranges::stable_sort(violators, [&](std::size_t a, std::size_t b) {
     return std::abs(selection.gradient[a]) > std::abs(selection.gradient[b]);
   });
   std::vector<bool> enters(selection.index.size(), false);
@@ -50,16 +50,9 @@ void keep_worst_violators(std::size_t most, Objective::Selection& selection) {
 }  // namespace
 
 bool full_gradients_are_costly(const Objective& objective) {
-  const double cells = static_cast<double>(objective.x().whole_positions()) * static_cast<double>(objective.outputs());
+  const double cells =
+      static_cast<double>(objective.x().whole_positions()) * static_cast<double>(objective.outputs());
   return static_cast<double>(objective.x().whole_nonzeros()) > kCostlyGradient * cells;
-}
-
-double entries_of(const Objective& objective, std::span<const Coord> index) {
-  double entries = 0.0;
-  for (const Coord c : index)
-    if (c < objective.unary_weights())
-      entries += static_cast<double>(objective.x().whole_column_size(static_cast<Index>(c / objective.outputs())));
-  return entries;
 }
 
 void Entering::begin(const SolveProblem& problem) {
@@ -72,7 +65,8 @@ void Entering::select(Iterate& at, const SparseVector& w, const KnownStart* know
                       Objective::Selection& selection) {
   const double lambda = at.lambda();
   at.select(w, lambda, known, selection);
-  keep_worst_violators(full_gradients_are_costly(at.objective) ? kMostEnteringCostly : kMostEntering, selection);
+  keep_worst_violators(full_gradients_are_costly(at.objective) ? kMostEnteringCostly : kMostEntering,
+                       selection);
   if (known != nullptr) {
     drop_leaving(selection);
     last_ = {lambda_before_, known->selection.index, known->selection.gradient};

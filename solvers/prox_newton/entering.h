@@ -2,7 +2,6 @@
 /// Selects the coordinates that a working set begins with: the support, and the zeros that violate the
 /// optimality conditions, found by one full gradient.
 
-#include <span>
 #include <vector>
 
 #include "core/objective.h"
@@ -13,9 +12,6 @@ namespace proxbench::prox_newton {
 
 /// Whether a full gradient costs much more than an inference.
 bool full_gradients_are_costly(const Objective& objective);
-
-/// The number of entries of X in the coordinates' columns. Extra weights have none.
-double entries_of(const Objective& objective, std::span<const Coord> index);
 
 /// Selects coordinates from a full gradient and keeps those that enter the working set. kkt_max and kkt_l1
 /// are over all candidate coordinates.

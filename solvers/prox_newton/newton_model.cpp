@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "core/base/sum.h"
@@ -45,7 +44,7 @@ double additions_of_positions(const Objective& objective, std::span<const Coord>
       double on = 0.0;
       for (const Index j : x.row(p)) {
         const Coord end = (j + Coord{1}) * objective.outputs();
-        auto at = std::lower_bound(index.begin(), index.end(), Coord{j} * objective.outputs());
+        auto at = std::ranges::lower_bound(index, Coord{j} * objective.outputs());
         for (; at != index.end() && *at < end; ++at, ++on)
           slots += std::exchange(seen[static_cast<std::size_t>(at - index.begin())], i) != i ? 1.0 : 0.0;
       }
@@ -65,9 +64,8 @@ double NewtonModel::work(const Objective& objective, std::span<const Coord> inde
                instances = static_cast<double>(objective.instances()), factor = n * n * n / 3.0;
   if (objective.outputs() == 1 || !objective.has(Capability::kCovariance))
     return additions_of_positions(objective, index) + factor;
-  const double entries = entries_of(objective, index);
-  const auto unary = std::lower_bound(index.begin(), index.end(), objective.unary_weights());
-  const double extra = static_cast<double>(index.end() - unary),
+  const double entries = objective.map().whole_entries_under(index);
+  const double extra = static_cast<double>(index.size() - objective.map().count_unary(index)),
                slots = std::min(extra + entries / instances, n);  // coordinates that an instance has
   return slots * (positions * (outputs * outputs + extra) + entries + instances * slots) +
          kConditional * positions * outputs * outputs + factor;
@@ -75,7 +73,7 @@ double NewtonModel::work(const Objective& objective, std::span<const Coord> inde
 
 double NewtonModel::pass_work(const Objective& objective, std::span<const Coord> index,
                               double inference_flops) {
-  return inference_flops + 2.0 * entries_of(objective, index);
+  return inference_flops + 2.0 * objective.map().whole_entries_under(index);
 }
 
 bool NewtonModel::build(const Objective& objective, const Scores& scores, std::span<const Coord> index,
@@ -170,7 +168,7 @@ bool NewtonModel::settle_signs(std::span<const double> w, std::span<const double
     }
     // What a solution leaves of its system, because the matrix is ill-conditioned, is solved for again, for
     // as long as that halves it.
-    for (double left_before = std::numeric_limits<double>::infinity();;) {
+    for (double left_before = kInfinity;;) {
       u.resize(order_.size());
       double left = 0.0;
       for (std::size_t i = 0; i < u.size(); ++i) {

@@ -84,15 +84,13 @@ std::vector<std::vector<double>> PairHistory::gradient_changes(const Objective& 
   std::vector<std::vector<double>> out(steps_.size(), std::vector<double>(index.size(), 0.0));
   std::vector<double> sums(steps_.size() * index.size());  // of each step, one after the other
   // Sorted by output, so that a task reads one column of each step, one block of positions at a time.
-  const std::size_t unary = static_cast<std::size_t>(
-      std::lower_bound(index.begin(), index.end(), objective.unary_weights()) - index.begin());
+  const std::size_t unary = objective.map().count_unary(index);
   const Grouping by_output(unary, outputs, [&](std::size_t c) { return index[c] % outputs; });
   std::vector<std::span<const std::size_t>> tasks;
   for (std::size_t k = 0; k < outputs; ++k)
     for (auto left = by_output.of(k); !left.empty(); left = left.subspan(tasks.back().size()))
       tasks.push_back(left.first(std::min(kTask, left.size())));
-  const InOrder in_order(objective.parallel());
-  in_order.add(std::span(sums), [&] {
+  add_in_order(objective.parallel(), sums, [&] {
     objective.parallel().for_each(tasks.size(), [&](std::size_t t) {
       const std::size_t first = index[tasks[t].front()] % outputs * stride_;
       for (std::size_t b = 0; b < x.blocks(); ++b)
@@ -105,7 +103,6 @@ std::vector<std::vector<double>> PairHistory::gradient_changes(const Objective& 
         }
     });
   });
-  in_order.hand_back(std::span(sums));
   for (std::size_t i = 0; i < steps_.size(); ++i)
     std::copy_n(sums.begin() + static_cast<std::ptrdiff_t>(i * index.size()), index.size(), out[i].begin());
   for (std::size_t c = unary; c < index.size(); ++c)

@@ -9,12 +9,11 @@
 /// percents.
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <vector>
 
-#include "core/objective.h"
 #include "core/base/types.h"
+#include "core/objective.h"
 
 namespace proxbench::prox_newton {
 

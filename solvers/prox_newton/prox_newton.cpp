@@ -12,12 +12,7 @@
 /// - A working set begins with the worst violators (entering.h), and an epoch ends relative to its own start.
 ///
 /// Each choice has a row in the table of ablations in solvers/RESULTS.md.
-#include <cmath>
 #include <cstdint>
-#include <limits>
-#include <memory>
-#include <optional>
-#include <utility>
 #include <vector>
 
 #include "core/base/option_rows.h"
@@ -26,8 +21,7 @@
 #include "solvers/prox_newton/quasi_newton_model.h"
 #include "solvers/prox_newton/settings.h"
 #include "solvers/shared/common_options.h"
-#include "solvers/shared/proximal/iterate.h"
-#include "solvers/shared/proximal/progress.h"
+#include "solvers/shared/proximal/minimisation.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -41,26 +35,21 @@ using namespace proximal;
 constexpr double kRounding = 256.0;
 
 /// One solve.
-class Minimiser {
+class Minimiser : Minimisation {
  public:
   Minimiser(const Settings& settings, const SolveProblem& problem, Buffers& buffers, Entering& entering,
             QuasiNewtonModel& model)
-      : settings_(settings),
-        problem_(problem),
-        at_(problem.objective, buffers, problem.monitor.stop_token()),
+      : Minimisation(problem, buffers),
+        settings_(settings),
         entering_(entering),
         model_(model),
         passes_before_(problem.objective.passes()) {
-    result_.w = problem.start;
-    result_.working_set = problem.start.nnz();
     entering_.begin(problem);
     model_.begin(problem, at_.set);
   }
 
   SolveResult run() {
-    problem_.monitor.start(problem_.start);
-    at_.open(problem_.start, problem_.known);
-    progress_.emplace(settings_.max_stagnant, at_.value);
+    open(settings_.max_stagnant);
     std::optional<Status> ended;
     if (!std::isfinite(at_.value)) ended = Status::kDiverged;
     while (!ended) ended = hessian_pays() ? newton_phase() : epoch();
@@ -73,15 +62,15 @@ class Minimiser {
   std::optional<Status> epoch() {
     entering_.select(at_, w(), result_.iterations == 0 ? problem_.known : nullptr, selection_);
     if (const auto ended = judge_optimality()) return ended;
-    optimality_ = {selection_.kkt_max, selection_.kkt_l1};
+    take_selection();
     const double target = settings_.epoch_factor * optimality_.l1;
-    at_.set.take(selection_);
     model_.start_epoch(at_, progressed_);
     for (std::int64_t iteration = 1;; ++iteration) {
       const double slope = model_.minimise(at_);
       const auto learn = [&](const Step& taken) { model_.learn(taken, at_); };
       if (const auto ended = step(slope, learn)) return ended;
-      shrink_working_set();
+      // Coordinates that are zero and will likely stay so (Zhong et al. 2014, Algorithm 2, lines 2 to 9).
+      shrink(slack(), [&](const std::vector<std::uint32_t>& kept) { model_.keep_rows(kept); });
       if (!progressed_ || optimality_.largest <= problem_.kkt_target() || optimality_.l1 <= target ||
           iteration == model_.most_iterations())
         return std::nullopt;
@@ -99,8 +88,7 @@ class Minimiser {
       const bool build = old || selection_.kkt_max > optimality_.largest;
       if (build) {
         if (selection_.index.size() > NewtonModel::kMostRows) break;
-        optimality_ = {selection_.kkt_max, selection_.kkt_l1};
-        at_.set.take(selection_);
+        take_selection();
         if (hessian_.build(at_.objective, at_.scores(), at_.set.index, at_.stop)) hessians_ += 1.0;
         passes_before_ = at_.objective.passes();
       }
@@ -108,9 +96,7 @@ class Minimiser {
       const double slope = hessian_.solve(at_.set.w, at_.set.g, at_.lambda(), settings_.max_inner,
                                           at_.parallel(), at_.d, at_.stop);
       if (const auto ended = step(slope, [](const Step&) {})) return ended;
-      at_.set.shrink(at_.lambda(), std::numeric_limits<double>::infinity(),
-                     optimality_);  // measures, drops none
-      progress_->saw_subgradient(optimality_.largest);
+      shrink(kInfinity, [](const std::vector<std::uint32_t>&) {});  // measures, drops none
       const bool useless = !progressed_ || optimality_.l1 > before;
       if (useless && build) break;
       old = useless || hessian_is_paid();
@@ -143,32 +129,7 @@ class Minimiser {
     progressed_ = progress_->saw_step(found);
     if (!progressed_ && at_.stop.requested()) return give_up();
     if (progressed_) learn(at_.move(found, true));
-    ++result_.iterations;
-    result_.working_set = at_.set.size();
-    // w's nonzeros are gathered only if a sample needs them, off the clock.
-    const bool goes_on = problem_.monitor.step(
-        result_.iterations, [&] { return w(); }, at_.set.size(), at_.loss());
-    return goes_on ? std::nullopt : std::optional(problem_.monitor.stop_status());
-  }
-
-  /// Drops coordinates from the working set that are zero and will likely stay so (Zhong et al. 2014,
-  /// Algorithm 2, lines 2 to 9).
-  void shrink_working_set() {
-    const double slack = optimality_.largest / static_cast<double>(at_.objective.instances());
-    const std::size_t before = at_.set.size();
-    const std::vector<std::uint32_t>& kept = at_.set.shrink(at_.lambda(), slack, optimality_);
-    if (kept.size() < before) model_.keep_rows(kept);
-    progress_->saw_subgradient(optimality_.largest);
-  }
-
-  /// Decides from the selection whether the solve has ended. Returns the status if so, else nothing.
-  std::optional<Status> judge_optimality() {
-    if (!std::isfinite(selection_.kkt_max)) return Status::kDiverged;
-    if (selection_.kkt_max <= problem_.kkt_target()) return Status::kConverged;
-    // Neither F nor kkt has fallen since the last restart, so only rounding is left.
-    if (!progressed_ && !progress_->restart()) return Status::kStalled;
-    result_.notes["epochs"] += 1;
-    return std::nullopt;
+    return report() ? std::nullopt : std::optional(problem_.monitor.stop_status());
   }
 
   /// Ends a solve that ran out of time within an iteration. The model and the working set may belong to
@@ -180,32 +141,20 @@ class Minimiser {
   }
 
   SolveResult finish(Status status) {
-    w();
-    result_.status = status;
     if (!cut_short_) result_.working_set = at_.set.size();
-    result_.notes["inner_passes"] = model_.inner_passes();
     if (hessians_ > 0.0) result_.notes["hessians"] = hessians_;
-    if (problem_.known != nullptr) at_.leave(*problem_.known);
+    SolveResult result = give_back(status, model_.inner_passes());
     model_.end(at_.set);
-    return std::move(result_);
+    return result;
   }
 
-  const SparseVector& w() { return at_.set.collect(result_.w); }
-
   const Settings& settings_;
-  const SolveProblem& problem_;
-  Iterate at_;
   Entering& entering_;
   QuasiNewtonModel& model_;
   NewtonModel hessian_;
-  std::optional<Progress> progress_;
-  Objective::Selection selection_;
-  Optimality optimality_;   ///< on the working set; on all coordinates after a new selection
-  bool progressed_ = true;  ///< whether the last step was progress
-  double passes_before_;    ///< the objective's passes when the last Hessian was built or given up
+  double passes_before_;  ///< the objective's passes when the last Hessian was built or given up
   double hessians_ = 0.0;
   bool cut_short_ = false;
-  SolveResult result_;
 };
 
 /// Its members carry over from one lambda of a path to the next.
@@ -229,48 +178,29 @@ class ProxNewton final : public Solver {
 
 OptionRows<Settings> option_rows() {
   return OptionRows<Settings>(
-      {option(&Settings::memory,
-              {.name = "memory", .default_value = "40", .help = "L-BFGS pairs kept", .min = 1, .max = 1000}),
-       choice(
-           &Settings::newton,
-           {.name = "newton",
-            .default_value = "auto",
-            .help = "the exact Hessian as the model: auto, once the iterations have cost as much as it does, "
-                    "where it is available (not with a hierarchy) and the working set is small enough; "
-                    "or never"},
-           {{"auto", true}, {"never", false}}),
-       option(&Settings::max_inner, {.name = "max_inner",
-                                     .default_value = "50",
-                                     .help = "most passes of coordinate descent over the working set, and "
-                                             "most linear systems with the exact Hessian, "
-                                             "of an inner problem",
-                                     .min = 1,
-                                     .max = 100000}),
-       option(&Settings::inner_tol,
-              {.name = "inner_tol",
-               .default_value = "0.03",
-               .help = "the inner problem is solved when no coordinate moves its own gradient "
-                       "by more than this share of the first pass's; 0: all passes",
-               .min = 0,
-               .max = 1}),
-       option(
-           &Settings::epoch_factor,
-           {.name = "epoch_factor",
-            .default_value = "0.1",
-            .help = "an epoch ends when the l1 norm of the subgradient on its working set has fallen to this "
-                    "share",
-            .min = 0,
-            .max = 1,
-            .min_open = true,
-            .max_open = true}),
-       option(&Settings::max_stagnant,
-              {.name = "max_stagnant",
-               .default_value = "20",
-               .help =
-                   "iterations in a row with neither F nor kkt at a new low (all within rounding) before the "
-                   "memory is cleared; twice in a row ends the run as stalled",
-               .min = 0,
-               .max = 1000000}),
+      {option(&Settings::memory, "memory", "40", "L-BFGS pairs kept", {1, 1000}),
+       choice(&Settings::newton, "newton", "auto",
+              "the exact Hessian as the model: auto, once the iterations have cost as much as it does, "
+              "where it is available (not with a hierarchy) and the working set is small enough; "
+              "or never",
+              {{"auto", true}, {"never", false}}),
+       option(&Settings::max_inner, "max_inner", "50",
+              "most passes of coordinate descent over the working set, and "
+              "most linear systems with the exact Hessian, "
+              "of an inner problem",
+              {1, 100000}),
+       option(&Settings::inner_tol, "inner_tol", "0.03",
+              "the inner problem is solved when no coordinate moves its own gradient "
+              "by more than this share of the first pass's; 0: all passes",
+              {0, 1}),
+       option(&Settings::epoch_factor, "epoch_factor", "0.1",
+              "an epoch ends when the l1 norm of the subgradient on its working set has fallen to this "
+              "share",
+              inside(0, 1)),
+       option(&Settings::max_stagnant, "max_stagnant", "20",
+              "iterations in a row with neither F nor kkt at a new low (all within rounding) before the "
+              "memory is cleared; twice in a row ends the run as stalled",
+              {0, 1000000}),
        part(&Settings::line_search, line_search_rows())});
 }
 

@@ -6,14 +6,18 @@
 /// B0 is first a diagonal of counts, then the Hessian's blocks by output (block_metric.h) once these pay off.
 /// Along a path the pairs of one lambda serve the next.
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/base/random.h"
 #include "core/quasi_newton/lbfgs.h"
 #include "core/solver.h"
 #include "solvers/prox_newton/block_metric.h"
+#include "solvers/prox_newton/entering.h"
 #include "solvers/prox_newton/pair_history.h"
 #include "solvers/prox_newton/settings.h"
 #include "solvers/shared/proximal/coordinate_descent.h"
@@ -28,40 +32,227 @@ class QuasiNewtonModel {
 
   /// Starts a solve. If it continues a path (SolveProblem::in_sequence), keeps the pairs of the previous
   /// solve and puts their working set into `set`.
-  void begin(const SolveProblem& problem, proximal::WorkingSet& set);
+  void begin(const SolveProblem& problem, proximal::WorkingSet& set) {
+    blocks_at_once_ = full_gradients_are_costly(problem.objective);
+    history_capacity_ = problem.in_sequence ? PairHistory::capacity(problem.objective, settings_.memory) : 0;
+    history_.next_solve(history_capacity_ > 0 ? 1 : 0);
+    if (history_.size() > 0) {
+      blocks_ = true;
+      set.index = std::move(index_);
+      set.w = std::move(weights_);
+      set.chosen = true;
+    } else {
+      forget();
+      gamma_of_blocks_ = kFirstGamma;
+    }
+    gamma_of_counts_ = 0.0;
+    made_at_ = epoch_value_ = kInfinity;
+    inner_passes_ = 0.0;
+    random_ = Random(problem.seed);
+  }
+
   /// Ends a solve, and keeps what the next one of a path will use.
-  void end(proximal::WorkingSet& set);
+  void end(proximal::WorkingSet& set) {
+    metric_ = {};
+    if (history_.size() == 0) return forget();
+    index_ = std::move(set.index);
+    weights_ = std::move(set.w);
+  }
+
   /// Forgets all that was learned, since another model takes over or the solve was cut short.
-  void forget();
+  void forget() {
+    history_.clear();
+    lbfgs_ = CompactLbfgs(settings_.memory, GammaRule::kNone);
+    metric_ = {};
+    blocks_ = false;
+  }
 
   /// Whether pairs are kept for the next solve of a path.
   bool keeps_history() const { return history_capacity_ > 0; }
 
   /// Moves to the working set of a new epoch. `progressed`: whether the last step was progress.
-  void start_epoch(proximal::Iterate& at, bool progressed);
+  void start_epoch(proximal::Iterate& at, bool progressed) {
+    if (blocks_ && lbfgs_.pairs() > 0 && progressed && blocks_fit(at)) return continue_with_blocks(at);
+    const bool slow = epoch_value_ - at.value <= kSlowEpoch * at.value;
+    epoch_value_ = at.value;
+    if ((slow || blocks_at_once_) && blocks_fit(at)) return start_blocks(at);
+    start_counts(at);
+  }
+
   /// The most iterations of this epoch.
-  std::int64_t most_iterations() const;
+  std::int64_t most_iterations() const { return blocks_ ? kMostWithBlocks : kMostWithCounts; }
+
   /// The working set has shrunk to these rows (ascending).
-  void keep_rows(std::span<const std::uint32_t> kept);
+  void keep_rows(std::span<const std::uint32_t> kept) {
+    lbfgs_.keep_rows(kept);
+    metric_.keep_rows(kept);
+  }
 
   /// Sets at.d to the minimiser of the model, up to a tolerance. w + d is exactly zero where the solution is.
   /// Returns Delta = g^T d + lambda*(||w + d||_1 - ||w||_1).
-  double minimise(proximal::Iterate& at);
+  double minimise(proximal::Iterate& at) {
+    lbfgs_.refresh(at.parallel());
+    descent_.begin(lbfgs_, {metric_.start(), metric_.diagonal()}, at.set.w, at.set.g, at.lambda(), at.d);
+    double first = 0.0;
+    for (std::int64_t pass = 0; pass < settings_.max_inner && !at.stop.requested(); ++pass) {
+      const double moved = descent_.pass(random_);
+      inner_passes_ += 1.0;
+      if (pass == 0) first = moved;
+      if (moved <= settings_.inner_tol * first) break;
+    }
+    return proximal::predicted_change(at.set.w, at.set.g, at.d, at.lambda());
+  }
+
   /// Learns from a step along at.d.
-  void learn(const proximal::Step& step, const proximal::Iterate& at);
+  void learn(const proximal::Step& step, const proximal::Iterate& at) {
+    if (blocks_) {
+      gamma_of_blocks_ =
+          step.alpha < 1.0 ? gamma_of_blocks_ / std::sqrt(step.alpha) : std::max(0.5 * gamma_of_blocks_, 1.0);
+      lbfgs_.set_gamma(gamma_of_blocks_);
+    }
+    metric_.multiply(step.d, product_);
+    if (!lbfgs_.update(step.d, step.change, product_)) return;
+    if (!blocks_) {
+      // This is |y|/|s| in the norms of D. The longer step that y^T s / s^T D s would allow is often
+      // shortened.
+      double inverse = 0.0, along = 0.0;  // y^T D^-1 y, s^T D s
+      for (std::size_t j = 0; j < step.d.size(); ++j) {
+        inverse += step.change[j] * step.change[j] / metric_.diagonal(j);
+        along += step.d[j] * product_[j];
+      }
+      lbfgs_.set_gamma(std::sqrt(inverse / along));
+    } else if (history_capacity_ > 0) {
+      history_.push(history_capacity_, at.set.index, step.d, step.before, step.after, at.parallel());
+    }
+  }
 
   /// The number of passes of coordinate descent in this solve.
   double inner_passes() const { return inner_passes_; }
 
  private:
-  bool blocks_fit(const proximal::Iterate& at) const;
-  void start_counts(proximal::Iterate& at);
-  double curvature_along_direction(proximal::Iterate& at) const;
-  void start_blocks(const proximal::Iterate& at);
-  void continue_with_blocks(const proximal::Iterate& at);
-  bool make_blocks(const proximal::Iterate& at);
-  void forget_pairs(const proximal::Iterate& at);
-  void carry_pairs(const proximal::Iterate& at);
+  /// Blocks are built after an epoch that lowers F by less than this share. If full gradients, and thus
+  /// epochs, are costly, they are built at once.
+  static constexpr double kSlowEpoch = 0.1;
+  /// The most iterations of an epoch with blocks and with counts. Counts get fewer, so that blocks come soon
+  /// if counts are slow.
+  static constexpr std::int64_t kMostWithBlocks = 25, kMostWithCounts = 15;
+  /// Blocks also serve the next working set if F has fallen by at most this share since they were made.
+  static constexpr double kFresh = 1e-4;
+  /// The first gamma with blocks: Newton steps from w = 0 are too long by about this factor. gamma is
+  /// multiplied by alpha^-1/2 after a step that was shortened, and halved, but kept >= 1, after any other.
+  static constexpr double kFirstGamma = 3.0;
+  /// The curvature is measured over this relative change of the smooth part. The quadratic term then has
+  /// eight correct digits or more.
+  static constexpr double kShortStep = 1e-3;
+
+  bool blocks_fit(const proximal::Iterate& at) const {
+    // Whether there is memory for the blocks of this working set.
+    return BlockMetric::entries(at.objective, at.set.index) <= BlockMetric::kMostEntries;
+  }
+
+  void start_counts(proximal::Iterate& at) {
+    blocks_ = false;
+    history_.clear();
+    metric_.build_counts(at.objective, at.set.index);
+    lbfgs_.reset(at.set.size(), gamma_of_counts_ > 0.0 ? gamma_of_counts_ : 1.0);
+    if (gamma_of_counts_ > 0.0) return;
+    // Without a measured gamma the first line search would pay for a wrong guess with many inferences.
+    minimise(at);
+    if (at.stop.requested()) return;
+    const double curvature = curvature_along_direction(at);
+
+    gamma_of_counts_ = curvature > 0.0 && std::isfinite(curvature) ? curvature : 1.0;
+    lbfgs_.reset(at.set.size(), gamma_of_counts_);
+  }
+
+  double curvature_along_direction(proximal::Iterate& at) const {
+    // Returns d^T H d / d^T D d of the smooth part along at.d, from an inference close to w. The result is
+    // not finite, or <= 0, if rounding hides the curvature.
+    double slope = 0.0, norm = 0.0, wd = 0.0, dd = 0.0;
+    for (std::size_t j = 0; j < at.set.size(); ++j) {
+      slope += at.set.g[j] * at.d[j];
+      norm += at.d[j] * at.d[j] * metric_.diagonal(j);
+      wd += at.set.w[j] * at.d[j];
+      dd += at.d[j] * at.d[j];
+    }
+    const double alpha = kShortStep * (at.loss() + at.objective.l2(at.set.w)) / std::abs(slope);
+    at.map_direction();
+    const double change =
+        at.loss_along(alpha, false) - at.loss() + at.objective.mu() * alpha * (wd + 0.5 * alpha * dd);
+    return 2.0 * (change - alpha * slope) / (alpha * alpha * norm);
+  }
+
+  void start_blocks(const proximal::Iterate& at) {
+    blocks_ = true;
+    make_blocks(at);
+    forget_pairs(at);
+  }
+
+  void continue_with_blocks(const proximal::Iterate& at) {
+    // Moves to another working set. Keeps the blocks if F has hardly fallen since they were made, and keeps
+    // the pairs that fit.
+    const bool fresh = made_at_ - at.value <= kFresh * at.value;
+    if (fresh)
+      metric_.take_rows(at.objective, at.residual(), at.set.index, at.set.from);
+    else if (!make_blocks(at))
+      return;
+    if (history_.size() > 0)
+      carry_pairs(at);
+    else if (fresh)
+      lbfgs_.take_rows(at.set.from);
+    else
+      forget_pairs(at);
+  }
+
+  bool make_blocks(const proximal::Iterate& at) {
+    made_at_ = at.value;
+    return metric_.build(at.objective, at.residual(), at.set.index, at.stop);
+  }
+
+  void forget_pairs(const proximal::Iterate& at) {
+    history_.clear();
+    lbfgs_.reset(at.set.size(), gamma_of_blocks_);
+  }
+
+  void carry_pairs(const proximal::Iterate& at) {
+    // Moves the pairs in the history to the current working set and blocks. Each pair needs all its rows:
+    // without some of them it does more harm than good (pair_history.h).
+    const std::vector<Coord>& index = at.set.index;
+    const std::vector<std::uint32_t>& from = at.set.from;
+    const std::size_t n = index.size(), pairs = history_.size(), older = lbfgs_.pairs() - pairs;
+    std::vector<Coord> fresh;
+    std::vector<std::size_t> fresh_row;
+    for (std::size_t j = 0; j < n; ++j) {
+      if (from[j] != CompactLbfgs::kNew) continue;
+      fresh.push_back(index[j]);
+      fresh_row.push_back(j);
+    }
+    const std::vector<std::vector<double>> changes = history_.gradient_changes(at.objective, fresh);
+    std::vector<std::vector<double>> s(pairs), y(pairs);
+    for (std::size_t i = 0; i < pairs; ++i) s[i] = history_.step(i, index);
+    std::vector<std::vector<double>> b = metric_.multiply(s, at.parallel());
+    std::vector<std::size_t> carried;
+    for (std::size_t i = 0; i < pairs; ++i) {
+      y[i].resize(n);
+      for (std::size_t j = 0; j < n; ++j)
+        if (from[j] != CompactLbfgs::kNew) y[i][j] = lbfgs_.y(older + i, from[j]);
+      for (std::size_t f = 0; f < fresh.size(); ++f)
+        y[i][fresh_row[f]] = changes[i][f] + at.objective.mu() * s[i][fresh_row[f]];
+      double sy = 0.0;
+      for (std::size_t j = 0; j < n; ++j) sy += s[i][j] * y[i][j];
+      if (!(sy > 0.0)) continue;
+      if (carried.size() < i) {
+        s[carried.size()].swap(s[i]);
+        y[carried.size()].swap(y[i]);
+        b[carried.size()].swap(b[i]);
+      }
+      carried.push_back(i);
+    }
+    s.resize(carried.size());
+    history_.keep(carried);
+    lbfgs_.set_gamma(gamma_of_blocks_);
+    lbfgs_.assign(n, s, y, b, at.parallel());
+  }
 
   const Settings& settings_;
   CompactLbfgs lbfgs_;
@@ -70,11 +261,11 @@ class QuasiNewtonModel {
   Random random_;
   PairHistory history_;  ///< of the newest pairs in lbfgs_
   std::size_t history_capacity_ = 0;
-  std::vector<Coord> index_;    ///< the working set between two solves, and w there
+  std::vector<Coord> index_;  ///< the working set between two solves, and w there
   std::vector<double> weights_;
 
-  bool blocks_ = false;          ///< whether B0 consists of blocks
-  bool blocks_at_once_ = false;  ///< whether they need not wait for a slow epoch
+  bool blocks_ = false;                                   ///< whether B0 consists of blocks
+  bool blocks_at_once_ = false;                           ///< whether they need not wait for a slow epoch
   double gamma_of_blocks_ = 0.0, gamma_of_counts_ = 0.0;  ///< the second is 0 until measured in a solve
   double made_at_ = 0.0, epoch_value_ = 0.0;              ///< F at the build of blocks, and at epoch start
   double inner_passes_ = 0.0;

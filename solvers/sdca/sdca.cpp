@@ -23,7 +23,6 @@
 #include <cmath>
 #include <memory>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "core/base/error.h"
@@ -61,60 +60,33 @@ struct Settings {
 
 OptionRows<Settings> rows() {
   return OptionRows<Settings>(
-      {choice(&Settings::scheme,
-              {.name = "sampling",
-               .default_value = "gap",
-               .help = "which instance is visited next: uniform, or by importance 1 + R_i/mu, by the latest "
-                       "estimate of its duality gap, by their product, or the one with the largest estimate"},
+      {choice(&Settings::scheme, "sampling", "gap",
+              "which instance is visited next: uniform, or by importance 1 + R_i/mu, by the latest "
+              "estimate of its duality gap, by their product, or the one with the largest estimate",
               {{"uniform", Scheme::kUniform},
                {"importance", Scheme::kImportance},
                {"gap", Scheme::kGap},
                {"gap-importance", Scheme::kGapImportance},
                {"max", Scheme::kMax}}),
-       option(&Settings::share, {.name = "share",
-                                 .default_value = "0.8",
-                                 .help = "share of draws that follow the scheme; the others are uniform",
-                                 .min = 0,
-                                 .max = 1}),
-       option(&Settings::refresh_drawn,
-              {.name = "refresh_drawn",
-               .default_value = "true",
-               .help = "a visit renews the instance's estimate of its gap; false: estimates stay as they "
-                       "began"}),
-       option(&Settings::refresh_every,
-              {.name = "refresh_every",
-               .default_value = "0",
-               .help = "passes between inferences over all instances that renew all estimates; 0: none",
-               .min = 0,
-               .max = 1e9}),
-       choice(&Settings::one_step,
-              {.name = "line_search",
-               .default_value = "newton",
-               .help = "newton: safeguarded, to line_search_precision; one-step: one Newton step from 1/2"},
+       option(&Settings::share, "share", "0.8",
+              "share of draws that follow the scheme; the others are uniform", {0, 1}),
+       option(&Settings::refresh_drawn, "refresh_drawn", "true",
+              "a visit renews the instance's estimate of its gap; false: estimates stay as they "
+              "began"),
+       option(&Settings::refresh_every, "refresh_every", "0",
+              "passes between inferences over all instances that renew all estimates; 0: none", {0, 1e9}),
+       choice(&Settings::one_step, "line_search", "newton",
+              "newton: safeguarded, to line_search_precision; one-step: one Newton step from 1/2",
               {{"newton", false}, {"one-step", true}}),
-       option(&Settings::precision, {.name = "line_search_precision",
-                                     .default_value = "1e-3",
-                                     .help = "the line search ends where a step is shorter",
-                                     .min = 0,
-                                     .max = 1,
-                                     .min_open = true}),
-       choice(&Settings::uniform_start,
-              {.name = "start",
-               .default_value = "gold",
-               .help = "first dual point, where training starts at w = 0. gold: marginals of a model that "
-                       "gives gold_score to each gold label and pair; uniform: uniform_share of the uniform "
-                       "distribution, the rest on gold (equation 21)",
-               .preset_values = paper("uniform")},
-              {{"gold", false}, {"uniform", true}}),
-       option(
-           &Settings::gold_score,
-           {.name = "gold_score", .default_value = "10", .help = "for start = gold", .min = 0, .max = 100}),
-       option(&Settings::uniform_share, {.name = "uniform_share",
-                                         .default_value = "0.01",
-                                         .help = "for start = uniform",
-                                         .min = 0,
-                                         .max = 1,
-                                         .min_open = true}),
+       option(&Settings::precision, "line_search_precision", "1e-3",
+              "the line search ends where a step is shorter", above(0, 1)),
+       choice(&Settings::uniform_start, "start", "gold",
+              "first dual point, where training starts at w = 0. gold: marginals of a model that "
+              "gives gold_score to each gold label and pair; uniform: uniform_share of the uniform "
+              "distribution, the rest on gold (equation 21)",
+              {{"gold", false}, {"uniform", true}}, "uniform"),
+       option(&Settings::gold_score, "gold_score", "10", "for start = gold", {0, 100}),
+       option(&Settings::uniform_share, "uniform_share", "0.01", "for start = uniform", above(0, 1)),
        option(&Settings::batch, batch_option()), option(&Settings::memory_limit, memory_limit_option()),
        option(&Settings::reports, reports_option())});
 }
@@ -284,7 +256,7 @@ class Ascent {
   /// lacks, else its rarest. In a group of candidates, the first that is not gold.
   std::vector<Index> other_structure(Index i, const std::vector<Index>& labels) const {
     const std::vector<Index> gold = gold_outputs(i);
-    if (const auto other = std::find(gold.begin(), gold.end(), kNoOutput); other != gold.end()) {
+    if (const auto other = std::ranges::find(gold, kNoOutput); other != gold.end()) {
       std::vector<Index> out(gold.size(), kNoOutput);
       out[static_cast<std::size_t>(other - gold.begin())] = 0;
       return out;
@@ -292,7 +264,7 @@ class Ascent {
     std::vector<std::size_t> count(objective_.outputs(), 0);
     for (const Index label : gold) ++count[label];
     const auto rarer = [&](Index a, Index b) { return count[a] < count[b]; };
-    return std::vector<Index>(gold.size(), *std::min_element(labels.begin(), labels.end(), rarer));
+    return std::vector<Index>(gold.size(), *std::ranges::min_element(labels, rarer));
   }
 
   /// c_i = 1 + R_i/mu, where R_i is the squared distance between the features of gold and those of another
@@ -301,7 +273,7 @@ class Ascent {
     if (settings_.scheme != Scheme::kImportance && settings_.scheme != Scheme::kGapImportance) return {};
     std::vector<Index> labels;  // gold at some position
     for (Index p = 0; p < objective_.structure().positions(); ++p) labels.push_back(gold_output(p));
-    std::sort(labels.begin(), labels.end());
+    std::ranges::sort(labels);
     labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
     if (labels.back() == kNoOutput) labels.pop_back();  // it is the largest Index
     std::vector<double> out;
@@ -341,7 +313,7 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
   result.notes["belief_bytes"] = BeliefStore::bytes(objective);
 
   monitor.start(problem.start);
-  if (problem.start.nnz() == 0 && problem.kkt_at_zero <= problem.kkt_target()) return result;
+  if (problem.solved_at_zero()) return result;
   ascent.start(problem.start, monitor);
   if (monitor.out_of_time()) {
     result.status = monitor.stop_status();
@@ -367,19 +339,19 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
 }  // namespace
 
 SolverInfo sdca_info() {
-  return {
-      .name = "sdca",
-      .help = "stochastic dual coordinate ascent with adaptive sampling",
-      .paper =
-          "Le Priol, Piche, Lacoste-Julien, Adaptive stochastic dual coordinate ascent for conditional "
-          "random "
-          "fields, UAI 2018",
-      .options = rows().table(),
-      .make = stateless(rows(), solve),
-      .needs = {.capabilities = {Capability::kSum, Capability::kBeliefs}, .l2 = true, .smooth = true},
-      .exact = false,
-      .scale_free = true,
-  };
+  return stateless(
+      rows(), solve,
+      {
+          .name = "sdca",
+          .help = "stochastic dual coordinate ascent with adaptive sampling",
+          .paper =
+              "Le Priol, Piche, Lacoste-Julien, Adaptive stochastic dual coordinate ascent for conditional "
+              "random "
+              "fields, UAI 2018",
+          .needs = {.capabilities = {Capability::kSum, Capability::kBeliefs}, .l2 = true, .smooth = true},
+          .exact = false,
+          .scale_free = true,
+      });
 }
 
 }  // namespace proxbench

@@ -4,20 +4,10 @@
 #include <cmath>
 #include <utility>
 
+#include "core/base/option_rows.h"
 #include "core/kernels/kernel_table.h"
 
 namespace proxbench::dense {
-
-namespace {
-/// Doubles per chunk: small enough to balance the load, large enough to hide the cost of a task.
-constexpr std::size_t kGrain = 1u << 14;
-}  // namespace
-
-void for_range(const Parallel& parallel, std::size_t n,
-               const std::function<void(std::size_t, std::size_t)>& body) {
-  const Chunks chunks{n, kGrain};
-  parallel.for_each(chunks.count(), [&](std::size_t chunk) { body(chunks.begin(chunk), chunks.end(chunk)); });
-}
 
 double sum_range(const Parallel& parallel, std::size_t n,
                  const std::function<double(std::size_t, std::size_t)>& body) {
@@ -44,14 +34,13 @@ double add_then_dot(const Parallel& parallel, double alpha, std::span<const doub
 }
 
 double kkt(const Parallel& parallel, std::span<const double> w, std::span<const double> g, double lambda) {
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   const Chunks chunks{w.size(), kGrain};
   std::vector<double> part(chunks.count(), 0.0);
   parallel.for_each(chunks.count(), [&](std::size_t chunk) {
     double largest = 0.0;
     for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
       if (std::isnan(g[i])) {
-        part[chunk] = kNan;
+        part[chunk] = kNaN;
         return;
       }
       largest = std::max(largest, std::abs(minimum_norm_subgradient(w[i], g[i], lambda)));
@@ -137,15 +126,11 @@ SolveResult Run::result(Point& now, Status status) {
 }
 
 OptionSpec change_option() {
-  return {
-      .name = "change",
-      .default_value = "0",
-      .help =
-          "ends the run once the relative change of F, averaged over 5 iterations, is below this (Andrew and "
-          "Gao 2007, section 4: 1e-5); 0: never",
-      .min = 0,
-      .max = 1,
-      .max_open = true};
+  return describe(
+      "change", "0",
+      "ends the run once the relative change of F, averaged over 5 iterations, is below this (Andrew and "
+      "Gao 2007, section 4: 1e-5); 0: never",
+      {.min = 0, .max = 1, .max_open = true});
 }
 
 }  // namespace proxbench::dense

@@ -7,9 +7,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "core/base/options.h"
@@ -19,13 +17,31 @@
 
 namespace proxbench::dense {
 
-/// Calls body(begin, end) for every chunk of [0, n), in parallel.
-void for_range(const Parallel& parallel, std::size_t n,
-               const std::function<void(std::size_t, std::size_t)>& body);
+/// Doubles per chunk: small enough to balance the load, large enough to hide the cost of a task.
+inline constexpr std::size_t kGrain = 1u << 14;
 
 /// The sum over the chunks, in order, of the values that body(begin, end) returns.
 double sum_range(const Parallel& parallel, std::size_t n,
                  const std::function<double(std::size_t, std::size_t)>& body);
+
+/// Calls body(i) for every i in [0, n), in parallel.
+template <class Body>
+void for_all(const Parallel& parallel, std::size_t n, const Body& body) {
+  const Chunks chunks{n, kGrain};
+  parallel.for_each(chunks.count(), [&](std::size_t chunk) {
+    for (std::size_t i = chunks.begin(chunk), end = chunks.end(chunk); i < end; ++i) body(i);
+  });
+}
+
+/// The sum of term(i) over [0, n).
+template <class Term>
+double sum_all(const Parallel& parallel, std::size_t n, const Term& term) {
+  return sum_range(parallel, n, [&](std::size_t begin, std::size_t end) {
+    double sum = 0.0;
+    for (std::size_t i = begin; i < end; ++i) sum += term(i);
+    return sum;
+  });
+}
 
 double dot(const Parallel& parallel, std::span<const double> a, std::span<const double> b);
 
@@ -63,7 +79,7 @@ class StallGuard {
  public:
   explicit StallGuard(std::int64_t patience) : patience_(patience) {}
   /// Takes F of one iteration, and kkt if it is known (else infinity). Returns true if the run has stalled.
-  bool stalled(double value, double kkt = std::numeric_limits<double>::infinity()) {
+  bool stalled(double value, double kkt = kInfinity) {
     ++since_;
     if (value < best_value_ || kkt < best_kkt_) since_ = 0;
     if (value < best_value_) best_value_ = value;
@@ -73,8 +89,8 @@ class StallGuard {
 
  private:
   std::int64_t patience_, since_ = 0;
-  double best_value_ = std::numeric_limits<double>::infinity();
-  double best_kkt_ = std::numeric_limits<double>::infinity();
+  double best_value_ = kInfinity;
+  double best_kkt_ = kInfinity;
 };
 
 /// The stopping rule of Andrew and Gao 2007, section 4: stop if the relative change of F, averaged over the

@@ -17,18 +17,16 @@ LbfgsMemory::LbfgsMemory(std::size_t capacity, std::size_t d, const Parallel& pa
 void LbfgsMemory::update(std::span<const double> w, std::span<const double> w_old, std::span<const double> g,
                          std::span<const double> g_old, double omega) {
   std::vector<double>&s = s_[slot(size_)], &y = y_[slot(size_)];
-  for_range(parallel_, s.size(), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      s[i] = w[i] - w_old[i];
-      y[i] = g[i] - g_old[i];
-    }
+  for_all(parallel_, s.size(), [&](std::size_t i) {
+    s[i] = w[i] - w_old[i];
+    y[i] = g[i] - g_old[i];
   });
   keep(omega);
 }
 
 void LbfgsMemory::update(std::span<const double> s, std::span<const double> y) {
-  std::copy(s.begin(), s.end(), s_[slot(size_)].begin());
-  std::copy(y.begin(), y.end(), y_[slot(size_)].begin());
+  std::ranges::copy(s, s_[slot(size_)].begin());
+  std::ranges::copy(y, y_[slot(size_)].begin());
   keep(0.0);
 }
 
@@ -58,9 +56,7 @@ void LbfgsMemory::apply(std::span<double> r, const std::function<void(std::span<
     start(r);
     if (!empty()) y_dot_r = dot(parallel_, y_[slot(0)], r);
   } else if (scale_ != 0.0) {
-    for_range(parallel_, r.size(), [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) r[i] *= scale_;
-    });
+    for_all(parallel_, r.size(), [&](std::size_t i) { r[i] *= scale_; });
   }
   for (std::size_t i = 0; i < size_; ++i) {
     const std::size_t at = slot(i);

@@ -35,9 +35,7 @@ bool LbfgsSteps::step(Monitor& monitor, Point& now, std::vector<double>& g) {
 /// Sets p = -H g and searches along it.
 bool LbfgsSteps::search(Monitor& monitor, const Point& now, const std::vector<double>& g) {
   const Parallel& parallel = objective_.parallel();
-  for_range(parallel, g.size(), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) p_[i] = -g[i];
-  });
+  for_all(parallel, g.size(), [&](std::size_t i) { p_[i] = -g[i]; });
   if (blocks_)
     memory_.apply(p_, [&](std::span<double> r) { apply_start(r); });
   else
@@ -49,8 +47,7 @@ bool LbfgsSteps::search(Monitor& monitor, const Point& now, const std::vector<do
   if (!(line_.start().slope < 0.0)) return false;
   return strong_wolfe(line_.start(), first, {},
                       [&](double alpha) {
-                        constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-                        return monitor.out_of_time() ? LineValue{kNan, kNan} : line_.at(alpha);
+                        return monitor.out_of_time() ? LineValue{kNaN, kNaN} : line_.at(alpha);
                       })
       .accepted;
 }
@@ -66,25 +63,17 @@ void LbfgsSteps::follow(const Point& now) {
 void LbfgsSteps::rescale(std::span<const double> w, std::span<const double> g) {
   const Parallel& parallel = objective_.parallel();
   std::vector<double> y(g.size());
-  for_range(parallel, y.size(), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) y[i] = g[i] - g_before_[i];
-  });
+  for_all(parallel, y.size(), [&](std::size_t i) { y[i] = g[i] - g_before_[i]; });
   std::vector<double> solved = y;
   rough_.solve(solved);
-  const double sy = sum_range(parallel, y.size(), [&](std::size_t begin, std::size_t end) {
-    double sum = 0.0;
-    for (std::size_t i = begin; i < end; ++i) sum += (w[i] - w_before_[i]) * y[i];
-    return sum;
-  });
+  const double sy = sum_all(parallel, y.size(), [&](std::size_t i) { return (w[i] - w_before_[i]) * y[i]; });
   if (sy > 0.0) gamma_ = sy / dot(parallel, y, solved);
 }
 
 /// r := H_0 r.
 void LbfgsSteps::apply_start(std::span<double> r) const {
   rough_.solve(r);
-  for_range(objective_.parallel(), r.size(), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) r[i] *= gamma_;
-  });
+  for_all(objective_.parallel(), r.size(), [&](std::size_t i) { r[i] *= gamma_; });
 }
 
 }  // namespace proxbench::dense

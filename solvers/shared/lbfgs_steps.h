@@ -9,7 +9,6 @@
 /// 0. If a search fails, the pairs are dropped and it is repeated once with H = H_0. If that fails too, F can
 /// decrease no further.
 
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -40,7 +39,7 @@ class LbfgsSteps {
   RoughHessian rough_;
   bool blocks_;
   /// The loss when M was last built, and the factor gamma of M^-1. Used only with blocks.
-  double built_at_ = std::numeric_limits<double>::infinity(), gamma_ = 1.0;
+  double built_at_ = kInfinity, gamma_ = 1.0;
   ScoreLine line_;
   std::vector<double> g_before_, w_before_, p_;
 };

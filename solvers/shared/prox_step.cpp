@@ -15,43 +15,28 @@ constexpr double kReliable = 1e4;
 
 OptionRows<ProxStepSettings> prox_step_rows() {
   return OptionRows<ProxStepSettings>(
-      {option(&ProxStepSettings::lipschitz,
-              {.name = "lipschitz",
-               .default_value = "0",
-               .help = "first estimate of the gradient's Lipschitz constant; 0: from the curvature along the "
-                       "first step",
-               .min = 0}),
-       option(&ProxStepSettings::backtrack,
-              {.name = "backtrack",
-               .default_value = "2",
-               .help = "factor on the Lipschitz estimate after a rejected trial",
-               .min = 1,
-               .max = 1e3,
-               .min_open = true})});
+      {option(&ProxStepSettings::lipschitz, "lipschitz", "0",
+              "first estimate of the gradient's Lipschitz constant; 0: from the curvature along the "
+              "first step",
+              {0}),
+       option(&ProxStepSettings::backtrack, "backtrack", "2",
+              "factor on the Lipschitz estimate after a rejected trial", above(1, 1e3))});
 }
 
 ProxStep::Move ProxStep::move(const Objective& objective, const Anchor& anchor, Point& next) const {
   const double step = 1.0 / lipschitz, threshold = objective.lambda() * step;
   const Parallel& parallel = objective.parallel();
   const std::size_t d = next.w.size();
-  for_range(parallel, d, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i)
-      next.w[i] = soft_threshold(anchor.w[i] - step * anchor.gradient[i], threshold);
+  for_all(parallel, d, [&](std::size_t i) {
+    next.w[i] = soft_threshold(anchor.w[i] - step * anchor.gradient[i], threshold);
   });
   Move out{};
-  out.squared = sum_range(parallel, d, [&](std::size_t begin, std::size_t end) {
-    double sum = 0.0;
-    for (std::size_t i = begin; i < end; ++i) {
-      const double moved = next.w[i] - anchor.w[i];
-      sum += moved * moved;
-    }
-    return sum;
+  out.squared = sum_all(parallel, d, [&](std::size_t i) {
+    const double moved = next.w[i] - anchor.w[i];
+    return moved * moved;
   });
-  out.linear = sum_range(parallel, d, [&](std::size_t begin, std::size_t end) {
-    double sum = 0.0;
-    for (std::size_t i = begin; i < end; ++i) sum += anchor.gradient[i] * (next.w[i] - anchor.w[i]);
-    return sum;
-  });
+  out.linear =
+      sum_all(parallel, d, [&](std::size_t i) { return anchor.gradient[i] * (next.w[i] - anchor.w[i]); });
   for (std::size_t i = 0; i < d; ++i) out.largest = std::max(out.largest, std::abs(next.w[i] - anchor.w[i]));
   return out;
 }

@@ -67,12 +67,10 @@ void RoughHessian::build(const Residual& residual) {
 std::vector<double> RoughHessian::centre(std::span<double> r) const {
   const std::size_t labels = objective_.outputs();
   std::vector<double> means(objective_.features());
-  for_range(objective_.parallel(), means.size(), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t j = begin; j < end; ++j) {
-      const std::span<double> row = r.subspan(j * labels, labels);
-      means[j] = std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(labels);
-      for (double& x : row) x -= means[j];
-    }
+  for_all(objective_.parallel(), means.size(), [&](std::size_t j) {
+    const std::span<double> row = r.subspan(j * labels, labels);
+    means[j] = std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(labels);
+    for (double& x : row) x -= means[j];
   });
   return means;
 }
@@ -83,9 +81,8 @@ void RoughHessian::solve(std::span<double> r) const {
   solve_rough(r);
   centre(r);
   const std::size_t labels = objective_.outputs();
-  for_range(objective_.parallel(), means.size(), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t j = begin; j < end; ++j)
-      for (double& x : r.subspan(j * labels, labels)) x += means[j] / objective_.mu();
+  for_all(objective_.parallel(), means.size(), [&](std::size_t j) {
+    for (double& x : r.subspan(j * labels, labels)) x += means[j] / objective_.mu();
   });
 }
 
@@ -94,9 +91,8 @@ void RoughHessian::solve_rough(std::span<double> r) const {
   using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   Eigen::Map<Rows> unary(r.data(), static_cast<Eigen::Index>(features), static_cast<Eigen::Index>(labels));
   const auto solved = [&](std::size_t k) { return block_[k].info() == Eigen::Success; };
-  for_range(objective_.parallel(), r.size(), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i)
-      if (i >= features * labels || !solved(i % labels)) r[i] *= inverse_[i];
+  for_all(objective_.parallel(), r.size(), [&](std::size_t i) {
+    if (i >= features * labels || !solved(i % labels)) r[i] *= inverse_[i];
   });
   objective_.parallel().for_each(block_.size(), [&](std::size_t k) {
     const auto at = static_cast<Eigen::Index>(k);

@@ -36,9 +36,8 @@ LineValue ScoreLine::at(double alpha) {
 }
 
 void ScoreLine::move(Point& point) {
-  for_range(objective_.parallel(), point.w.size(), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) point.w[i] += alpha_ * direction_[i];
-  });
+  for_all(objective_.parallel(), point.w.size(),
+          [&](std::size_t i) { point.w[i] += alpha_ * direction_[i]; });
   point.nonzeros = SparseVector::from_dense(point.w);
   objective_.advance(point.scores, alpha_, scores_);
   std::swap(point.residual, residual_);

@@ -3,7 +3,6 @@
 /// and each trial costs one inference at S + alpha*S_p.
 
 #include <span>
-#include <vector>
 
 #include "solvers/shared/dense.h"
 #include "solvers/shared/strong_wolfe.h"

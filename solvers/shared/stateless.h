@@ -22,12 +22,15 @@ class Stateless final : public Solver {
   Solve solve_;
 };
 
-/// Returns SolverInfo::make of a stateless solver whose options are `rows`.
+/// Completes `info` of a stateless solver whose options are `rows`.
 template <class Settings>
-auto stateless(const OptionRows<Settings>& rows, typename Stateless<Settings>::Solve solve) {
-  return [rows, solve](const Options& options) {
+SolverInfo stateless(const OptionRows<Settings>& rows, typename Stateless<Settings>::Solve solve,
+                     SolverInfo info) {
+  info.options = rows.table();
+  info.make = [rows, solve](const Options& options) {
     return std::make_unique<Stateless<Settings>>(rows.read(options), solve);
   };
+  return info;
 }
 
 }  // namespace proxbench

@@ -126,15 +126,11 @@ Lists<std::uint32_t> find_in_columns(const DesignMatrix& x, const Sample& sample
   Lists<std::uint32_t> columns;
   for (const Index j : features) {
     std::size_t end = columns.make_room(x.column_size(j), !binary);
-    for (std::size_t b = 0; b < x.blocks(); ++b) {
-      const auto column = x.column_block(j, b);
-      const std::uint32_t* row = row_of.data() + x.block_begin(b);
-      for (std::size_t e = 0; e < column.size; ++e) {
-        columns.index[end] = row[column.offset[e]];
-        if (!binary) columns.value[end] = column.value[e];
-        end += columns.index[end] != kNoRow ? 1 : 0;
-      }
-    }
+    x.for_each_in_column(j, [&](std::size_t p, double value) {
+      columns.index[end] = row_of[p];
+      if (!binary) columns.value[end] = value;
+      end += columns.index[end] != kNoRow ? 1 : 0;
+    });
     columns.begin.push_back(end);
   }
   return columns;
@@ -320,7 +316,6 @@ std::vector<SymmetricBlock> second_derivatives(const DesignMatrix& x, const Para
     });
     return blocks;
   }
-  const InOrder in_order(parallel);
   std::vector<double> sums = totals;
   for (const SymmetricBlock& block : blocks) sums.resize(sums.size() + block.size);
   const auto for_each_sum = [&](const auto& visit) {
@@ -329,12 +324,11 @@ std::vector<SymmetricBlock> second_derivatives(const DesignMatrix& x, const Para
     for (SymmetricBlock& block : blocks)
       for (double& h : block.exact_diagonal) visit(sums[at++], h);
   };
-  in_order.add(std::span(sums), [&] {
+  add_in_order(parallel, sums, [&] {
     for_each_sum([](double sum, double& own) { own = sum; });
     parallel.for_each(blocks.size(), [&](std::size_t b) { add_totals(b, spread_of(b)); });
     for_each_sum([](double& sum, double own) { sum = own; });
   });
-  in_order.hand_back(std::span(sums));
   for_each_sum([](double sum, double& own) { own = sum; });
   std::vector<Sampled> sampled(blocks.size());
   parallel.for_each(blocks.size(), [&](std::size_t b) { sampled[b] = sample(b, spread_of(b)); });

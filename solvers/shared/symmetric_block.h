@@ -43,14 +43,7 @@ struct SymmetricBlock {
 /// Returns sum + sum_p spread(p) * x_pj^2, where j is `feature`.
 template <class Spread>
 double second_derivative(const DesignMatrix& x, Index feature, const Spread& spread, double sum = 0.0) {
-  for (std::size_t b = 0; b < x.blocks(); ++b) {
-    const auto entries = x.column_block(feature, b);
-    const std::size_t first = x.block_begin(b);
-    for (std::size_t e = 0; e < entries.size; ++e) {
-      const double value = entries.value == nullptr ? 1.0 : entries.value[e];
-      sum += value * value * spread(first + entries.offset[e]);
-    }
-  }
+  x.for_each_in_column(feature, [&](std::size_t p, double value) { sum += value * value * spread(p); });
   return sum;
 }
 

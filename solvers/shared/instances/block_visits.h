@@ -18,8 +18,7 @@ template <class Visit, class Prepare>
 bool draw_batch(std::span<Visit> visits, Sampler& sampler, Objective& objective, const Prepare& prepare) {
   for (Visit& visit : visits) visit.instance = sampler.draw();
   objective.parallel().for_each(visits.size(), [&](std::size_t v) { prepare(visits[v]); });
-  if (!std::all_of(visits.begin(), visits.end(), [](const Visit& visit) { return visit.valid(); }))
-    return false;
+  if (!std::ranges::all_of(visits, [](const Visit& visit) { return visit.valid(); })) return false;
   objective.count_updates(static_cast<double>(visits.size()));
   return true;
 }

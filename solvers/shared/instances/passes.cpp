@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <limits>
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
@@ -12,11 +11,8 @@
 namespace proxbench {
 
 OptionSpec reports_option() {
-  return {.name = "reports",
-          .default_value = "10",
-          .help = "iterations in a pass; limits are checked and samples taken after each",
-          .min = 1,
-          .max = 1e9};
+  return describe("reports", "10", "iterations in a pass; limits are checked and samples taken after each",
+                  {1, 1e9});
 }
 
 SolveResult run_passes(const SolveProblem& problem, std::size_t reports, const Passes& passes,
@@ -51,25 +47,20 @@ SolveResult run_passes(const SolveProblem& problem, std::size_t reports, const P
     }
     objective.infer({scores}, &residual);
     Objective::Selection selection;
-    objective.select_gradient(residual, w, std::numeric_limits<double>::infinity(), selection);
+    objective.select_gradient(residual, w, kInfinity, selection);
     if (selection.kkt_max <= problem.kkt_target()) return done(Status::kConverged);
   }
 }
 
 OptionSpec batch_option() {
-  return {.name = "batch",
-          .default_value = "1",
-          .help = "instances whose steps are prepared in parallel at the same w; 1: the paper's algorithm",
-          .min = 1,
-          .max = 65536};
+  return describe("batch", "1",
+                  "instances whose steps are prepared in parallel at the same w; 1: the paper's algorithm",
+                  {1, 65536});
 }
 
 OptionSpec averaging_option(const std::string& best) {
-  OptionSpec spec{.name = "averaging",
-                  .default_value = best,
-                  .help = "return the average of all w with weights 1, 2, 3, ...; false: the last"};
-  if (best != "true") spec.preset_values = paper("true");
-  return spec;
+  return describe("averaging", best, "return the average of all w with weights 1, 2, 3, ...; false: the last",
+                  {}, best == "true" ? "" : "true");
 }
 
 bool visit_in_batches(Monitor& monitor, std::size_t from, std::size_t to, std::size_t batch,
@@ -80,13 +71,9 @@ bool visit_in_batches(Monitor& monitor, std::size_t from, std::size_t to, std::s
 }
 
 OptionSpec memory_limit_option() {
-  return {.name = "memory_limit",
-          .default_value = "auto",
-          .help = "gigabytes that what is kept of the instances may take; auto: this machine's memory",
-          .min = 0,
-          .max = 1e9,
-          .min_open = true,
-          .automatic = true};
+  return describe("memory_limit", "auto",
+                  "gigabytes that what is kept of the instances may take; auto: this machine's memory",
+                  above(0, 1e9));
 }
 
 void require_memory(double bytes, double limit_gigabytes, const std::string& what) {

@@ -3,7 +3,6 @@
 /// 6.3).
 
 #include <set>
-#include <string>
 #include <utility>
 #include <vector>
 

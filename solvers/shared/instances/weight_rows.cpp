@@ -35,8 +35,8 @@ WeightRows::WeightRows(const Objective& objective)
       extra_(padded(extras_), 0.0) {}
 
 void WeightRows::set(const SparseVector& w) {
-  std::fill(rows_.begin(), rows_.end(), 0.0);
-  std::fill(extra_.begin(), extra_.end(), 0.0);
+  std::ranges::fill(rows_, 0.0);
+  std::ranges::fill(extra_, 0.0);
   const Coord unary = static_cast<Coord>(x_->features()) * outputs_;
   for (std::size_t i = 0; i < w.nnz(); ++i) {
     const Coord c = w.index[i];

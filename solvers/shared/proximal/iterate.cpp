@@ -1,7 +1,6 @@
 #include "solvers/shared/proximal/iterate.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace proxbench::proximal {
@@ -59,7 +58,7 @@ ArmijoResult Iterate::search(double slope, const ArmijoOptions& options, bool wi
   map_direction();
   if (!(slope < 0.0)) return {};
   return armijo(value, slope, 1.0, options, [&](double alpha) {
-    if (stop.requested()) return std::numeric_limits<double>::quiet_NaN();
+    if (stop.requested()) return kNaN;
     return loss_along(alpha, with_residual) + penalty(alpha);
   });
 }

@@ -4,7 +4,6 @@
 /// low of either. If that brings neither below its old low, the run is over.
 
 #include <cstdint>
-#include <limits>
 
 #include "core/quasi_newton/line_search.h"
 
@@ -43,7 +42,6 @@ class Progress {
   }
 
  private:
-  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   std::int64_t patience_, since_ = 0;
   double lowest_, lowest_kkt_ = kInfinity;
   double at_restart_ = kInfinity, kkt_at_restart_ = kInfinity;

@@ -1,0 +1,18 @@
+#pragma once
+/// For tests of oracles by name, with all that exact oracles can do.
+
+#include <memory>
+#include <string>
+
+#include "oracles/exact_oracle.h"
+#include "oracles/oracles.h"
+
+namespace proxbench::test {
+
+/// An oracle of the registry. It must be an ExactOracle.
+inline std::unique_ptr<ExactOracle> make_exact(const std::string& name, const Dataset& data) {
+  std::unique_ptr<Oracle> made = oracle_registry().find(name).make(data);
+  return std::unique_ptr<ExactOracle>(&dynamic_cast<ExactOracle&>(*made.release()));
+}
+
+}  // namespace proxbench::test

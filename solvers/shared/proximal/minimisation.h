@@ -1,0 +1,84 @@
+#pragma once
+/// What a solve of prox-qn and one of prox-newton have in common around their models: where it stands, when
+/// it is over, and its result.
+
+#include <cmath>
+#include <optional>
+
+#include "core/solver.h"
+#include "solvers/shared/proximal/iterate.h"
+#include "solvers/shared/proximal/progress.h"
+
+namespace proxbench::proximal {
+
+class Minimisation {
+ protected:
+  Minimisation(const SolveProblem& problem, Buffers& buffers)
+      : problem_(problem), at_(problem.objective, buffers, problem.monitor.stop_token()) {
+    result_.w = problem.start;
+    result_.working_set = problem.start.nnz();
+  }
+
+  /// `patience` is that of Progress.
+  void open(std::int64_t patience) {
+    problem_.monitor.start(problem_.start);
+    at_.open(problem_.start, problem_.known);
+    progress_.emplace(patience, at_.value);
+  }
+
+  const SparseVector& w() { return at_.set.collect(result_.w); }
+
+  /// Judges a selection from a full gradient: returns the status if the solve is over. Else an epoch begins.
+  std::optional<Status> judge_optimality() {
+    if (!std::isfinite(selection_.kkt_max)) return Status::kDiverged;
+    if (selection_.kkt_max <= problem_.kkt_target()) return Status::kConverged;
+    // Neither F nor kkt has fallen since the last restart, so only rounding is left.
+    if (!progressed_ && !progress_->restart()) return Status::kStalled;
+    result_.notes["epochs"] += 1;
+    return std::nullopt;
+  }
+
+  /// Makes the selection the working set.
+  void take_selection() {
+    optimality_ = {selection_.kkt_max, selection_.kkt_l1};
+    at_.set.take(selection_);
+  }
+
+  /// Drops coordinates from the working set (WorkingSet::shrink()) and measures what is left. keep(rows) is
+  /// called if some were dropped.
+  template <class Keep>
+  void shrink(double slack, const Keep& keep) {
+    const std::size_t before = at_.set.size();
+    const std::vector<std::uint32_t>& kept = at_.set.shrink(at_.lambda(), slack, optimality_);
+    if (kept.size() < before) keep(kept);
+    progress_->saw_subgradient(optimality_.largest);
+  }
+  double slack() const { return optimality_.largest / static_cast<double>(at_.objective.instances()); }
+
+  /// Ends an iteration. Returns whether the solve goes on.
+  bool report() {
+    result_.working_set = at_.set.size();
+    // w's nonzeros are gathered only if a sample needs them, off the clock.
+    return problem_.monitor.step(
+        ++result_.iterations, [&] { return w(); }, at_.set.size(), at_.loss());
+  }
+
+  /// Ends the solve.
+  SolveResult give_back(Status status, double inner_passes) {
+    w();
+    result_.status = status;
+    result_.notes["inner_passes"] = inner_passes;
+    if (problem_.known != nullptr) at_.leave(*problem_.known);
+    return std::move(result_);
+  }
+
+  const SolveProblem& problem_;
+  Iterate at_;
+  std::optional<Progress> progress_;
+  Objective::Selection selection_;
+  Optimality optimality_;   ///< on the working set; on all coordinates after a new selection
+  bool progressed_ = true;  ///< whether the last step was progress
+  SolveResult result_;
+};
+
+}  // namespace proxbench::proximal
