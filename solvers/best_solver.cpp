@@ -27,10 +27,11 @@ std::string former_option(const std::string& solver, const std::string& option) 
   if (option == "preset")
     return "preset = paper is the solver prox-qn now, and preset = fast the solver prox-newton";
   const std::string other = solver == "prox-qn" ? "prox-newton" : "prox-qn";
-  const OptionTable& options = solver_registry().find(other).options;
-  return std::ranges::find(options, option, &OptionSpec::name) != options.end()
-             ? "it is an option of " + other
-             : "";
+  const auto has = [&](const std::string& name) {
+    const OptionTable& options = solver_registry().find(name).options;
+    return std::ranges::find(options, option, &OptionSpec::name) != options.end();
+  };
+  return !has(solver) && has(other) ? "it is an option of " + other : "";
 }
 
 }  // namespace proxbench

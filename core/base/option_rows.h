@@ -68,23 +68,33 @@ struct OptionRow {
   std::function<void(const Options&, Settings&)> read;
 };
 
+/// The type of an option that is stored as a `Value`.
+template <class Value>
+constexpr OptionType option_type() {
+  return std::same_as<Value, bool>    ? OptionType::kBool
+         : std::integral<Value>       ? OptionType::kInt
+         : std::floating_point<Value> ? OptionType::kReal
+                                      : OptionType::kString;
+}
+template <class Value>
+Value option_value(const Options& options, const std::string& name) {
+  if constexpr (std::same_as<Value, bool>)
+    return options.boolean(name);
+  else if constexpr (std::integral<Value>)
+    return static_cast<Value>(options.integer(name));
+  else if constexpr (std::floating_point<Value>)
+    return options.real(name);
+  else
+    return options.string(name);
+}
+
 /// An option that is a number, a bool or a text. If the default of a real is "auto", that reads as NaN.
 template <class Settings, class Value>
 OptionRow<Settings> option(Value Settings::*member, OptionSpec spec) {
-  spec.type = std::same_as<Value, bool>    ? OptionType::kBool
-              : std::integral<Value>       ? OptionType::kInt
-              : std::floating_point<Value> ? OptionType::kReal
-                                           : OptionType::kString;
+  spec.type = option_type<Value>();
   if (spec.type == OptionType::kReal && spec.default_value == "auto") spec.automatic = true;
   const auto read = [member, name = spec.name](const Options& options, Settings& settings) {
-    if constexpr (std::same_as<Value, bool>)
-      settings.*member = options.boolean(name);
-    else if constexpr (std::integral<Value>)
-      settings.*member = static_cast<Value>(options.integer(name));
-    else if constexpr (std::floating_point<Value>)
-      settings.*member = options.real(name);
-    else
-      settings.*member = options.string(name);
+    settings.*member = option_value<Value>(options, name);
   };
   return {{std::move(spec)}, read};
 }

@@ -17,10 +17,10 @@ enum class OptionType { kInt, kReal, kBool, kString };
 
 /// One row of an option table. Bounds apply to kInt and kReal; choices to kString (empty: any text).
 struct OptionSpec {
-  std::string name;
+  std::string name = {};
   OptionType type = OptionType::kString;
-  std::string default_value;
-  std::string help;
+  std::string default_value = {};
+  std::string help = {};
   double min = -kInfinity;
   double max = kInfinity;
   bool min_open = false;  ///< the lower bound itself is excluded
@@ -32,6 +32,10 @@ struct OptionSpec {
   /// kString: the value is the name of a file or "". The file is looked up like data files, and its content
   /// counts as data. A value of several lines is the content of the file itself. Models store it that way.
   bool file = false;
+  // Of keys of configs:
+  bool required = false;  ///< there is no default
+  bool list = false;      ///< takes several values, separated by commas
+  bool repeats = false;   ///< a value may occur more than once in the list
   /// Whether the value `text` is the name of a file.
   bool names_file(std::string_view text) const {
     return file && !text.empty() && text.find('\n') == text.npos;
@@ -65,9 +69,10 @@ class Options {
   /// Every option with its current text, in table order.
   std::vector<std::pair<std::string, std::string>> items() const;
   const OptionTable& table() const { return table_; }
+  /// Throws Error (kUsage) for an unknown name, with a did-you-mean.
+  const OptionSpec& spec(std::string_view name) const;
 
  private:
-  const OptionSpec& spec(std::string_view name) const;
   template <class Value>
   Value parsed(std::string_view name, OptionType type,
                bool (*parse)(std::string_view text, Value& out)) const;

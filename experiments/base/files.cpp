@@ -41,9 +41,7 @@ FileWriter::FileWriter(const fs::path& file) : file_(file) {
   // A device or pipe (/dev/stdout) cannot be replaced by a rename. A link must keep its target.
   const bool special = standard || (fs::exists(file, ignored) && !fs::is_regular_file(file, ignored));
   target_ = fs::is_symlink(file, ignored) ? fs::weakly_canonical(file, ignored) : file;
-  if (!special)
-    temporary_ =
-        fs::path(target_).replace_filename(fmt::format(".{}.tmp-{}", target_.filename().string(), getpid()));
+  if (!special) temporary_ = temporary_name(target_);
   descriptor_ = standard ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
                          : ::open((special ? file_ : temporary_).c_str(),
                                   O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -92,6 +90,10 @@ void make_folder(const fs::path& folder) {
   std::error_code failure;
   fs::create_directories(folder, failure);
   if (failure) throw Error(folder.string() + ": cannot be made: " + failure.message());
+}
+
+fs::path temporary_name(const fs::path& target) {
+  return target.parent_path() / fmt::format(".{}.tmp-{}", target.filename().string(), getpid());
 }
 
 ScratchFolder::ScratchFolder(fs::path folder) : path(std::move(folder)) {

@@ -46,6 +46,9 @@ void write_file_atomically(const std::filesystem::path& file, const std::string&
 /// fails.
 void make_folder(const std::filesystem::path& folder);
 
+/// Returns the name under which a file or folder is made before it is renamed: beside it, hidden, with the
+/// number of this process.
+std::filesystem::path temporary_name(const std::filesystem::path& target);
 /// Makes the text fit for a file name: characters that may be special there become "_".
 std::string file_name_part(const std::string& text);
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "experiments/base/files.h"
@@ -105,8 +104,8 @@ std::string latex_document(const std::string& title, const std::vector<TextTable
   return out;
 }
 
-DocBlock doc_block(const std::string& name, const std::string& content) {
-  return {name, fmt::format("<!-- {} -->\n{}\n<!-- end -->\n", name, content)};
+std::string doc_block(const std::string& name, const std::string& content) {
+  return fmt::format("<!-- {} -->\n{}\n<!-- end -->\n", name, content);
 }
 
 std::string html_text(const std::string& text) {
@@ -126,8 +125,12 @@ std::string number_text(double value) {
   return std::isnan(value) ? "" : fmt::format("{}", value);
 }
 
+std::string formatted_cell(double value, const char* format) {
+  return std::isnan(value) ? "-" : fmt::format(fmt::runtime(format), value);
+}
+
 std::string scientific_cell(double value) {
-  return std::isnan(value) ? "-" : fmt::format("{:.1e}", value);
+  return formatted_cell(value, "{:.1e}");
 }
 
 std::string seconds_cell(double seconds) {
@@ -179,15 +182,10 @@ std::string TableSet::text(const std::string& format) const {
                              : markdown_document(title, tables);
 }
 
-std::vector<std::filesystem::path> TableSet::write(const std::filesystem::path& folder) const {
+void TableSet::write(const std::filesystem::path& folder) const {
   make_folder(folder);
-  std::vector<std::filesystem::path> files;
-  for (const auto& [extension, format] :
-       {std::pair(".md", "md"), std::pair(".tex", "latex"), std::pair(".csv", "csv")}) {
-    files.push_back(folder / (name + extension));
-    write_file_atomically(files.back(), text(format));
-  }
-  return files;
+  for (const auto& [extension, format] : {std::pair(".md", "md"), {".tex", "latex"}, {".csv", "csv"}})
+    write_file_atomically(folder / (name + extension), text(format));
 }
 
 std::string unproven_note(double accuracy) {

@@ -46,17 +46,14 @@ struct TableSet {
 
   /// Returns the whole file in `format`: "md", "latex" or "csv".
   std::string text(const std::string& format) const;
-  /// Writes NAME.md, NAME.tex and NAME.csv into the folder, which is made if it is missing. Returns the three
-  /// paths. Throws Error if a file cannot be written.
-  std::vector<std::filesystem::path> write(const std::filesystem::path& folder) const;
+  /// Writes NAME.md, NAME.tex and NAME.csv into the folder, which is made if it is missing. Throws Error if a
+  /// file cannot be written.
+  void write(const std::filesystem::path& folder) const;
 };
 
-/// The part of a README from the line "<!-- NAME -->" to the line "<!-- end -->".
-struct DocBlock {
-  std::string name;
-  std::string text;  ///< both of these lines and the text between them, with a line break at the end
-};
-DocBlock doc_block(const std::string& name, const std::string& content);
+/// The part of a README from the line "<!-- NAME -->" to the line "<!-- end -->": both of these lines and the
+/// text between them, with a line break at the end.
+std::string doc_block(const std::string& name, const std::string& content);
 
 /// Escapes characters that Markdown would read as emphasis or a tag.
 std::string markdown_literal(const std::string& text);
@@ -68,6 +65,7 @@ std::string csv_field(const std::string& text);
 std::string number_text(double value);
 
 /// Cells: "-" for NaN.
+std::string formatted_cell(double value, const char* format);
 std::string scientific_cell(double value);
 /// Three digits, at most two of them after the point; "never" for infinity.
 std::string seconds_cell(double seconds);

@@ -47,11 +47,19 @@ std::string replaced(std::string_view text, const std::map<char, const char*>& b
   return out;
 }
 
+std::string joined(const std::vector<std::string>& names, std::string_view between) {
+  return fmt::format("{}", fmt::join(names, between));
+}
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
 std::string unknown_name(const std::string& name, const std::vector<std::string>& known,
                          const std::string& expected) {
-  if (std::ranges::find(known, name) != known.end()) return "";
+  if (contains(known, name)) return "";
   return fmt::format("found '{}'{}, expected {} {}", name, did_you_mean(name, known), expected,
-                     fmt::join(known, ", "));
+                     joined(known));
 }
 
 void require_known(const std::string& what, const std::string& name, const std::vector<std::string>& known,

@@ -20,6 +20,10 @@ std::string_view trim(std::string_view text, std::string_view space = kWhiteSpac
 /// word at the end.
 std::string_view take_word(std::string_view& text);
 
+/// Joins the names.
+std::string joined(const std::vector<std::string>& names, std::string_view between = ", ");
+bool contains(const std::vector<std::string>& names, std::string_view name);
+
 /// Returns "found 'NAME' (did you mean ...?), expected EXPECTED A, B" if the name is not among the known
 /// ones, otherwise "".
 std::string unknown_name(const std::string& name, const std::vector<std::string>& known,

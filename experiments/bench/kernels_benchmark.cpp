@@ -20,7 +20,7 @@
 #include "core/monitor.h"
 #include "experiments/bench/bounds.h"
 #include "experiments/bench/kernels.h"
-#include "experiments/config/data_files.h"
+#include "experiments/config/config.h"
 #include "experiments/data/readers.h"
 #include "solvers/prox_newton/cholesky.h"
 #include "solvers/solvers.h"

@@ -6,7 +6,6 @@
 #include "core/base/error.h"
 #include "experiments/cli/cli.h"
 #include "experiments/metrics/metrics.h"
-#include "experiments/results/results.h"
 #include "experiments/run/launch.h"
 #include "experiments/run/tagger.h"
 #include "experiments/run/tighten.h"
@@ -30,98 +29,90 @@ struct CertifyCommand : ModelFlags {
                     fmt::format("search this many seconds for a better lower bound: {} continues from the "
                                 "model; 0: do not search [0]",
                                 kBestForL1))
+        ->check(CLI::Range(0.0, 1e9))
         ->type_name("SECONDS");
   }
 
   /// Combines the flags with the model's header, which gives what they leave open.
   ExperimentConfig config(const Model& stored) const {
-    for (const char* key : {"lambda", "mu"}) {
-      if (run.given(key)) continue;
-      try {
-        stored.at(key);
-      } catch (const Error& error) {
-        throw Error::usage(
-            fmt::format("--{} is not given, and the model does not say: {}", key, error.what()));
-      }
-    }
+    for (const char* key : {"lambda", "mu"})
+      if (!run.given(key) && !stored.header.contains(key))
+        throw Error::usage(fmt::format("--{} is not given, and {} has no line '# {}=...'", key, model, key));
     // A model without a loss in its header was trained with the log loss, the default.
     return config_of(run, stored.header);
   }
 
   /// Warns if the data differ from the model's training data.
-  void compare(const Model& stored, const LoadedData& loaded) const;
-  void execute() const;
+  void compare(const Model& stored, const LoadedData& loaded) const {
+    const std::string digest = digest_text(loaded.train().digest);
+    const auto own = stored.header.find("data_digest");
+    if (own != stored.header.end() && own->second != digest)
+      ProgressPrinter(quiet).warning(
+          fmt::format("these are other data than the model was trained on (digest {}, its header says {}): "
+                      "objective, kkt and bound are those of these data",
+                      digest, own->second));
+  }
+
+  void execute() const {
+    const Model stored = read_model(model);
+    const ExperimentConfig asked = config(stored);
+    const Penalty penalty = penalty_of(asked);
+    RunOutcome outcome;
+    RunParameters& parameters = outcome.parameters;
+    parameters.loss = asked.loss;
+    if (parameters.loss.hinge() && seconds > 0.0)
+      throw Error::usage(
+          fmt::format("--tighten: solver '{}' minimises the log loss: found loss = hinge", kBestForL1));
+    parameters.lambda = penalty.lambda;
+    parameters.mu = penalty.mu;
+    const LoadedData loaded(read_data(data.read(stored.header), launched_processes()), make_parallel(asked));
+    compare(stored, loaded);
+    const SparseVector w = model_weights(stored, loaded.train(), loaded.oracle().extra_weights(),
+                                         loaded.extra_names(), UnknownFeatures::kReject);
+    for (const auto& [set, name] : {std::pair(&loaded.train(), "training"), {&loaded.test(), "test"}}) {
+      if (set->positions() == 0) continue;
+      if (const std::string misfit = fit_of(*set, stored, w).warning(stored); !misfit.empty())
+        ProgressPrinter(quiet).warning(fmt::format("{} data: {}", name, misfit));
+    }
+    Objective objective = loaded.objective(parameters.lambda, parameters.mu, parameters.loss);
+    outcome.kkt_at_zero = certify(objective, {}).kkt;
+    outcome.certificate = certify(objective, w);
+    if (loaded.test_set()) {
+      outcome.test_metrics = metrics_of(loaded.test(), loaded.test_set()->decode(w));
+      outcome.test_accuracy = outcome.test_metrics.at(trace_metric().name);
+    }
+    set_facts(loaded, outcome);
+    Json summary = outcome.summary();
+    Certificate better = outcome.certificate;
+    summary["tightened"] = nullptr;
+    if (seconds > 0.0) {
+      stop_cleanly_on_interrupt();
+      RunParameters search = parameters;
+      search.tighten = 1e-9;
+      search.time_limit = seconds;
+      const RunOutcome tightened = tighten(loaded, w, search, &interrupted);
+      better.dual = std::fmax(better.dual, tightened.certificate.dual);
+      summary["tightened"] = {{"dual", better.dual},
+                              {"gap", better.gap()},
+                              {"relative_gap", better.relative_gap()},
+                              {"status", status_name(*tightened.status)},
+                              {"iterations", *tightened.iterations},
+                              {"seconds", tightened.wall_seconds}};
+    }
+    json.write(summary);
+    if (!prints()) return;
+    print_certificate(outcome);
+    if (parameters.loss.hinge())
+      fmt::print(
+          "the bound is that of one structure an instance; a solver's dual point, which no model holds, "
+          "proves "
+          "more\n");
+    if (seconds > 0.0)
+      fmt::print("tightened: min F >= {:.10g}, a relative gap of {:.3g}\n", better.dual,
+                 better.relative_gap());
+    print_test_metrics(outcome, loaded);
+  }
 };
-
-void CertifyCommand::compare(const Model& stored, const LoadedData& loaded) const {
-  const std::string digest = digest_text(loaded.train().digest);
-  const auto own = stored.header.find("data_digest");
-  if (own != stored.header.end() && own->second != digest)
-    ProgressPrinter(quiet).warning(
-        fmt::format("these are other data than the model was trained on (digest {}, its header says {}): "
-                    "objective, kkt and bound are those of these data",
-                    digest, own->second));
-}
-
-void CertifyCommand::execute() const {
-  if (!(seconds >= 0.0) || !std::isfinite(seconds))
-    throw Error::usage(fmt::format("--tighten {}: violated constraint 0 <= tighten < infinity", seconds));
-  const Model stored = read_model(model);
-  const ExperimentConfig asked = config(stored);
-  const Penalty penalty = penalty_of(asked);
-  RunOutcome outcome;
-  RunParameters& parameters = outcome.parameters;
-  parameters.loss = asked.loss;
-  if (parameters.loss.hinge() && seconds > 0.0)
-    throw Error::usage(
-        fmt::format("--tighten: solver '{}' minimises the log loss: found loss = hinge", kBestForL1));
-  parameters.lambda = penalty.lambda;
-  parameters.mu = penalty.mu;
-  const LoadedData loaded(read_data(data.read(stored.header), launched_processes()), make_parallel(asked));
-  compare(stored, loaded);
-  const SparseVector w = model_weights(stored, loaded.train(), loaded.oracle().extra_weights(),
-                                       loaded.extra_names(), UnknownFeatures::kReject);
-  for (const auto& [set, name] : {std::pair(&loaded.train(), "training"), {&loaded.test(), "test"}}) {
-    if (set->positions() == 0) continue;
-    if (const std::string misfit = fit_of(*set, stored, w).warning(stored); !misfit.empty())
-      ProgressPrinter(quiet).warning(fmt::format("{} data: {}", name, misfit));
-  }
-  Objective objective = loaded.objective(parameters.lambda, parameters.mu, parameters.loss);
-  outcome.kkt_at_zero = certify(objective, {}).kkt;
-  outcome.certificate = certify(objective, w);
-  if (loaded.test_set()) {
-    outcome.test_metrics = metrics_of(loaded.test(), loaded.test_set()->decode(w));
-    outcome.test_accuracy = outcome.test_metrics.at(trace_metric().name);
-  }
-  set_facts(loaded, outcome);
-  Json summary = outcome.summary();
-  Certificate better = outcome.certificate;
-  summary["tightened"] = nullptr;
-  if (seconds > 0.0) {
-    stop_cleanly_on_interrupt();
-    RunParameters search = parameters;
-    search.tighten = 1e-9;
-    search.time_limit = seconds;
-    const RunOutcome tightened = tighten(loaded, w, search, &interrupted);
-    better.dual = std::fmax(better.dual, tightened.certificate.dual);
-    summary["tightened"] = {{"dual", better.dual},
-                            {"gap", better.gap()},
-                            {"relative_gap", better.relative_gap()},
-                            {"status", status_name(*tightened.status)},
-                            {"iterations", *tightened.iterations},
-                            {"seconds", tightened.wall_seconds}};
-  }
-  json.write(summary);
-  if (!prints()) return;
-  print_certificate(outcome);
-  if (parameters.loss.hinge())
-    fmt::print(
-        "the bound is that of one structure an instance; a solver's dual point, which no model holds, proves "
-        "more\n");
-  if (seconds > 0.0)
-    fmt::print("tightened: min F >= {:.10g}, a relative gap of {:.3g}\n", better.dual, better.relative_gap());
-  print_test_metrics(outcome, loaded);
-}
 
 }  // namespace
 

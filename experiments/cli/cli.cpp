@@ -10,14 +10,14 @@
 
 #include "core/base/error.h"
 #include "core/kernels/instruction_set.h"
-#include "experiments/config/data_files.h"
-#include "experiments/results/results.h"
+#include "experiments/config/config.h"
 #include "experiments/run/launch.h"
 #include "experiments/run/plugins.h"
 #include "experiments/run/read_data.h"
 #include "experiments/run/trainer.h"
 #include "experiments/sweep/cache.h"
 #include "experiments/sweep/provenance.h"
+#include "solvers/best_solver.h"
 
 namespace proxbench {
 namespace {
@@ -29,11 +29,6 @@ constexpr std::string_view kSharedCommands[] = {"train", "select", "certify"};
 extern "C" void on_interrupt(int signal) {
   interrupted = true;
   std::signal(signal, SIG_DFL);  // the second one kills
-}
-
-std::string flag_name(std::string name) {
-  std::replace(name.begin(), name.end(), '_', '-');
-  return "--" + name;
 }
 
 std::size_t terminal_width() {
@@ -51,14 +46,15 @@ void set_up_logging() {
 /// command only as an unexpected argument.
 void require_known_command(const CLI::App& app, int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return;
+  const auto named = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
+  if (!app.get_subcommands(named).empty()) return;
   std::vector<std::string> commands;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    commands.push_back(command->get_name());
+  for (const CLI::App* command : shown_commands(app)) commands.push_back(command->get_name());
   require_known("command", argv[1], commands);
 }
 
 void refuse_commands_for_one_process(CLI::App& app) {
-  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+  for (CLI::App* command : app.get_subcommands(nullptr)) {
     const std::string name = command->get_name();
     if (std::ranges::find(kSharedCommands, name) != std::end(kSharedCommands)) continue;
     command->preparse_callback([name](std::size_t) {
@@ -101,10 +97,10 @@ int run_command_line(int argc, char** argv) {
          "load solvers, oracles, data formats and metrics from a shared library, repeatable")
       ->allow_extra_args(false)
       ->type_name("FILE");
-  for (const auto add : {add_run_commands, add_train_command, add_select_command, add_predict_command,
-                         add_evaluate_command, add_certify_command, add_convert_command, add_list_command,
-                         add_check_solver_command, add_table_command, add_plot_command, add_export_commands,
-                         add_scale_command, add_job_commands, add_completion_command, add_man_command})
+  for (const auto add :
+       {add_run_commands, add_train_command, add_select_command, add_predict_command, add_evaluate_command,
+        add_certify_command, add_convert_command, add_list_commands, add_stored_results_commands,
+        add_export_commands, add_scale_command, add_job_commands, add_completion_commands})
     add(app);
   try {
     if (launched_processes() != nullptr) refuse_commands_for_one_process(app);
@@ -127,54 +123,9 @@ int run_command_line(int argc, char** argv) {
   }
 }
 
-namespace {
 std::string file_in_reach(const std::string& name) {
   return find_data_file(name, "").string();
 }
-}  // namespace
-
-template <class Section>
-void KeyFlags<Section>::add(CLI::App& command, const std::string& name, std::string help, std::string flag) {
-  const ConfigKey<Section>& key = *key_named<Section>(name);
-  const OptionSpec& spec = key.spec;
-  const bool list = key.list && help.empty();  // a special help text describes a single value
-  if (flag.empty()) flag = flag_name(name);
-  if (help.empty()) help = spec.help;
-  if (list) help += ", separated by commas";
-  if (!spec.choices.empty()) help += ": " + joined(spec.choices);
-  const std::string& standard = standard_.empty() ? spec.default_value : standard_;
-  if (!standard.empty()) help += fmt::format(" [{}]", standard);
-  flags_[name] = command
-                     .add_option_function<std::vector<std::string>>(
-                         flag, [](const auto&) {}, help)
-                     ->type_name(spec.file                        ? "FILE"
-                                 : spec.type == OptionType::kInt  ? "INT"
-                                 : spec.type == OptionType::kReal ? list ? "REALS" : "REAL"
-                                 : list                           ? "NAMES"
-                                                                  : "NAME");
-  // A flag may also take several files in a row, as the shell expands a pattern.
-  if (!list || !spec.file) flags_[name]->expected(1);
-}
-
-template <class Section>
-std::string KeyFlags<Section>::text(const std::string& key) const {
-  return flags_.contains(key) ? joined(flags_.at(key)->results()) : "";
-}
-
-template <class Section>
-void KeyFlags<Section>::read(Section& section, const ModelHeader& header) const {
-  for (const auto& [key, flag] : flags_) {
-    const bool stored = !given(key) && header.contains(key);
-    const std::string value = stored ? header.at(key) : text(key);
-    if (value.empty()) continue;
-    for (const ValueError& error : key_named<Section>(key)->read(section, value, file_in_reach))
-      throw Error(fmt::format("{}: {}", flag->get_name(), error.what()), error.kind());
-  }
-}
-
-template class KeyFlags<ExperimentConfig>;
-template class KeyFlags<DataConfig>;
-template class KeyFlags<PlotConfig>;
 
 ExperimentConfig config_of(const RunFlags& flags, const ModelHeader& header) {
   ExperimentConfig config;
@@ -224,21 +175,18 @@ DataPair read_data(const DataConfig& data, const Processes* processes) {
                    processes);
 }
 
-void set_options(Options& options, const std::vector<std::string>& assignments, const std::string& flag) {
+void set_options(Options& options, const std::vector<std::string>& assignments, const std::string& flag,
+                 const std::string& solver) {
   for (const std::string& assignment : assignments) {
     const std::size_t equals = assignment.find('=');
     if (equals == std::string::npos || equals == 0)
       throw Error::usage(fmt::format("{} {}: expected key=value", flag, assignment));
-    const std::string name = assignment.substr(0, equals);
-    const std::string value = assignment.substr(equals + 1);
-    const auto spec = std::ranges::find(options.table(), name, &OptionSpec::name);
+    const std::string name = assignment.substr(0, equals), former = former_option(solver, name);
     try {
-      if (spec != options.table().end())
-        set_option(options, *spec, value, file_in_reach);
-      else
-        options.set(name, value);  // throws an Error that names the options
+      set_option(options, name, assignment.substr(equals + 1), file_in_reach);
     } catch (const Error& error) {
-      throw Error::usage(fmt::format("{} {}: {}", flag, assignment, error.what()));
+      throw Error::usage(
+          fmt::format("{} {}: {}{}", flag, assignment, error.what(), former.empty() ? "" : "; " + former));
     }
   }
 }
@@ -275,26 +223,6 @@ CLI::Option* add_output(CLI::App& command, const std::string& flag, std::string&
   return command.add_option(flag, file, help)->type_name(type)->each([flag](const std::string& given) {
     check_writable(flag, given);
   });
-}
-
-void JsonFlag::add_to(CLI::App& command) {
-  add_output(command, "--json", file, "write the result as JSON; '-' for standard output", "FILE");
-}
-
-void OutputFlags::add_to(CLI::App& command) {
-  json.add_to(command);
-  command.add_flag("--quiet", quiet, "print results, warnings and errors only");
-}
-
-void JsonFlag::write(const Json& result) const {
-  if (!file.empty()) write_json(file, result);
-}
-
-void ConfigFlags::add_to(CLI::App& command) {
-  command.add_option("config", config_file, "the experiment, an INI file")
-      ->required()
-      ->type_name("CONFIG.ini");
-  add_repeatable(command, "--set", overrides, "override a value of the config", "SECTION.KEY=VALUE");
 }
 
 CLI::Option* add_repeatable(CLI::App& command, const std::string& flag, std::vector<std::string>& values,

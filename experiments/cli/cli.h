@@ -1,16 +1,19 @@
 #pragma once
 /// The command line: the only code that prints, reads signals and decides the exit status.
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/base/options.h"
 #include "core/base/parallel.h"
 #include "core/data/dataset.h"
@@ -20,6 +23,7 @@
 #include "experiments/config/data_format.h"
 #include "experiments/results/results.h"
 #include "experiments/run/hooks.h"
+#include "experiments/run/plugins.h"
 
 namespace proxbench {
 
@@ -39,7 +43,6 @@ CLI::App* add_command(CLI::App& app, const std::string& name, const std::string&
   return sub;
 }
 
-/// One function per source file.
 void add_run_commands(CLI::App& app);  // run, check
 void add_train_command(CLI::App& app);
 void add_select_command(CLI::App& app);
@@ -47,18 +50,40 @@ void add_predict_command(CLI::App& app);
 void add_evaluate_command(CLI::App& app);
 void add_certify_command(CLI::App& app);
 void add_convert_command(CLI::App& app);
-void add_list_command(CLI::App& app);
-void add_check_solver_command(CLI::App& app);
-void add_table_command(CLI::App& app);
-void add_plot_command(CLI::App& app);
-void add_export_commands(CLI::App& app);  // export, merge, report
+void add_list_commands(CLI::App& app);            // list, check-solver
+void add_stored_results_commands(CLI::App& app);  // table, plot
+void add_export_commands(CLI::App& app);          // export, merge, report
 void add_scale_command(CLI::App& app);
-void add_job_commands(CLI::App& app);  // status, cancel and, hidden, slurm-task
-void add_completion_command(CLI::App& app);
-void add_man_command(CLI::App& app);
+void add_job_commands(CLI::App& app);         // status, cancel and, hidden, slurm-task
+void add_completion_commands(CLI::App& app);  // completion, man
 
 /// Returns the commands that are not hidden.
 std::vector<const CLI::App*> shown_commands(const CLI::App& app);
+
+// Everything that is registered, and the sections of configs: for `list`, the tables of options in the
+// READMEs, and completion.
+
+/// A registered item, or a section of configs.
+struct Entry {
+  struct Fact {
+    const char* key;
+    Json value;
+    std::string line = "";  ///< the fact as text; empty: the value if it is a text
+  };
+  std::string name, help;
+  std::vector<Fact> facts = {};
+  const LoadedPlugin* plugin = nullptr;  ///< null: built in
+  OptionTable options = {};
+};
+
+/// All entries of one kind.
+struct Kind {
+  std::string title, key, options_key;  ///< title, and keys in JSON; no options_key: no options
+  std::vector<Entry> entries = {};
+};
+
+/// Returns all kinds, with what plug-ins have brought so far.
+std::vector<Kind> catalogue();
 
 /// If the arguments are `__complete WORDS...`, as completion scripts call the program, prints the possible
 /// words at the cursor and returns true. Otherwise returns false.
@@ -73,6 +98,10 @@ struct ExitStatus {
   int status;
 };
 
+/// Removes the runs that the presentation does not name, and warns of them.
+void warn_of_strangers(const std::filesystem::path& folder, const Presentation& presentation,
+                       std::vector<Run>& runs);
+
 /// Draws the figures that the config asks for below OUT/figures. Warns of figures that would mislead, and
 /// omits them: figures against seconds that are not comparable, and comparisons if no problem has runs of all
 /// solvers.
@@ -85,6 +114,9 @@ void stop_cleanly_on_interrupt();
 
 using ModelHeader = std::map<std::string, std::string>;
 
+/// Returns the data file that a flag names. Throws Error if there is none.
+std::string file_in_reach(const std::string& name);
+
 /// Flags that are keys of a config section, with their values as typed. The keys' rows give types, choices
 /// and help, and check the values.
 template <class Section>
@@ -93,12 +125,45 @@ class KeyFlags {
   /// `standard` is the default shown in help; if empty, the row's default is shown.
   explicit KeyFlags(std::string standard = "") : standard_(std::move(standard)) {}
   /// Adds --KEY (with '-' for '_'), or `flag` if given. `help` replaces the row's help.
-  void add(CLI::App& command, const std::string& key, std::string help = "", std::string flag = "");
+  void add(CLI::App& command, const std::string& name, std::string help = "", std::string flag = "") {
+    const ConfigKey<Section>& key = *key_named<Section>(name);
+    const OptionSpec& spec = key.spec;
+    const bool list = spec.list && help.empty();  // a special help text describes a single value
+    if (flag.empty()) {
+      flag = "--" + name;
+      std::ranges::replace(flag, '_', '-');
+    }
+    if (help.empty()) help = spec.help;
+    if (list) help += ", separated by commas";
+    if (!spec.choices.empty()) help += ": " + joined(spec.choices);
+    const std::string& standard = standard_.empty() ? spec.default_value : standard_;
+    if (!standard.empty()) help += fmt::format(" [{}]", standard);
+    flags_[name] = command
+                       .add_option_function<std::vector<std::string>>(
+                           flag, [](const auto&) {}, help)
+                       ->type_name(spec.file                        ? "FILE"
+                                   : spec.type == OptionType::kInt  ? "INT"
+                                   : spec.type == OptionType::kReal ? list ? "REALS" : "REAL"
+                                   : list                           ? "NAMES"
+                                                                    : "NAME");
+    // A flag may also take several files in a row, as the shell expands a pattern.
+    if (!list || !spec.file) flags_[name]->expected(1);
+  }
   /// Returns the value as typed, or "" if the flag was not given.
-  std::string text(const std::string& key) const;
+  std::string text(const std::string& key) const {
+    return flags_.contains(key) ? joined(flags_.at(key)->results()) : "";
+  }
   bool given(const std::string& key) const { return !text(key).empty(); }
   /// Sets the given flags in the section. The header of a model gives what they leave open. Throws Error.
-  void read(Section& section, const ModelHeader& header = {}) const;
+  void read(Section& section, const ModelHeader& header = {}) const {
+    for (const auto& [key, flag] : flags_) {
+      const bool stored = !given(key) && header.contains(key);
+      const std::string value = stored ? header.at(key) : text(key);
+      if (value.empty()) continue;
+      for (const ValueError& error : key_named<Section>(key)->read(section, value, file_in_reach))
+        throw Error(fmt::format("{}: {}", flag->get_name(), error.what()), error.kind());
+    }
+  }
 
  private:
   std::string standard_;
@@ -144,21 +209,38 @@ std::string graded_text(const Dataset& data);
 /// Prints one line for each of these metrics except the first, accuracy.
 void print_other_metrics(const std::map<std::string, double>& metrics);
 
-/// Sets each "key=value". Throws Error (kUsage) with the name of the flag.
-void set_options(Options& options, const std::vector<std::string>& assignments, const std::string& flag);
+/// Sets each "key=value". Throws Error (kUsage) with the name of the flag, and with what to write instead of
+/// a former option of the solver.
+void set_options(Options& options, const std::vector<std::string>& assignments, const std::string& flag,
+                 const std::string& solver = "");
+
+/// Adds a flag that takes one value and may be repeated.
+CLI::Option* add_repeatable(CLI::App& command, const std::string& flag, std::vector<std::string>& values,
+                            const std::string& help, const std::string& type);
+/// Adds a flag for an output file; "-" is standard output. A file that cannot be written is an error before
+/// any work.
+CLI::Option* add_output(CLI::App& command, const std::string& flag, std::string& file,
+                        const std::string& help, const std::string& type);
 
 /// --json FILE, with "-" for standard output.
 struct JsonFlag {
   std::string file;
-  void add_to(CLI::App& command);
-  void write(const Json& result) const;
+  void add_to(CLI::App& command) {
+    add_output(command, "--json", file, "write the result as JSON; '-' for standard output", "FILE");
+  }
+  void write(const Json& result) const {
+    if (!file.empty()) write_json(file, result);
+  }
 };
 
 /// The flags --json and --quiet.
 struct OutputFlags {
   JsonFlag json;
   bool quiet = false;
-  void add_to(CLI::App& command);
+  void add_to(CLI::App& command) {
+    json.add_to(command);
+    command.add_flag("--quiet", quiet, "print results, warnings and errors only");
+  }
 };
 
 /// Whether the command prints anything. It does not if a result goes to standard output.
@@ -168,22 +250,33 @@ bool prints();
 struct ConfigFlags {
   std::string config_file;
   std::vector<std::string> overrides;
-  void add_to(CLI::App& command);
+  void add_to(CLI::App& command) {
+    command.add_option("config", config_file, "the experiment, an INI file")
+        ->required()
+        ->type_name("CONFIG.ini");
+    add_repeatable(command, "--set", overrides, "override a value of the config", "SECTION.KEY=VALUE");
+  }
 };
 
-/// Adds a flag that takes one value and may be repeated.
-CLI::Option* add_repeatable(CLI::App& command, const std::string& flag, std::vector<std::string>& values,
-                            const std::string& help, const std::string& type);
+/// The flags of commands that make runs of a config.
+struct SweepFlags : ConfigFlags, OutputFlags {
+  std::string out;
+  void add_to(CLI::App& command, const std::string& help_of_out) {
+    ConfigFlags::add_to(command);
+    command.add_option("--out", out, help_of_out + " [results/NAME]")->type_name("DIR");
+    OutputFlags::add_to(command);
+  }
+  std::filesystem::path folder_of(const ExperimentConfig& config) const {
+    return out.empty() ? std::filesystem::path("results") / config.name : std::filesystem::path(out);
+  }
+};
+
 /// Adds an argument: a folder with results of `proxbench run`.
 void add_results(CLI::App& command, std::string& folder);
 /// Adds an argument: one or several such folders.
 void add_results(CLI::App& command, std::vector<std::string>& folders);
 /// Throws Error if the folder holds no results.
 void require_results(const std::string& folder);
-/// Adds a flag for an output file; "-" is standard output. A file that cannot be written is an error before
-/// any work.
-CLI::Option* add_output(CLI::App& command, const std::string& flag, std::string& file,
-                        const std::string& help, const std::string& type);
 /// Help of --option.
 inline constexpr const char* kSolverOption = "option of the solver; see `proxbench list --options`";
 

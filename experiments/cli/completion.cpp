@@ -1,13 +1,15 @@
-/// `completion`: prints scripts that let a shell ask the program for the possible words at the cursor, and
-/// answers them. All answers come from the tree of commands and the registries.
+/// `man`: prints the manual page, made from the tree of commands and manual.roff. `completion`: prints
+/// scripts that let a shell ask the program for the possible words at the cursor, and answers them. All
+/// answers come from the tree of commands and the registries.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
-#include "experiments/cli/catalogue.h"
+#include "experiments/cli/cli.h"
 #include "experiments/config/ini.h"
 #include "solvers/best_solver.h"
 #include "solvers/solvers.h"
@@ -16,15 +18,12 @@ namespace proxbench {
 namespace {
 
 /// The word with which the shells' scripts (completion.bash, completion.zsh) call the program, followed by
-/// the words up to the cursor. It is no command in the tree. The answer has lines "WORD" or "WORD<TAB>help",
-/// or ":files EXTENSION" (no extension: any file), or ":folders". A word that ends with '=', '.' or ',' is
-/// not finished.
+/// the words up to the cursor. It is no command in the tree. A word that ends with '=', '.' or ',' is not
+/// finished.
 constexpr std::string_view kAsk = "__complete";
 
-struct Answer {
-  std::string word, help;
-};
-using Answers = std::vector<Answer>;
+/// Each is "WORD" or "WORD<TAB>help", or ":files EXTENSION" (no extension: any file), or ":folders".
+using Answers = std::vector<std::string>;
 
 /// The words before the cursor.
 struct Typed {
@@ -33,8 +32,6 @@ struct Typed {
   CLI::Option* open = nullptr;                     ///< a flag that waits for its value
   std::map<std::string, std::string> values = {};  ///< by flag, e.g. "--solver"
   std::vector<std::string> positionals = {};
-
-  std::string value(const std::string& flag) const { return values.contains(flag) ? values.at(flag) : ""; }
 };
 
 std::string long_name(const CLI::Option& option) {
@@ -61,12 +58,6 @@ void note_word(Typed& typed, const std::string& word) {
   }
 }
 
-Answers words(const std::vector<std::string>& names) {
-  Answers answers;
-  for (const std::string& name : names) answers.push_back({name, ""});
-  return answers;
-}
-
 std::vector<Entry> entries_of(const std::string& kind) {
   const std::vector<Kind> kinds = catalogue();
   return std::ranges::find(kinds, kind, &Kind::key)->entries;
@@ -88,19 +79,19 @@ Answers values_of(const OptionTable& table, const std::string& name) {
                                                         {"measure", "metrics"}};
   if (const auto kind = kinds.find(name); kind != kinds.end()) {
     Answers answers;
-    for (const Entry& entry : entries_of(kind->second)) answers.push_back({entry.name, entry.help});
-    if (name == "measure") answers.push_back({"loss", "mean negative log-likelihood of a position"});
+    for (const Entry& entry : entries_of(kind->second)) answers.push_back(entry.name + "\t" + entry.help);
+    if (name == "measure") answers.emplace_back("loss\tmean negative log-likelihood of a position");
     return answers;
   }
   const auto spec = std::ranges::find(table, name, &OptionSpec::name);
   if (spec == table.end()) return {};
-  if (spec->type == OptionType::kBool) return words({"true", "false"});
-  return words(spec->automatic ? std::vector<std::string>{"auto"} : spec->choices);
+  if (spec->type == OptionType::kBool) return {"true", "false"};
+  return spec->automatic ? Answers{"auto"} : spec->choices;
 }
 
 /// Puts the typed text up to position `end` before each word.
 Answers behind(const std::string& typed, std::size_t end, Answers answers) {
-  for (Answer& answer : answers) answer.word = typed.substr(0, end + 1) + answer.word;
+  for (std::string& answer : answers) answer.insert(0, typed, 0, end + 1);
   return answers;
 }
 
@@ -111,7 +102,7 @@ Answers assignments(const OptionTable& table, const std::string& typed) {
   if (equals != typed.npos)
     return behind(typed, comma == typed.npos ? equals : std::max(equals, comma),
                   values_of(table, typed.substr(0, equals)));
-  for (const OptionSpec& spec : table) answers.push_back({spec.name + "=", spec.help});
+  for (const OptionSpec& spec : table) answers.push_back(spec.name + "=\t" + spec.help);
   return answers;
 }
 
@@ -132,11 +123,14 @@ Ini typed_config(const Typed& typed) {
 OptionTable section_keys(const std::string& name, const Ini& config) {
   const std::size_t dot = std::min(name.find('.'), name.size());
   const std::string kind = name.substr(0, dot);
-  const IniEntry* entry = config.find(name, kind == "data" ? "format" : "solver");
-  const std::string chosen = entry ? entry->value : name.substr(std::min(dot + 1, name.size()));
   OptionTable keys = options_of("config", kind);
-  if (kind == "solver" || kind == "data")
-    std::ranges::move(options_of(kind == "data" ? "formats" : "solvers", chosen), std::back_inserter(keys));
+  for (const auto& [of, key, registered] :
+       {std::tuple("data", "format", "formats"), {"solver", "solver", "solvers"}}) {
+    if (kind != of) continue;
+    const IniEntry* entry = config.find(name, key);
+    const std::string chosen = entry ? entry->value : name.substr(std::min(dot + 1, name.size()));
+    std::ranges::move(options_of(registered, chosen), std::back_inserter(keys));
+  }
   return keys;
 }
 
@@ -153,7 +147,7 @@ Answers config_values(const Typed& typed, const std::string& word) {
     if (info.name != "solver" && info.name != "data") sections.insert(info.name);
   for (const IniSection& section : config.sections) sections.insert(section.name);
   for (const std::string& solver : solver_registry().names()) sections.insert("solver." + solver);
-  for (const std::string& name : sections) answers.push_back({name + ".", ""});
+  for (const std::string& name : sections) answers.push_back(name + ".");
   return answers;
 }
 
@@ -161,19 +155,19 @@ Answers config_values(const Typed& typed, const std::string& word) {
 /// the shell finds the names.
 Answers values_of_type(const std::string& type) {
   if (const std::size_t begin = type.find('{'); begin != type.npos)
-    return words(split_list(type.substr(begin + 1, type.find('}') - begin - 1)));
-  if (type.starts_with("DIR") || type == "OUT") return words({":folders"});
-  if (type == "FILE" || type == "[FILE]") return words({":files"});
+    return split_list(type.substr(begin + 1, type.find('}') - begin - 1));
+  if (type.starts_with("DIR") || type == "OUT") return {":folders"};
+  if (type == "FILE" || type == "[FILE]") return {":files"};
   const std::size_t dot = type.find('.');
-  return dot == type.npos || type.ends_with("...") ? Answers{} : words({":files " + type.substr(dot)});
+  return dot == type.npos || type.ends_with("...") ? Answers{} : Answers{":files " + type.substr(dot)};
 }
 
-Answers values_of(const CLI::Option& option, const Typed& typed, const std::string& word) {
+Answers values_of(const CLI::Option& option, Typed& typed, const std::string& word) {
   const std::string type = option.get_type_name(), flag = long_name(option);
   if (type == "SECTION.KEY=VALUE") return config_values(typed, word);
-  if (flag == "--data-option") return assignments(options_of("formats", typed.value("--format")), word);
+  if (flag == "--data-option") return assignments(options_of("formats", typed.values["--format"]), word);
   if (flag == "--option") {
-    const std::string solver = typed.value("--solver");
+    const std::string solver = typed.values["--solver"];
     return assignments(options_of("solvers", solver.empty() ? kBestForL1 : solver), word);
   }
   // A flag can have the name of a run option, or of a key in the section of its command.
@@ -190,14 +184,7 @@ Answers flags_of(const CLI::App& command) {
   Answers answers;
   for (const CLI::Option* option : command.get_options())
     if (!long_name(*option).empty() && !option->get_group().empty())
-      answers.push_back({long_name(*option), option->get_description()});
-  return answers;
-}
-
-Answers commands_of(const CLI::App& command) {
-  Answers answers;
-  for (const CLI::App* sub : shown_commands(command))
-    answers.push_back({sub->get_name(), sub->get_description()});
+      answers.push_back(long_name(*option) + "\t" + option->get_description());
   return answers;
 }
 
@@ -209,16 +196,19 @@ const CLI::Option* next_positional(const CLI::App& command, std::size_t given) {
   return !all.empty() && all.back()->get_items_expected_max() > 1 ? all.back() : nullptr;
 }
 
-Answers complete(const Typed& typed, const std::string& word) {
+Answers complete(Typed& typed, const std::string& word) {
   if (typed.open) return values_of(*typed.open, typed, word);
+  Answers answers;
   if (word.starts_with('-')) {
-    Answers flags = flags_of(*typed.command);
+    answers = flags_of(*typed.command);
     if (typed.command != &typed.program)
-      for (const Answer& flag : flags_of(typed.program))
-        if (flag.word != "--help") flags.push_back(flag);
-    return flags;
+      for (const std::string& flag : flags_of(typed.program))
+        if (!flag.starts_with("--help")) answers.push_back(flag);
+    return answers;
   }
-  if (Answers commands = commands_of(*typed.command); !commands.empty()) return commands;
+  for (const CLI::App* sub : shown_commands(*typed.command))
+    answers.push_back(sub->get_name() + "\t" + sub->get_description());
+  if (!answers.empty()) return answers;
   const CLI::Option* positional = next_positional(*typed.command, typed.positionals.size());
   return positional ? values_of(*positional, typed, word) : flags_of(*typed.command);
 }
@@ -238,6 +228,57 @@ struct CompletionCommand {
   void execute() const { fmt::print("{}", completion_script(shell)); }
 };
 
+// ---- the manual page
+
+/// Escapes text so that roff shows it literally, even if its second line begins with a dot or quote.
+std::string roff(const std::string& text) {
+  return replaced(text, {{'\\', "\\e"}, {'-', "\\-"}, {'\n', "\n\\&"}});
+}
+
+std::string option_text(const CLI::Option& option) {
+  const std::string names = option.get_positional() ? option.get_name() : option.get_name(false, true);
+  // CLI11 adds the choices to the name of the type; leave them out.
+  const std::string type = option.get_type_name();
+  return fmt::format(".TP\n\\fB{}\\fR \\fI{}\\fR\n{}{}\n", roff(names),
+                     option.get_items_expected_max() > 0 ? roff(type.substr(0, type.find(':'))) : "",
+                     roff(option.get_description()), option.get_required() ? " (required)" : "");
+}
+
+std::string options_text(const CLI::App& app) {
+  std::string out;
+  for (const bool positional : {true, false})
+    for (const CLI::Option* option : app.get_options())
+      if (option->get_positional() == positional && !option->get_group().empty()) out += option_text(*option);
+  return out;
+}
+
+std::string command_text(const CLI::App& program, const CLI::App& command) {
+  std::string synopsis = program.get_name() + " " + command.get_name();
+  for (const CLI::Option* option : command.get_options())
+    if (option->get_positional()) synopsis += " " + option->get_name(true);
+  std::string out =
+      fmt::format(".SS {}\n{}.\n{}", roff(synopsis), roff(command.get_description()), options_text(command));
+  if (const std::string footer = command.get_footer(); !footer.empty() && footer != program.get_footer())
+    out += fmt::format(".PP\n.nf\n{}\n.fi\n", roff(footer));
+  return out;
+}
+
+std::string manual(const CLI::App& app) {
+  std::string out =
+      fmt::format(".TH PROXBENCH 1 \"\" \"proxbench {}\" \"User Commands\"\n", PROXBENCH_VERSION);
+  const auto section = [&](const char* name, const std::string& text) {
+    out += fmt::format(".SH {}\n{}", name, text);
+  };
+  section("NAME", fmt::format("proxbench \\- {}\n", roff(app.get_description())));
+  section("SYNOPSIS", "\\fBproxbench\\fR [\\fIOPTIONS\\fR] \\fICOMMAND\\fR [\\fIOPTIONS\\fR]\n");
+  section("OPTIONS", options_text(app));
+  std::string commands;
+  for (const CLI::App* command : shown_commands(app)) commands += command_text(app, *command);
+  section("COMMANDS", commands);
+  section("EXIT STATUS", roff(app.get_footer()) + "\n");
+  return out + std::string(manual_sections());
+}
+
 }  // namespace
 
 bool answer_completion(CLI::App& app, const std::vector<std::string>& arguments) {
@@ -255,16 +296,18 @@ bool answer_completion(CLI::App& app, const std::vector<std::string>& arguments)
   if (!typed_words.empty()) typed_words.pop_back();
   Typed typed{app};
   for (const std::string& word : typed_words) note_word(typed, word);
-  for (const auto& [answer, help] : complete(typed, last)) {
+  for (const std::string& answer : complete(typed, last)) {
     const bool file = answer.starts_with(':');
-    if (!file && !answer.starts_with(last)) continue;
-    fmt::print("{}{}{}{}\n", file ? "" : prefix, answer, help.empty() ? "" : "\t", help);
+    if (file || answer.starts_with(last)) fmt::print("{}{}\n", file ? "" : prefix, answer);
   }
   return true;
 }
 
-void add_completion_command(CLI::App& app) {
+void add_completion_commands(CLI::App& app) {
   add_command<CompletionCommand>(app, "completion", "Print a script that completes words in bash or zsh");
+  app.add_subcommand("man", "Print the manual page; to read it: proxbench man | man -l -")->callback([&app] {
+    fmt::print("{}", manual(app));
+  });
 }
 
 }  // namespace proxbench

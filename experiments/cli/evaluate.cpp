@@ -49,14 +49,12 @@ Predictions read_columns(const std::string& file) {
   return out;
 }
 
-using Counts = std::map<std::string_view, MatchCounts>;
-
 Json quality_json(const Quality& quality, std::size_t support) {
   return {
       {"precision", quality.precision}, {"recall", quality.recall}, {"f1", quality.f1}, {"support", support}};
 }
 
-Json counts_json(const Counts& counts) {
+Json counts_json(const CountsByName& counts) {
   Json names = Json::object();
   for (const auto& [name, one] : counts) names[std::string(name)] = quality_json(quality_of(one), one.gold);
   const std::size_t all = sum_of(counts).gold;
@@ -83,22 +81,16 @@ TextTable counts_table(const std::string& caption, const Json& counts) {
   return table;
 }
 
-struct Confusion {
-  std::string gold, predicted;
-  std::uint64_t count;
-};
-
-/// The most frequent confusions come first.
-std::vector<Confusion> sorted_confusions(const Evaluation& evaluation) {
-  std::vector<Confusion> out;
-  for (const auto& [names, count] : evaluation.confusions)
-    out.push_back({std::string(names.first), std::string(names.second), count});
-  std::ranges::stable_sort(out, std::greater(), &Confusion::count);
+/// The most frequent confusions come first. Each is a gold label, a predicted label and their count.
+auto sorted_confusions(const Evaluation& evaluation) {
+  std::vector<std::pair<std::pair<std::string, std::string>, std::uint64_t>> out(
+      evaluation.confusions.begin(), evaluation.confusions.end());
+  std::ranges::stable_sort(out, std::greater(), [](const auto& one) { return one.second; });
   return out;
 }
 
 /// Whether no label is both gold and predicted, as if the columns were others.
-bool share_no_label(const Counts& labels) {
+bool share_no_label(const CountsByName& labels) {
   return std::ranges::none_of(labels,
                               [](const auto& one) { return one.second.gold > 0 && one.second.guessed > 0; });
 }
@@ -138,16 +130,16 @@ struct EvaluateCommand : ModelFlags {
           "no gold label is ever predicted: the last two columns of each line must be the gold and the "
           "predicted label, as `predict --with-gold` writes them");
     const double accuracy = metrics_of(predicted.data, predicted.outputs).at(trace_metric().name);
-    const std::vector<Confusion> confusions = sorted_confusions(found);
+    const auto confusions = sorted_confusions(found);
     Json result{{"instances", predicted.data.instances()},
                 {"positions", predicted.data.positions()},
                 {"accuracy", accuracy},
                 {"labels", counts_json(found.labels)},
                 {"chunks", found.chunks.empty() ? Json() : counts_json(found.chunks)},
                 {"confusions", Json::array()}};
-    for (const Confusion& one : confusions)
+    for (const auto& [labels, count] : confusions)
       result["confusions"].push_back(
-          {{"gold", one.gold}, {"predicted", one.predicted}, {"count", one.count}});
+          {{"gold", labels.first}, {"predicted", labels.second}, {"count", count}});
     json.write(result);
     if (!prints()) return;
     std::vector<TextTable> tables{counts_table("Labels", result["labels"])};
@@ -156,9 +148,9 @@ struct EvaluateCommand : ModelFlags {
     wrong.caption = fmt::format("Most frequent confusions, of {}", confusions.size());
     wrong.head = {"gold", "predicted", "count"};
     wrong.text_columns = 2;
-    for (std::size_t i = 0; i < std::min(confusions.size(), kConfusions); ++i)
-      wrong.rows.push_back(
-          {confusions[i].gold, confusions[i].predicted, std::to_string(confusions[i].count)});
+    for (const auto& [labels, count] : confusions)
+      if (wrong.rows.size() < kConfusions)
+        wrong.rows.push_back({labels.first, labels.second, std::to_string(count)});
     if (!confusions.empty()) tables.push_back(wrong);
     fmt::print("accuracy {:.4f} of {} in {} instances\n\n{}", accuracy, graded_text(predicted.data),
                predicted.data.instances(), markdown_document("", tables));

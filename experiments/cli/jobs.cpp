@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <deque>
 #include <fstream>
 
 #include "core/base/error.h"
@@ -19,15 +18,15 @@ namespace proxbench {
 namespace {
 
 /// The last lines of a log.
-std::string end_of(const std::filesystem::path& log) {
+std::vector<std::string> end_of(const std::filesystem::path& log) {
   constexpr std::size_t kLines = 3;
-  std::deque<std::string> lines;
+  std::vector<std::string> lines;
   std::ifstream in(log);
   for (std::string line; std::getline(in, line);) {
     if (!line.empty()) lines.push_back(line);
-    if (lines.size() > kLines) lines.pop_front();
+    if (lines.size() > kLines) lines.erase(lines.begin());
   }
-  return fmt::format("{}", fmt::join(lines, "\n"));
+  return lines;
 }
 
 /// Sets `revision` to that of the proxbench that made the run; empty if it is unknown.
@@ -43,14 +42,13 @@ RunState stored_state(const std::filesystem::path& folder, std::string& revision
   return out;
 }
 
-std::string text_of_state(const std::string& name, const RunState& run, const std::string& log) {
+std::string text_of_state(const std::string& name, const RunState& run, const std::vector<std::string>& log) {
   std::string out = fmt::format("{:8}{}", run.state, name);
   if (!run.job.empty()) out += "  job " + run.job;
   if (!run.node.empty()) out += "  on " + run.node;
   if (!run.reason.empty()) out += "  " + run.reason;
   out += '\n';
-  std::istringstream lines(log);
-  for (std::string line; std::getline(lines, line);) out += "          | " + line + '\n';
+  for (const std::string& line : log) out += "          | " + line + '\n';
   return out;
 }
 
@@ -84,18 +82,18 @@ struct StatusCommand {
     std::string text;
     for (const auto& [name, run] : states) {
       ++counts[run.state];
-      const std::string log = run.state == "failed" || run.state == "skipped" ? end_of(run.log) : "";
+      std::vector<std::string> log;
+      if (run.state == "failed" || run.state == "skipped") log = end_of(run.log);
       tasks.push_back({{"name", name},
                        {"state", run.state},
                        {"job", run.job},
                        {"node", run.node},
                        {"reason", run.reason},
-                       {"log", log}});
+                       {"log", joined(log, "\n")}});
       if (run.state != "done" || all) text += text_of_state(name, run, log);
     }
     if (!others.empty())
-      text +=
-          fmt::format("of another revision of proxbench than {}: {}\n", revision, fmt::join(others, ", "));
+      text += fmt::format("of another revision of proxbench than {}: {}\n", revision, joined(others));
     if (prints())
       fmt::print("{}{} queued, {} running, {} done, {} failed{}\n", text, counts["queued"], counts["running"],
                  counts["done"], counts["failed"],

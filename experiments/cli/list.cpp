@@ -1,13 +1,15 @@
-/// `list`: prints everything that is registered, and its options.
+/// `list`: prints everything that is registered, and its options. `check-solver`: the conformance suite over
+/// one solver.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "experiments/cli/catalogue.h"
 #include "experiments/cli/cli.h"
 #include "experiments/config/config.h"
 #include "experiments/config/trainers.h"
+#include "experiments/conformance/conformance.h"
 #include "experiments/metrics/metrics.h"
+#include "experiments/run/job.h"
 #include "oracles/oracles.h"
 #include "solvers/solvers.h"
 
@@ -40,21 +42,18 @@ Facts facts_of(const SolverInfo& info) {
                    {"l2", info.needs.l2},
                    {"smooth", info.needs.smooth},
                    {"loss", loss_name(info.needs.loss)}};
-  return {{"paper", info.paper, info.paper},
-          {"needs", needs, needs_text(info)},
-          {"scale_free", info.scale_free, ""}};
+  return {{"paper", info.paper}, {"needs", needs, needs_text(info)}, {"scale_free", info.scale_free}};
 }
 Facts facts_of(const OracleInfo& info) {
   const std::vector<std::string> names = names_of(info.capabilities);
-  return {{"paper", info.paper, info.paper},
-          {"capabilities", names, fmt::format("has {}", fmt::join(names, ", "))}};
+  return {{"paper", info.paper}, {"capabilities", names, "has " + joined(names)}};
 }
 Facts facts_of(const DataFormatInfo& info) {
-  return {{"source", info.source, info.source}};
+  return {{"source", info.source}};
 }
 Facts facts_of(const MetricInfo& info) {
   const std::string better = info.better == MetricInfo::Better::kHigher ? "higher" : "lower";
-  return {{"paper", info.paper, info.paper}, {"better", better, better + " is better"}};
+  return {{"paper", info.paper}, {"better", better, better + " is better"}};
 }
 
 /// All entries of a registry.
@@ -74,10 +73,10 @@ Kind kind_of(const char* title, const char* key, const Registry<Info>& registry,
 }
 
 /// The rest of a line of text: default, presets and allowed values.
-std::string option_line(const OptionSpec& spec, bool required) {
+std::string option_line(const OptionSpec& spec) {
   std::string values = spec.type_name(), standard, presets;
   if (const std::string constraint = spec.constraint(); !constraint.starts_with("any ")) values = constraint;
-  if (required)
+  if (spec.required)
     standard = "; required";
   else if (!spec.default_value.empty())
     standard = "; default: " + spec.default_value;
@@ -89,11 +88,13 @@ std::string option_line(const OptionSpec& spec, bool required) {
 void print(const Entry& entry, bool with_options) {
   fmt::print("  {:<22} {}{}\n", entry.name, entry.help,
              entry.plugin ? fmt::format(" (plug-in {})", entry.plugin->file.filename().string()) : "");
-  for (const Entry::Fact& fact : entry.facts)
-    if (!fact.line.empty()) fmt::print("  {:<22} {}\n", "", fact.line);
+  for (const Entry::Fact& fact : entry.facts) {
+    const std::string line =
+        fact.line.empty() && fact.value.is_string() ? std::string(fact.value) : fact.line;
+    if (!line.empty()) fmt::print("  {:<22} {}\n", "", line);
+  }
   if (!with_options) return;
-  for (const OptionSpec& spec : entry.options)
-    fmt::print("{}", option_line(spec, entry.required.contains(spec.name)));
+  for (const OptionSpec& spec : entry.options) fmt::print("{}", option_line(spec));
 }
 
 Json to_json(const Entry& entry, const std::string& options_key) {
@@ -108,8 +109,8 @@ Json to_json(const Entry& entry, const std::string& options_key) {
                                                       {"default", spec.default_value},
                                                       {"constraint", spec.constraint()},
                                                       {"help", spec.help},
-                                                      {"list", entry.lists.contains(spec.name)},
-                                                      {"required", entry.required.contains(spec.name)}});
+                                                      {"list", spec.list},
+                                                      {"required", spec.required}});
     if (!spec.preset_values.empty()) option["presets"] = spec.preset_values;
   }
   return out;
@@ -127,8 +128,8 @@ std::string default_cell(const OptionSpec& spec) {
 }
 
 /// Returns the type, and the values if they are bounded.
-std::string values_cell(const OptionSpec& spec, bool is_list) {
-  const std::string list = is_list ? "list of " : "", constraint = spec.constraint();
+std::string values_cell(const OptionSpec& spec) {
+  const std::string list = spec.list ? "list of " : "", constraint = spec.constraint();
   if (!spec.choices.empty()) return fmt::format("{}`{}`", list, fmt::join(spec.choices, "`, `"));
   if (spec.type == OptionType::kBool || constraint.starts_with("any ")) return list + spec.type_name();
   return fmt::format("{}{}: {}", list, spec.type_name(), code(constraint));
@@ -141,22 +142,20 @@ std::string options_grid(const Entry& entry, const char* what) {
   grid.head = {what, "default", "values", "what"};
   grid.text_columns = grid.head.size();
   for (const OptionSpec& spec : entry.options)
-    grid.rows.push_back({code(spec.name),
-                         entry.required.contains(spec.name) ? "required" : default_cell(spec),
-                         values_cell(spec, entry.lists.contains(spec.name)), markdown_literal(spec.help)});
+    grid.rows.push_back({code(spec.name), spec.required ? "required" : default_cell(spec), values_cell(spec),
+                         markdown_literal(spec.help)});
   return "\n" + markdown_grid(grid);
 }
 
 /// The options of a kind as Markdown.
 std::string options_block(const Kind& kind) {
   const bool config = kind.key == "config";
-  if (kind.key == "trainers")
-    return doc_block("options:external", options_grid(kind.entries[0], "option")).text;
+  if (kind.key == "trainers") return doc_block("options:external", options_grid(kind.entries[0], "option"));
   std::string out;
   for (const Entry& entry : kind.entries)
     out += fmt::format("\n### `{}`\n\n{}\n{}", config ? "[" + entry.name + "]" : entry.name,
                        markdown_literal(entry.help), options_grid(entry, config ? "key" : "option"));
-  return doc_block("options:" + kind.key, out).text;
+  return doc_block("options:" + kind.key, out);
 }
 
 struct ListCommand {
@@ -186,8 +185,51 @@ struct ListCommand {
       fmt::print("\n");
     }
     if (json->count() > 0) JsonFlag{file.empty() || file.front().empty() ? "-" : file.front()}.write(out);
-    for (const DocBlock& block : field_blocks())
-      if (markdown) fmt::print("{}", block.text);
+    if (markdown) fmt::print("{}", joined(field_blocks(), ""));
+  }
+};
+
+void print_check(const ConformanceCheck& check) {
+  fmt::print("{}  {}: {}\n", check.passed ? "ok    " : "FAILED", check.name, check.found);
+  std::fflush(stdout);
+}
+
+Json conformance_json(const SolverInfo& solver, const Options& options, std::uint64_t seed,
+                      const std::vector<ConformanceCheck>& checks, bool passed) {
+  Json out{{"solver", solver.name}, {"options", option_texts(options)}, {"seed", seed}, {"passed", passed}};
+  out["checks"] = Json::array();
+  for (const ConformanceCheck& check : checks)
+    out["checks"].push_back({{"name", check.name}, {"passed", check.passed}, {"found", check.found}});
+  return out;
+}
+
+struct CheckSolverCommand {
+  std::string name, only;
+  std::vector<std::string> assignments;
+  RunFlags run;
+  JsonFlag json;
+
+  void add_to(CLI::App& command) {
+    command.add_option("solver", name, "solver; see `proxbench list`")->required()->type_name("NAME");
+    add_repeatable(command, "--option", assignments, kSolverOption, "KEY=VALUE");
+    command.add_option("--only", only, "run only the checks whose name contains this text");
+    run.add(command, "seed");
+    json.add_to(command);
+  }
+
+  void execute() const {
+    const SolverInfo& solver = solver_registry().find(name);
+    Options options(solver.options);
+    set_options(options, assignments, "--option");
+    ConformanceSettings settings;
+    settings.seed = config_of(run).seed;
+    settings.only = only;
+    if (prints()) settings.on_check = print_check;
+    const std::vector<ConformanceCheck> checks = check_solver(solver, options, settings);
+    const auto passed = static_cast<std::size_t>(std::ranges::count_if(checks, &ConformanceCheck::passed));
+    json.write(conformance_json(solver, options, settings.seed, checks, passed == checks.size()));
+    if (prints()) fmt::print("{}: {} of {} checks passed\n", name, passed, checks.size());
+    if (passed < checks.size()) throw ExitStatus{1};
   }
 };
 
@@ -198,15 +240,11 @@ std::vector<Kind> catalogue() {
   Kind trainers{"Programs of their own (solver = external)", "trainers", "options"};
   trainers.entries.push_back({.name = external.name,
                               .help = external.help,
-                              .facts = {{"paper", external.paper, external.paper}},
+                              .facts = {{"paper", external.paper}},
                               .options = external.options});
   Kind sections{"Config sections", "config", "keys"};
   for (const ConfigSectionInfo& info : config_sections())
-    sections.entries.push_back({.name = info.name,
-                                .help = info.help,
-                                .options = info.keys,
-                                .lists = info.lists,
-                                .required = info.required});
+    sections.entries.push_back({.name = info.name, .help = info.help, .options = info.keys});
   return {
       kind_of("Solvers (--solver, [solver.LABEL])", "solvers", solver_registry(), &Plugin::solvers),
       trainers,
@@ -217,8 +255,9 @@ std::vector<Kind> catalogue() {
       sections};
 }
 
-void add_list_command(CLI::App& app) {
+void add_list_commands(CLI::App& app) {
   add_command<ListCommand>(app, "list", "List solvers, oracles, data formats and metrics");
+  add_command<CheckSolverCommand>(app, "check-solver", "Run the conformance suite on a solver");
 }
 
 }  // namespace proxbench

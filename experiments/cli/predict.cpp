@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -29,38 +30,34 @@ constexpr std::size_t kInstancesPerTask = 32;
 ///   chunks. Otherwise it is `RIGHT TAB base:DIFFERENCE`, where RIGHT is the number of correct positions.
 ///   DIFFERENCE is the structure's score minus the best one's. It differs from the log-probability by a
 ///   constant of the group, which re-ranking ignores.
-class NbestWriter {
- public:
-  NbestWriter(const Dataset& data, bool rerank)
-      : data_(data), names_(data.vocabulary->outputs), rerank_(rerank) {
-    if (are_chunk_labels(names_)) chunks_.emplace(data);
-  }
+struct NbestWriter {
+  const Dataset& data;
+  bool rerank;
+  std::optional<ChunkGrader> chunks = {};  ///< of labels of chunks
 
   void write(Index instance, const NbestOracle::List& list, std::string& out) const {
-    const std::size_t begin = data_.begin[instance], length = data_.begin[instance + std::size_t{1}] - begin;
+    const std::size_t begin = data.begin[instance], length = data.begin[instance + std::size_t{1}] - begin;
+    const auto to = std::back_inserter(out);
     for (std::size_t r = 0; r < list.score.size(); ++r) {
       const std::span<const Index> outputs(list.outputs.data() + r * length, length);
-      if (rerank_) {
-        fmt::format_to(std::back_inserter(out), "{}\tbase:{}\n", quality(instance, outputs),
-                       list.score[r] - list.score[0]);
-        continue;
+      if (rerank) {
+        fmt::format_to(to, "{}\tbase:{}", quality(instance, outputs), list.score[r] - list.score[0]);
+      } else {
+        fmt::format_to(to, "{}\t{}", r + 1, list.score[r]);
+        if (groups())
+          fmt::format_to(to, "\t{}", chosen(outputs) + 1);
+        else
+          for (const Index k : outputs) (out += '\t') += data.vocabulary->outputs[k];
       }
-      fmt::format_to(std::back_inserter(out), "{}\t{}", r + 1, list.score[r]);
-      if (groups()) {
-        fmt::format_to(std::back_inserter(out), "\t{}\n", chosen(outputs) + 1);
-        continue;
-      }
-      for (const Index k : outputs) (out += '\t') += names_[k];
       out += '\n';
     }
     out += '\n';
   }
 
- private:
   /// Whether structures are candidates chosen from groups.
-  bool groups() const { return !data_.quality.empty(); }
+  bool groups() const { return !data.quality.empty(); }
   static std::size_t chosen(std::span<const Index> outputs) {
-    return static_cast<std::size_t>(std::find(outputs.begin(), outputs.end(), Index{0}) - outputs.begin());
+    return static_cast<std::size_t>(std::ranges::find(outputs, Index{0}) - outputs.begin());
   }
   static std::string text_of(const MatchCounts& counts) {
     return fmt::format("{}/{}/{}", counts.correct, counts.gold, counts.guessed);
@@ -68,22 +65,14 @@ class NbestWriter {
 
   std::string quality(Index instance, std::span<const Index> outputs) const {
     if (groups()) {
-      const std::size_t p = data_.begin[instance] + chosen(outputs);
-      return data_.counts.empty() ? fmt::format("{}", data_.quality[p]) : text_of(data_.counts[p]);
+      const std::size_t p = data.begin[instance] + chosen(outputs);
+      return data.counts.empty() ? fmt::format("{}", data.quality[p]) : text_of(data.counts[p]);
     }
-    if (!chunks_) {
-      std::size_t right = 0;
-      for (std::size_t t = 0; t < outputs.size(); ++t)
-        right += outputs[t] == data_.gold[data_.begin[instance] + t];
-      return std::to_string(right);
-    }
-    return text_of(chunks_->count(instance, outputs));
+    if (chunks) return text_of(chunks->count(instance, outputs));
+    return std::to_string(std::inner_product(outputs.begin(), outputs.end(),
+                                             data.gold.begin() + data.begin[instance], std::size_t{0},
+                                             std::plus(), std::equal_to()));
   }
-
-  const Dataset& data_;
-  const std::vector<std::string>& names_;
-  bool rerank_;
-  std::optional<ChunkGrader> chunks_;  ///< set if the outputs are labels of chunks
 };
 
 /// Returns the lists of a batch. Throws Error (kUsage) if the oracle cannot find the n best.
@@ -92,7 +81,8 @@ std::string nbest_text(const DataBatch& batch, const Tagged& tagged, std::size_t
   const NbestOracle* nbest = tagged.oracle->nbest();
   if (nbest == nullptr)
     throw Error::usage("--nbest: the oracle of these data has no 'n best' (chain, tree and candidates have)");
-  const NbestWriter writer(batch.data, rerank);
+  NbestWriter writer{batch.data, rerank};
+  if (are_chunk_labels(batch.data.vocabulary->outputs)) writer.chunks.emplace(batch.data);
   const Chunks chunks{batch.data.instances(), kInstancesPerTask};
   std::vector<std::string> part(chunks.count());
   parallel.for_each(chunks.count(), [&](std::size_t chunk) {
@@ -103,7 +93,7 @@ std::string nbest_text(const DataBatch& batch, const Tagged& tagged, std::size_t
       writer.write(static_cast<Index>(i), list, part[chunk]);
     }
   });
-  return fmt::format("{}", fmt::join(part, ""));
+  return joined(part, "");
 }
 
 /// Returns one line for each position: the labels that are on, separated by TAB.
@@ -114,7 +104,7 @@ std::string sets_text(const Dataset& data, const std::vector<Index>& outputs) {
     std::vector<std::string> on;
     for (std::size_t k = 0; k < width; ++k)
       if (outputs[p * width + k] == 1) on.push_back(data.vocabulary->outputs[k]);
-    out += fmt::format("{}\n", fmt::join(on, "\t"));
+    out += joined(on, "\t") + "\n";
   }
   return out;
 }
@@ -126,16 +116,16 @@ std::string sets_text(const Dataset& data, const std::vector<Index>& outputs) {
 /// With marginals, a line has the probability of the label and then those of all labels. A line `@probability
 /// TAB P` before each instance then has the probability of its structure, as with CRFsuite's `tag -p -i -l`.
 /// Empty lines separate sequences. If a reader may be waiting, an empty line follows each sequence.
-class LabelWriter {
- public:
-  LabelWriter(bool with_gold, bool with_marginals, bool awaited, const Parallel& parallel)
-      : with_gold_(with_gold), with_marginals_(with_marginals), awaited_(awaited), parallel_(parallel) {}
+struct LabelWriter {
+  bool with_gold, with_marginals, awaited;
+  Parallel parallel;
+  bool begun = false;
 
   std::string text(const DataBatch& batch, const Tagged& tagged) {
     const Dataset& data = batch.data;
     std::optional<Marginals> marginals;
-    if (with_marginals_) marginals.emplace(batch, tagged, parallel_);
-    if (with_gold_ && !data.on.empty())
+    if (with_marginals) marginals.emplace(batch, tagged, parallel);
+    if (with_gold && !data.on.empty())
       throw Error::usage("--with-gold: found sets of labels, expected data of one label a position");
     if (!data.on.empty()) return sets_text(data, tagged.outputs);
     // Instances are sequences, even if each has one position.
@@ -143,17 +133,16 @@ class LabelWriter {
         data.quality.empty() && (batch.oracle == "chain" || data.positions() > data.instances());
     std::string out;
     for (std::size_t i = 0; i < data.instances(); ++i) {
-      if (sequences && !awaited_ && std::exchange(begun_, true)) out += '\n';
+      if (sequences && !awaited && std::exchange(begun, true)) out += '\n';
       if (marginals)
         fmt::format_to(std::back_inserter(out), "@probability\t{:.6g}\n", marginals->structure(i));
       for (Index p = data.begin[i]; p < data.begin[i + 1]; ++p)
         if (tagged.outputs[p] != kNoOutput) add_line(data, i, p, tagged.outputs[p], marginals, out);
-      if (sequences && awaited_) out += '\n';
+      if (sequences && awaited) out += '\n';
     }
     return out;
   }
 
- private:
   void add_line(const Dataset& data, std::size_t instance, Index position, Index output,
                 const std::optional<Marginals>& marginals, std::string& out) const {
     const bool group = !data.quality.empty();
@@ -168,7 +157,7 @@ class LabelWriter {
         fmt::format_to(std::back_inserter(out), ":{:.6g}",
                        group ? marginals->at(first + choice, 0) : marginals->at(position, choice));
     };
-    if (with_gold_) {
+    if (with_gold) {
       const auto gold =
           std::find_if(data.gold.begin() + first, data.gold.end(), [](Index k) { return k != kNoOutput; });
       out += group ? name(static_cast<Index>(gold - data.gold.begin()) - first)
@@ -182,10 +171,6 @@ class LabelWriter {
     }
     out += '\n';
   }
-
-  bool with_gold_, with_marginals_, awaited_;
-  bool begun_ = false;
-  Parallel parallel_;
 };
 
 struct PredictCommand : ModelFlags {
@@ -278,7 +263,7 @@ struct PredictCommand : ModelFlags {
     std::optional<FileWriter> file;
     if (!output.empty()) file.emplace(output);
     if (file && !file->awaited()) stop_cleanly_on_interrupt();
-    LabelWriter writer(with_gold, marginals, file && file->awaited(), parallel);
+    LabelWriter writer{with_gold, marginals, file && file->awaited(), parallel};
     Predictions labelled;
     std::size_t instances = 0;
     tagger.run([&](const DataBatch& batch, const Tagged& tagged) {

@@ -41,18 +41,17 @@ void print_notes(const ExperimentConfig& config) {
 }
 
 void print_includes(const ExperimentConfig& config) {
-  if (!config.includes.empty()) fmt::print("includes {}\n", fmt::join(config.includes, ", "));
+  if (!config.includes.empty()) fmt::print("includes {}\n", joined(config.includes));
 }
 
-struct RunCommand : ConfigFlags, OutputFlags {
-  std::string out, launcher = "local";
+struct RunCommand : SweepFlags {
+  std::string launcher = "local";
   std::vector<std::string> slurm;
   bool wait = false, dry_run = false, why = false, force = false, verbose = false;
   int jobs = 1;
 
   void add_to(CLI::App& command) {
-    ConfigFlags::add_to(command);
-    command.add_option("--out", out, "folder for the results [results/NAME]")->type_name("DIR");
+    SweepFlags::add_to(command, "folder for the results");
     command.add_flag("--dry-run", dry_run,
                      "print the grid, what of it is stored, and how long the rest may take; run nothing");
     auto* with_why = command.add_flag("--why", why, "print why each run that is not stored must be made");
@@ -79,15 +78,13 @@ struct RunCommand : ConfigFlags, OutputFlags {
             "--wait", wait,
             "wait until all jobs have ended, then make tables and figures; Ctrl-C leaves the jobs running")
         ->needs(with_launcher);
-    OutputFlags::add_to(command);
     with_why->excludes("--quiet");
     command.add_flag("--verbose", verbose, "print more progress messages")->excludes("--quiet");
   }
 
   void execute() const {
     const ExperimentConfig asked = config();
-    const std::filesystem::path results = "results",
-                                folder = out.empty() ? results / asked.name : std::filesystem::path(out);
+    const std::filesystem::path folder = folder_of(asked);
     if (dry_run) return print_plan(asked, folder);
     stop_cleanly_on_interrupt();
     const SweepResult result = sweep(asked, folder);
@@ -132,7 +129,7 @@ struct RunCommand : ConfigFlags, OutputFlags {
       }
       for (const Cell& cell : problem.cells) {
         std::string what = cell.stored ? "stored" : cell.why.front();
-        if (why && !cell.stored) what = fmt::format("{}", fmt::join(cell.why, "; "));
+        if (why && !cell.stored) what = joined(cell.why, "; ");
         if (!cell.skipped.empty()) what = fmt::format("{}: {}", kDoesNotFit, cell.skipped);
         fmt::print("{}  ({})  {}\n", cell.name(), limit_text(cell.run.parameters), what);
         ++runs;
@@ -197,8 +194,7 @@ struct RunCommand : ConfigFlags, OutputFlags {
   void show_results(const ExperimentConfig& config, const std::filesystem::path& folder,
                     const SweepResult& result, Json& summary) const {
     std::vector<Run> runs = read_all_runs(folder, config);
-    if (const std::string left_out = leave_out_strangers(folder, config, runs); !left_out.empty())
-      spdlog::warn("{}", left_out);
+    warn_of_strangers(folder, config, runs);
     if (std::ranges::all_of(runs, &Run::failed)) throw Error("no run of " + config.name + " succeeded");
     summary["runs"] = Json::array();
     for (const Run& stored : runs)

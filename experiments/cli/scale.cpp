@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "experiments/cli/cli.h"
-#include "experiments/results/tables/scaling_table.h"
+#include "experiments/results/scaling_model.h"
 #include "experiments/sweep/out_folder.h"
 #include "experiments/sweep/scaling.h"
 #include "plots/scaling_plot.h"
@@ -20,17 +20,14 @@ CLI::Option* add_list(CLI::App& command, const std::string& flag, std::vector<Va
   return command.add_option(flag, values, help)->delimiter(',')->allow_extra_args(false)->type_name(type);
 }
 
-struct ScaleCommand : ConfigFlags, OutputFlags {
-  std::string out;
+struct ScaleCommand : SweepFlags {
   ScalingOptions options;
   std::vector<int> predict{16, 64, 128};
   double latency = Network{}.latency * 1e6, bandwidth = Network{}.bandwidth / 1e9;
   bool redraw = false;
 
   void add_to(CLI::App& command) {
-    ConfigFlags::add_to(command);
-    command.add_option("--out", out, "folder for scale.json, .csv, .md and figures [results/NAME]")
-        ->type_name("DIR");
+    SweepFlags::add_to(command, "folder for scale.json, .csv, .md and figures");
     auto* redraws = command.add_flag("--redraw", redraw,
                                      "make tables, model and figures again from DIR/scale.json; run nothing");
     redraws->excludes(
@@ -65,12 +62,11 @@ struct ScaleCommand : ConfigFlags, OutputFlags {
                     fmt::format("GB/s between processes that the model assumes [{:g}]", bandwidth))
         ->check(CLI::PositiveNumber)
         ->type_name("REAL");
-    OutputFlags::add_to(command);
   }
 
   void execute() const {
     const ExperimentConfig config = load_config(config_file, overrides);
-    const fs::path folder = out.empty() ? fs::path("results") / config.name : fs::path(out);
+    const fs::path folder = folder_of(config);
     stop_cleanly_on_interrupt();
     const Scaling scaling = redraw ? read_scaling(folder / "scale.json") : measure(config, folder);
     const std::vector<ScalingProblem> problems = scaling_problems(scaling.runs);

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "core/base/options.h"
 #include "experiments/base/table_text.h"
 #include "experiments/cli/cli.h"
 #include "experiments/config/path_grid.h"
@@ -27,10 +26,11 @@ struct Search {
   PathGrid path;
   double fixed;
 
-  bool of_mu() const { return path.of == PathOf::kMu; }
   std::string name() const { return path_of_name(path.of); }
-  /// The penalty with this value on the path.
-  Penalty at(double value) const { return of_mu() ? Penalty{fixed, value} : Penalty{value, fixed}; }
+  template <class Point>
+  double value_of(const Point& point) const {
+    return path.of == PathOf::kMu ? point.mu : point.lambda;
+  }
 };
 
 struct SelectCommand : TrainingFlags {
@@ -69,7 +69,59 @@ struct SelectCommand : TrainingFlags {
         fmt::format("go on where the best is the last of the path, by at most {} points", kMorePoints));
     TrainingFlags::add_to(command);
   }
-  void execute() const;
+
+  void execute() const {
+    const DataConfig config = data.read();
+    if (folds == 0 && !held_out && config.files.test.empty())
+      throw Error::usage("found no --folds, --held-out or --test, expected one of them to choose by");
+    const SelectionSettings selection_settings{
+        .folds = folds,
+        .held_out = held_out,
+        .measure = measure == kLoss ? nullptr : &metric_registry().find(measure),
+        .one_standard_error = rule == "one-se",
+        .more_points = extend ? kMorePoints : 0,
+        .processes = launched_processes()};
+    const ExperimentConfig asked = config_of(run);
+    const Search searched = search(asked);
+    RunParameters settings =
+        settings_for(asked, searched.path.penalty(1.0, searched.fixed));  // all values of a path are above 0
+    ProgressPrinter progress(quiet);
+    const auto loaded = load(config, nullptr, make_parallel(asked).alone(), settings, progress);
+    const ModelSelection selection = select_model(
+        *loaded, settings, searched.path.penalties(searched.fixed, lambda_max(*loaded, settings.loss)),
+        selection_settings, progress.hooks());
+    if (selection.interrupted) {
+      const bool known = !selection.points.empty();
+      if (prints() && known) print(searched, selection, *loaded);
+      progress.warning(
+          known ? fmt::format("interrupted; nothing is chosen yet: what is known is kept in {}, and "
+                              "the same command goes on from there",
+                              selection.kept_in.string())
+                : "interrupted; nothing is chosen, and nothing is known yet");
+      throw ExitStatus{1};
+    }
+    if (selection.skipped > 0)
+      progress.warning(
+          fmt::format("{} of {} instances held out have outputs that do not occur in training, and "
+                      "are left out of the loss",
+                      selection.skipped, selection.held_out_instances));
+    settings.lambda = selection.points[selection.chosen].lambda;
+    settings.mu = selection.points[selection.chosen].mu;
+    write_model(config, *loaded, settings, selection.refit.w);
+    json.write(result(searched, selection));
+    if (prints()) print(searched, selection, *loaded);
+    if (selection.refit.certificate.nnz == 0)
+      progress.warning("all weights are 0: no model of the path is better on what is held out than w = 0");
+    progress.warning(edge_text(searched, selection));
+  }
+
+ private:
+  /// Whether the test set is only measured and does not choose the penalty.
+  bool only_tests() const { return folds > 0 || held_out; }
+  std::string held_out_text() const {
+    if (folds > 0) return fmt::format("{}-fold cross-validation", folds);
+    return held_out ? fmt::format("{:g} of the training instances", *held_out) : "test set";
+  }
 
   Search search(const ExperimentConfig& asked) const {
     const PathGrid lambda = asked.lambdas.empty() ? PathGrid() : asked.lambdas.front();
@@ -77,171 +129,112 @@ struct SelectCommand : TrainingFlags {
       throw Error::usage("--lambda and --mu: found two paths, expected one, and a number for the other");
     if (asked.mu.is_path() && asked.lambdas.size() < 2) return {asked.mu, lambda.value()};
     if (lambda.is_path() && asked.lambdas.size() == 1) return {lambda, asked.mu.value()};
-    throw Error::usage(run.given("lambda")
-                           ? fmt::format("--lambda: found '{}', expected one path, or a number and a path of "
-                                         "--mu",
-                                         run.text("lambda"))
-                           : "--lambda is missing, expected --lambda PATH, or --mu PATH for l2 alone");
+    throw Error::usage(
+        run.given("lambda")
+            ? fmt::format("--lambda: found '{}', expected one path, or a number and a path of --mu",
+                          run.text("lambda"))
+            : "--lambda is missing, expected --lambda PATH, or --mu PATH for l2 alone");
   }
-  /// Whether the test set is only measured and does not choose the penalty.
-  bool only_tests() const { return folds > 0 || held_out; }
-  std::string held_out_text() const {
-    if (folds > 0) return fmt::format("{}-fold cross-validation", folds);
-    return held_out ? fmt::format("{:g} of the training instances", *held_out) : "test set";
+
+  /// Returns the measure on the test set for the model of a point, trained on all training instances.
+  /// Accuracy replaces the loss.
+  double test_figure(const PathPoint& point) const {
+    const auto other = point.test_metrics.find(measure);
+    return other == point.test_metrics.end() ? point.test_accuracy : other->second;
+  }
+
+  /// Lists all points. Those of the last training have test results, too.
+  TextTable table(const Search& search, const ModelSelection& selection) const {
+    const std::vector<PathPoint>& refit = selection.refit.points;
+    const bool tested = only_tests() && !refit.empty() && !std::isnan(refit.back().test_accuracy);
+    TextTable table;
+    table.caption = fmt::format("{} on {}", measure == kLoss ? "loss by position" : measure, held_out_text());
+    if (search.fixed > 0.0) table.notes.push_back(search.path.penalty(0.0, search.fixed).text());
+    table.head = {"", search.name(), measure, "standard error", "nnz"};
+    if (selection.interrupted) table.head.emplace_back("folds");
+    if (tested) table.head.push_back("test " + (measure == kLoss ? trace_metric().name : measure));
+    for (const auto& [name, value] : selection.points.front().others) table.head.push_back(name);
+    table.text_columns = 1;
+    for (std::size_t k = 0; k < selection.points.size(); ++k) {
+      const SelectionPoint& point = selection.points[k];
+      std::vector<std::string> marks;
+      if (!selection.interrupted && k == selection.best) marks.emplace_back("best");
+      if (!selection.interrupted && k == selection.one_standard_error) marks.emplace_back("one-se");
+      std::vector<std::string>& row = table.rows.emplace_back();
+      row = {joined(marks), fmt::format("{:.6g}", search.value_of(point)), fixed_cell(point.mean, 5),
+             fixed_cell(point.standard_error, 5), count_cell(std::round(point.nnz))};
+      if (selection.interrupted) row.push_back(std::to_string(point.splits));
+      if (tested) row.push_back(fixed_cell(k < refit.size() ? test_figure(refit[k]) : kNaN, 5));
+      for (const auto& [name, value] : point.others) row.push_back(fixed_cell(value, 5));
+    }
+    return table;
+  }
+
+  void print(const Search& search, const ModelSelection& selection, const LoadedData& trained) const {
+    fmt::print("{}\n", markdown_document("", {table(search, selection)}));
+    if (selection.interrupted) return;
+    const PathPoint& last = selection.refit.points.back();
+    fmt::print("chosen: {} = {:.10g}; on all training instances {} nonzeros, objective {:.10g}",
+               search.name(), search.value_of(last), last.certificate.nnz, last.certificate.objective);
+    if (!std::isnan(last.certificate.kkt)) fmt::print(", kkt {:.3g}", last.certificate.kkt);
+    fmt::print("\n");
+    if (only_tests()) print_test_metrics(selection.refit, trained);
+  }
+
+  /// If the best point is at an end of the path, returns the command that searches beyond it. Returns ""
+  /// otherwise, or if all weights are 0 there.
+  std::string edge_text(const Search& search, const ModelSelection& selection) const {
+    const auto value = [&](std::size_t k) { return search.value_of(selection.points[k]); };
+    const std::size_t count = selection.points.size(), best = selection.best;
+    const bool last = best + 1 == count,
+               first = best == 0 && (search.path.of == PathOf::kMu || value(0) < selection.refit.lambda_max);
+    if (!last && !first) return "";
+    const double edge = value(best), factor = std::pow(value(count - 1) / value(count - 2), kMorePoints);
+    const std::string beyond =
+        last ? fmt::format("path({}, {:.4g}, {})", edge, edge * factor, kMorePoints + 1)
+             : fmt::format("path({:.4g}, {}, {})", edge / factor, edge, kMorePoints + 1);
+    std::string command = provenance().command;
+    const std::string path = run.text(search.name());
+    command.replace(command.find(path), path.size(), beyond);
+    return fmt::format(
+        "the best {} = {:.6g} is the {} of the path, and {} ones may be better: `{}` goes on there",
+        search.name(), edge, last ? "last" : "first", last ? "smaller" : "larger", command);
+  }
+
+  Json result(const Search& search, const ModelSelection& selection) const {
+    Json points = Json::array();
+    for (const SelectionPoint& point : selection.points)
+      points.push_back({{"lambda", point.lambda},
+                        {"mu", point.mu},
+                        {"mean", point.mean},
+                        {"standard_error", point.standard_error},
+                        {"nnz", point.nnz},
+                        {"metrics", point.others}});
+    for (std::size_t k = 0; k < selection.refit.points.size(); ++k) {
+      const PathPoint& trained = selection.refit.points[k];
+      if (std::isnan(trained.test_accuracy)) continue;
+      points[k]["test_metrics"] = trained.test_metrics;
+      points[k]["test_metrics"][trace_metric().name] = trained.test_accuracy;
+    }
+    Json out{{"path", search.path.text()},
+             {"over", search.name()},
+             {"lambda_max", selection.refit.lambda_max},
+             {"measure", measure},
+             {"held_out", held_out_text()},
+             {"held_out_instances", selection.held_out_instances},
+             {"skipped_instances", selection.skipped},
+             {"points", points},
+             {"rule", rule}};
+    for (const auto& [which, k] : {std::pair("best", selection.best),
+                                   {"one_se", selection.one_standard_error},
+                                   {"chosen", selection.chosen}}) {
+      out[fmt::format("{}_lambda", which)] = selection.points[k].lambda;
+      out[fmt::format("{}_mu", which)] = selection.points[k].mu;
+    }
+    out["refit"] = selection.refit.summary();
+    return out;
   }
 };
-
-/// Returns the measure on the test set for the model of a point, trained on all training instances. Accuracy
-/// replaces the loss.
-double test_figure(const PathPoint& point, const std::string& measure) {
-  const auto other = point.test_metrics.find(measure);
-  return other == point.test_metrics.end() ? point.test_accuracy : other->second;
-}
-
-/// Lists all points. Those of the last training have test results, too.
-TextTable selection_table(const SelectCommand& command, const Search& search,
-                          const ModelSelection& selection) {
-  const std::vector<PathPoint>& refit = selection.refit.points;
-  const bool tested = command.only_tests() && !refit.empty() && !std::isnan(refit.back().test_accuracy);
-  TextTable table;
-  table.caption = fmt::format("{} on {}", command.measure == kLoss ? "loss by position" : command.measure,
-                              command.held_out_text());
-  if (search.fixed > 0.0) table.notes.push_back(search.at(0.0).text());
-  table.head = {"", search.name(), command.measure, "standard error", "nnz"};
-  if (selection.interrupted) table.head.emplace_back("folds");
-  if (tested)
-    table.head.push_back("test " + (command.measure == kLoss ? trace_metric().name : command.measure));
-  for (const auto& [name, value] : selection.points.front().others) table.head.push_back(name);
-  table.text_columns = 1;
-  for (std::size_t k = 0; k < selection.points.size(); ++k) {
-    const SelectionPoint& point = selection.points[k];
-    std::vector<std::string> marks;
-    if (!selection.interrupted && k == selection.best) marks.emplace_back("best");
-    if (!selection.interrupted && k == selection.one_standard_error) marks.emplace_back("one-se");
-    table.rows.push_back({fmt::format("{}", fmt::join(marks, ", ")),
-                          fmt::format("{:.6g}", search.of_mu() ? point.mu : point.lambda),
-                          fmt::format("{:.5f}", point.mean), fmt::format("{:.5f}", point.standard_error),
-                          count_cell(std::round(point.nnz))});
-    if (selection.interrupted) table.rows.back().push_back(std::to_string(point.splits));
-    if (tested)
-      table.rows.back().push_back(
-          k < refit.size() ? fmt::format("{:.5f}", test_figure(refit[k], command.measure)) : "-");
-    for (const auto& [name, value] : point.others) table.rows.back().push_back(fmt::format("{:.5f}", value));
-  }
-  return table;
-}
-
-void print_selection(const SelectCommand& command, const Search& search, const ModelSelection& selection,
-                     const LoadedData& data) {
-  fmt::print("{}\n", markdown_document("", {selection_table(command, search, selection)}));
-  if (selection.interrupted) return;
-  const PathPoint& last = selection.refit.points.back();
-  fmt::print("chosen: {} = {:.10g}; on all training instances {} nonzeros, objective {:.10g}", search.name(),
-             search.of_mu() ? last.mu : last.lambda, last.certificate.nnz, last.certificate.objective);
-  if (!std::isnan(last.certificate.kkt)) fmt::print(", kkt {:.3g}", last.certificate.kkt);
-  fmt::print("\n");
-  if (command.only_tests()) print_test_metrics(selection.refit, data);
-}
-
-/// If the best point is at an end of the path, returns the command that searches beyond it. Returns ""
-/// otherwise, or if all weights are 0 there.
-std::string edge_text(const Search& search, const std::string& path, const ModelSelection& selection) {
-  const auto value = [&](std::size_t k) {
-    return search.of_mu() ? selection.points[k].mu : selection.points[k].lambda;
-  };
-  const std::size_t count = selection.points.size(), best = selection.best;
-  const bool last = best + 1 == count,
-             first = best == 0 && (search.of_mu() || value(0) < selection.refit.lambda_max);
-  if (!last && !first) return "";
-  const double edge = value(best), factor = std::pow(value(count - 1) / value(count - 2), kMorePoints);
-  const std::string beyond = last ? fmt::format("path({}, {:.4g}, {})", edge, edge * factor, kMorePoints + 1)
-                                  : fmt::format("path({:.4g}, {}, {})", edge / factor, edge, kMorePoints + 1);
-  std::string command = provenance().command;
-  command.replace(command.find(path), path.size(), beyond);
-  return fmt::format(
-      "the best {} = {:.6g} is the {} of the path, and {} ones may be better: `{}` goes on there",
-      search.name(), edge, last ? "last" : "first", last ? "smaller" : "larger", command);
-}
-
-Json selection_json(const SelectCommand& command, const Search& search, const ModelSelection& selection) {
-  Json points = Json::array();
-  for (const SelectionPoint& point : selection.points)
-    points.push_back({{"lambda", point.lambda},
-                      {"mu", point.mu},
-                      {"mean", point.mean},
-                      {"standard_error", number_json(point.standard_error)},
-                      {"nnz", point.nnz},
-                      {"metrics", point.others}});
-  for (std::size_t k = 0; k < selection.refit.points.size(); ++k) {
-    const PathPoint& trained = selection.refit.points[k];
-    if (std::isnan(trained.test_accuracy)) continue;
-    points[k]["test_metrics"] = trained.test_metrics;
-    points[k]["test_metrics"][trace_metric().name] = trained.test_accuracy;
-  }
-  const SelectionPoint& best = selection.points[selection.best];
-  const SelectionPoint& one_se = selection.points[selection.one_standard_error];
-  const SelectionPoint& chosen = selection.points[selection.chosen];
-  return {{"path", search.path.text()},
-          {"over", search.name()},
-          {"lambda_max", selection.refit.lambda_max},
-          {"measure", command.measure},
-          {"held_out", command.held_out_text()},
-          {"held_out_instances", selection.held_out_instances},
-          {"skipped_instances", selection.skipped},
-          {"points", points},
-          {"best_lambda", best.lambda},
-          {"best_mu", best.mu},
-          {"one_se_lambda", one_se.lambda},
-          {"one_se_mu", one_se.mu},
-          {"rule", command.rule},
-          {"chosen_lambda", chosen.lambda},
-          {"chosen_mu", chosen.mu},
-          {"refit", selection.refit.summary()}};
-}
-
-void SelectCommand::execute() const {
-  const DataConfig config = data.read();
-  if (folds == 0 && !held_out && config.files.test.empty())
-    throw Error::usage("found no --folds, --held-out or --test, expected one of them to choose by");
-  const SelectionSettings selection_settings{
-      .folds = folds,
-      .held_out = held_out,
-      .measure = measure == kLoss ? nullptr : &metric_registry().find(measure),
-      .one_standard_error = rule == "one-se",
-      .more_points = extend ? kMorePoints : 0,
-      .processes = launched_processes()};
-  const ExperimentConfig asked = config_of(run);
-  const Search searched = search(asked);
-  RunParameters settings = settings_for(asked, searched.at(1.0));  // all values of a path are above 0
-  ProgressPrinter progress(quiet);
-  const auto loaded = load(config, nullptr, make_parallel(asked).alone(), settings, progress);
-  const ModelSelection selection = select_model(
-      *loaded, settings, searched.path.penalties(searched.fixed, lambda_max(*loaded, settings.loss)),
-      selection_settings, progress.hooks());
-  if (selection.interrupted) {
-    const bool known = !selection.points.empty();
-    if (prints() && known) print_selection(*this, searched, selection, *loaded);
-    progress.warning(known
-                         ? fmt::format("interrupted; nothing is chosen yet: what is known is kept in {}, and "
-                                       "the same command goes on from there",
-                                       selection.kept_in.string())
-                         : "interrupted; nothing is chosen, and nothing is known yet");
-    throw ExitStatus{1};
-  }
-  if (selection.skipped > 0)
-    progress.warning(
-        fmt::format("{} of {} instances held out have outputs that do not occur in training, and "
-                    "are left out of the loss",
-                    selection.skipped, selection.held_out_instances));
-  settings.lambda = selection.points[selection.chosen].lambda;
-  settings.mu = selection.points[selection.chosen].mu;
-  write_model(config, *loaded, settings, selection.refit.w);
-  json.write(selection_json(*this, searched, selection));
-  if (prints()) print_selection(*this, searched, selection, *loaded);
-  if (selection.refit.certificate.nnz == 0)
-    progress.warning("all weights are 0: no model of the path is better on what is held out than w = 0");
-  progress.warning(edge_text(searched, run.text(searched.name()), selection));
-}
 
 }  // namespace
 

@@ -180,16 +180,8 @@ void TrainingFlags::write_model(const DataConfig& config, const LoadedData& trai
 }
 
 void TrainingFlags::set_solver(const std::string& name, RunParameters& settings) const {
-  const SolverInfo& info = solver_registry().find(name);
-  for (const std::string& option : options) {
-    const std::string key = option.substr(0, option.find('='));
-    const bool has = std::ranges::find(info.options, key, &OptionSpec::name) != info.options.end();
-    if (const std::string hint = former_option(name, key); !has && !hint.empty())
-      throw Error::usage(
-          fmt::format("--option {}: solver '{}' has no option '{}': {}", option, name, key, hint));
-  }
-  Options values(info.options);
-  set_options(values, options, "--option");
+  Options values(solver_registry().find(name).options);
+  set_options(values, options, "--option", name);
   settings.solver = name;
   settings.solver_options = option_texts(values);
 }

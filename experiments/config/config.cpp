@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
 #include "experiments/base/files.h"
 #include "experiments/config/config_row.h"
 #include "experiments/config/config_rules.h"
-#include "experiments/config/data_files.h"
 #include "experiments/config/ini.h"
 #include "experiments/config/trainers.h"
 #include "oracles/oracles.h"
@@ -24,9 +24,6 @@ std::string head(const IniSection& section) {
 std::string tail(const IniSection& section) {
   const std::size_t dot = section.name.find('.');
   return dot == std::string::npos ? "" : section.name.substr(dot + 1);
-}
-std::string title(const IniSection& section) {
-  return fmt::format("[{}]", printable(section.name));
 }
 
 class ConfigReader {
@@ -85,9 +82,9 @@ class ConfigReader {
       problem = fmt::format(
           "found section {}, expected [experiment], [data], [data.NAME], [solver.LABEL], [plot], [paper] or "
           "[slurm]{}",
-          title(section), did_you_mean(kind, names));
+          section.title(), did_you_mean(kind, names));
     else if (kind != "data" && kind != "solver" && dotted)
-      problem = fmt::format("found section {}, expected [{}]", title(section), kind);
+      problem = fmt::format("found section {}, expected [{}]", section.title(), kind);
     else if (kind == "solver" && !dotted)
       problem = "found section [solver], expected [solver.LABEL], e.g. [solver.prox-newton]";
     else if (const std::string wrong = name_problem(tail(section)); dotted && !wrong.empty())
@@ -114,9 +111,9 @@ class ConfigReader {
       for (const ValueError& error : errors) text_.reject(name, entry.key, error.what(), error.offset);
     }
     for (const ConfigKey<Section>& key : keys_of<Section>()) {
-      if (!key.rules.required || section->entries.find(key.spec.name)) continue;
+      if (!key.spec.required || section->entries.find(key.spec.name)) continue;
       text_.reject(name,
-                   fmt::format("{0} has no key '{1}', expected {1} = ...", title(*section), key.spec.name));
+                   fmt::format("{0} has no key '{1}', expected {1} = ...", section->title(), key.spec.name));
       complete = false;
     }
     return complete;
@@ -125,8 +122,8 @@ class ConfigReader {
   /// Sets an option of the section's solver or format. Any other key is an error.
   template <class Section>
   void set_own(const IniSection& section, const IniEntry& entry, const FindFile& find, Options& own) {
-    const auto spec = std::ranges::find(own.table(), entry.key, &OptionSpec::name);
-    if (spec != own.table().end()) return set_option(own, *spec, entry.value, find);
+    if (std::ranges::find(own.table(), entry.key, &OptionSpec::name) != own.table().end())
+      return set_option(own, entry.key, entry.value, find);
     std::vector<std::string> names;
     for (const ConfigKey<Section>& key : keys_of<Section>()) names.push_back(key.spec.name);
     for (const OptionSpec& one : own.table()) names.push_back(one.name);
@@ -134,7 +131,7 @@ class ConfigReader {
     const std::string known = former_option(solver ? solver->value : tail(section), entry.key);
     problems_.add(
         entry.where,
-        fmt::format("found key '{}' in {}{}, expected one of {}", entry.key, title(section),
+        fmt::format("found key '{}' in {}{}, expected one of {}", entry.key, section.title(),
                     known.empty() ? did_you_mean(entry.key, names) : " (" + known + ")", joined(names)));
   }
 
@@ -190,7 +187,7 @@ class ConfigReader {
     const IniEntry* train = section.entries.find("train");
     if (format.needs_files && (!train || train->value.empty()))
       problems_.add(train ? train->at() : section.where,
-                    title(section) + " has no training file, expected train = FILE");
+                    section.title() + " has no training file, expected train = FILE");
     for (const char* key : {"train", "test", "hierarchy"})
       if (!format.needs_files && section.entries.find(key))
         text_.reject_value(
@@ -208,8 +205,7 @@ class ConfigReader {
     read_section(section.name, solver, known ? &solver.options : nullptr);
     if (!known) return;
     if (solver.solver == kExternal && solver.options.string("adapter").empty())
-      text_.reject(section.name, fmt::format("[{}] has no key 'adapter', expected adapter = NAME",
-                                             printable(section.name)));
+      text_.reject(section.name, section.title() + " has no key 'adapter', expected adapter = NAME");
     // A default tol might end a run before it reaches its gap.
     if (solver.gap > 0 && !section.entries.find("tol") && !text_.given("experiment", "tol")) solver.tol = 0.0;
     config_.solvers.push_back(std::move(solver));
@@ -234,10 +230,6 @@ ExperimentConfig read_config(Ini& ini, const std::vector<std::string>& overrides
 
 }  // namespace
 
-bool ExperimentConfig::whole_nodes() const {
-  return slurm.exclusive == "auto" ? has_paths() || contains(plot.x, "seconds") : slurm.exclusive == "true";
-}
-
 ExperimentConfig parse_config(std::string_view text, const std::string& source,
                               const std::filesystem::path& folder,
                               const std::vector<std::string>& overrides) {
@@ -260,6 +252,51 @@ Presentation load_presentation(const std::filesystem::path& config_file) {
   reader.read_presentation();
   problems.throw_if_any(config_file.string());
   return reader.presentation();
+}
+
+// ---- data files
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Returns the variable's value, or an empty text if it is not set.
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+bool is_file(const fs::path& path) {
+  std::error_code ignored;  // an unreadable folder counts as empty
+  return fs::exists(path, ignored) && !fs::is_directory(path, ignored);
+}
+
+/// Returns the folders that are searched for a relative path, in order.
+std::vector<fs::path> data_folders(const fs::path& base) {
+  std::vector<fs::path> folders{""};
+  if (!base.empty() && base != ".") folders.push_back(base);
+  if (const std::string data = environment("PROXBENCH_DATA"); !data.empty()) folders.emplace_back(data);
+  folders.emplace_back("../shared/data");
+  const std::string cache = environment("XDG_CACHE_HOME"), home = environment("HOME");
+  if (!cache.empty())
+    folders.push_back(fs::path(cache) / "proxbench" / "data");
+  else if (!home.empty())
+    folders.push_back(fs::path(home) / ".cache" / "proxbench" / "data");
+  return folders;
+}
+
+}  // namespace
+
+fs::path find_data_file(const std::string& given, const fs::path& base) {
+  if (given == kStandardStream) return given;
+  std::string tried;
+  for (const fs::path& folder :
+       fs::path(given).is_absolute() ? std::vector<fs::path>{""} : data_folders(base)) {
+    const fs::path path = folder / given;
+    if (is_file(path)) return path;
+    tried += (tried.empty() ? " " : ", ") + path.string();
+  }
+  throw Error("no file '" + given + "'; looked at" + tried, ErrorKind::kInput);
 }
 
 }  // namespace proxbench

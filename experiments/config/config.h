@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <set>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +15,7 @@
 #include "core/base/options.h"
 #include "core/loss.h"
 #include "experiments/base/numbers.h"
+#include "experiments/base/text.h"
 #include "experiments/config/data_format.h"
 #include "experiments/config/path_grid.h"
 
@@ -26,8 +27,6 @@ struct ConfigSectionInfo {
   std::string name;  ///< "experiment", "data", "solver", "plot", ...
   std::string help;
   OptionTable keys;
-  std::set<std::string> lists;     ///< keys that take several values, separated by commas
-  std::set<std::string> required;  ///< keys without a default
 };
 /// Returns the sections in the order of the documentation.
 const std::vector<ConfigSectionInfo>& config_sections();
@@ -95,6 +94,11 @@ struct SlurmConfig {
   std::string split = "problem";   ///< the part that a job makes: "problem" or "solver"
 };
 
+/// Returns the seconds of a time in Slurm's format: "MINUTES", "MINUTES:SECONDS", "HOURS:MINUTES:SECONDS",
+/// "DAYS-HOURS", "DAYS-HOURS:MINUTES" or "DAYS-HOURS:MINUTES:SECONDS". Returns none if the text has another
+/// form, or is 0.
+std::optional<double> slurm_seconds(std::string_view text);
+
 /// The parts of the config that tables, figures and reports need in addition to stored results.
 struct Presentation {
   std::string name, title;
@@ -146,7 +150,9 @@ struct ExperimentConfig : Presentation, StopRules {
   bool has_reference() const { return has_singles() && reference != "none"; }
 
   /// Whether each job of Slurm takes a whole node.
-  bool whole_nodes() const;
+  bool whole_nodes() const {
+    return slurm.exclusive == "auto" ? has_paths() || contains(plot.x, "seconds") : slurm.exclusive == "true";
+  }
 
   /// Returns an INI text that reads back to the same config. It has all defaults written out and no includes.
   std::string to_ini() const;
@@ -170,5 +176,12 @@ ExperimentConfig parse_config(std::string_view text, const std::string& source,
 /// Reads the file and parses it. Also throws Error (kUsage) if it cannot be read.
 ExperimentConfig load_config(const std::filesystem::path& file,
                              const std::vector<std::string>& overrides = {});
+
+/// Searches for a data file, so that configs need not name one machine's folders. Returns the first file
+/// found. An absolute path, and "-" for standard input, is returned unchanged. A relative path is searched in
+/// the current folder, in `base` (the config's folder), $PROXBENCH_DATA,
+/// ../shared/data and ${XDG_CACHE_HOME:-$HOME/.cache}/proxbench/data, in this order. Throws Error (kInput)
+/// that lists the searched places.
+std::filesystem::path find_data_file(const std::string& given, const std::filesystem::path& base);
 
 }  // namespace proxbench

@@ -14,19 +14,9 @@
 
 namespace proxbench {
 
-/// The constraints on the values of a key, in addition to their type.
-struct KeyRules {
-  double min = -kInfinity, max = kInfinity;
-  bool min_open = false;   ///< the lower bound itself is excluded
-  bool automatic = false;  ///< "auto" stands for NaN
-  std::vector<std::string> choices = {};
-  bool file = false;  ///< the value names a file
-  bool required = false;
-  bool repeats = false;  ///< a value may occur more than once in the list
-  /// Returns why the key has no effect in a config, or why its value cannot hold there, as an error says it
-  /// after the value; "" if neither is so. Null: it never is.
-  std::string (*idle)(const ExperimentConfig&) = nullptr;
-};
+/// Returns why a key has no effect in a config, or why its value cannot hold there, as an error says it after
+/// the value; "" if neither is so.
+using IdleReason = std::string (*)(const ExperimentConfig&);
 
 /// Returns the file that a name in a value stands for. Throws Error if there is none.
 using FindFile = std::function<std::string(const std::string& name)>;
@@ -34,8 +24,7 @@ using FindFile = std::function<std::string(const std::string& name)>;
 template <class Section>
 struct ConfigKey {
   OptionSpec spec;
-  KeyRules rules;
-  bool list;
+  IdleReason idle;  ///< null: it always has an effect
   /// Reads the text of a value into the section. Returns the errors in it.
   std::function<std::vector<ValueError>(Section&, const std::string& text, const FindFile&)> read;
   std::function<std::string(const Section&)> write;
@@ -64,11 +53,9 @@ auto key_named(std::string_view name) {
   return std::ranges::find(keys_of<Section>(), name, [](const auto& key) { return key.spec.name; });
 }
 
-/// Joins the names with ", ".
-std::string joined(const std::vector<std::string>& names);
-bool contains(const std::vector<std::string>& names, std::string_view name);
-/// Sets the option, which the options must have; the name of a file is replaced by the file that is found.
-/// Throws ValueError if the text is no value of it, and what `find` throws.
-void set_option(Options& options, const OptionSpec& spec, const std::string& text, const FindFile& find);
+/// Sets the option; the name of a file is replaced by the file that is found. Throws ValueError if the text
+/// is no value of it, Error (kUsage) that names the options if there is no such option, and what `find`
+/// throws.
+void set_option(Options& options, const std::string& name, const std::string& text, const FindFile& find);
 
 }  // namespace proxbench

@@ -8,6 +8,7 @@
 #include <set>
 #include <type_traits>
 
+#include "core/base/option_rows.h"
 #include "experiments/config/config_keys.h"
 #include "experiments/config/ini.h"
 
@@ -49,19 +50,13 @@ void read_value(const OptionSpec& spec, const std::string& text, const FindFile&
     }
   }
   Options options({spec});
-  set_option(options, spec, text, find);
-  if constexpr (std::is_same_v<Value, bool>)
-    out = options.boolean(spec.name);
-  else if constexpr (std::is_integral_v<Value>)
-    out = static_cast<Value>(options.integer(spec.name));
-  else if constexpr (std::is_same_v<Value, double>)
-    out = options.real(spec.name);
-  else if constexpr (std::is_same_v<Value, Loss::Kind>)
+  set_option(options, spec.name, text, find);
+  if constexpr (std::is_same_v<Value, Loss::Kind>)
     out = parse_loss(text, cost_name(Cost{})).kind;
   else if constexpr (std::is_same_v<Value, Cost>)
     out = parse_loss(loss_name(Loss::Kind::kHinge), text).cost;
-  else if constexpr (std::is_same_v<Value, std::string>)
-    out = options.string(spec.name);
+  else if constexpr (!std::is_same_v<Value, PathGrid>)
+    out = option_value<Value>(options, spec.name);
 }
 
 /// Returns the error that `read` throws for a part of a value, which begins at this offset.
@@ -79,8 +74,8 @@ std::vector<ValueError> errors_of(const Read& read, std::size_t offset = 0) {
 
 /// Reads the parts of a list. Its errors are those of all parts.
 template <class Value>
-std::vector<ValueError> read_list(const OptionSpec& spec, bool repeats, const std::string& text,
-                                  const FindFile& find, std::vector<Value>& out) {
+std::vector<ValueError> read_list(const OptionSpec& spec, const std::string& text, const FindFile& find,
+                                  std::vector<Value>& out) {
   std::vector<ValueError> errors;
   std::set<std::string> seen;
   out.clear();
@@ -88,7 +83,7 @@ std::vector<ValueError> read_list(const OptionSpec& spec, bool repeats, const st
     const auto read = [&, &one = part] {
       if (one.empty()) throw ValueError("found nothing between commas, expected a value");
       read_value(spec, one, find, out.emplace_back());
-      if (!seen.insert(value_text(out.back())).second && !repeats)
+      if (!seen.insert(value_text(out.back())).second && !spec.repeats)
         throw ValueError(fmt::format("found '{}' again, expected each value once", one));
     };
     std::ranges::copy(errors_of(read, offset), std::back_inserter(errors));
@@ -96,50 +91,37 @@ std::vector<ValueError> read_list(const OptionSpec& spec, bool repeats, const st
   return errors;
 }
 
+/// Declare the type of a value, or of the values of a list.
 template <class Value>
-struct ListOf {
-  static constexpr bool kList = false;
-  using Element = Value;
-};
+Value element_of(const Value&);
 template <class Value>
-struct ListOf<std::vector<Value>> {
-  static constexpr bool kList = true;
-  using Element = Value;
-};
+Value element_of(const std::vector<Value>&);
 
 /// Makes the rows of one section.
 template <class Section>
 struct Row {
-  /// `member` is a pointer to the member, or a function that returns it.
+  /// `member` is a pointer to the member, or a function that returns it. `spec` holds what does not follow
+  /// from the other arguments.
   template <class Member>
   ConfigKey<Section> operator()(Member member, const char* name, const std::string& help,
-                                const KeyRules& rules = {}) const {
+                                OptionSpec spec = {}, IdleReason idle = nullptr) const {
     using Value = std::remove_cvref_t<std::invoke_result_t<Member, Section&>>;
-    using Element = typename ListOf<Value>::Element;
-    constexpr bool kList = ListOf<Value>::kList;
+    using Element = decltype(element_of(std::declval<Value>()));
+    constexpr bool kList = !std::is_same_v<Value, Element>;
     const Section defaults{};
-    const OptionSpec spec{.name = name,
-                          .type = std::is_same_v<Element, bool> ? OptionType::kBool
-                                  : std::is_integral_v<Element> ? OptionType::kInt
-                                  : std::is_same_v<Element, double> || std::is_same_v<Element, PathGrid>
-                                      ? OptionType::kReal
-                                      : OptionType::kString,
-                          .default_value = value_text(std::invoke(member, defaults)),
-                          .help = help,
-                          .min = rules.min,
-                          .max = rules.max,
-                          .min_open = rules.min_open,
-                          .choices = rules.choices,
-                          .automatic = rules.automatic,
-                          .file = rules.file};
+    spec.name = name;
+    spec.type = std::is_same_v<Element, PathGrid> ? OptionType::kReal : option_type<Element>();
+    spec.default_value = value_text(std::invoke(member, defaults));
+    spec.help = help;
+    spec.list = kList;
     const auto read = [=](Section& section, const std::string& text,
                           const FindFile& find) -> std::vector<ValueError> {
       Value& out = std::invoke(member, section);
       if (kList && text.empty() && spec.type != OptionType::kString)
         return {ValueError("found nothing, expected a list")};
-      if (rules.required && text.empty()) return {ValueError("found nothing, expected " + spec.help)};
+      if (spec.required && text.empty()) return {ValueError("found nothing, expected " + spec.help)};
       if constexpr (kList)
-        return read_list(spec, rules.repeats, text, find, out);
+        return read_list(spec, text, find, out);
       else
         return errors_of([&] {
           if (const std::size_t files = list_parts(text).size(); spec.file && files > 1)
@@ -148,7 +130,7 @@ struct Row {
         });
     };
     const auto write = [=](const Section& section) { return value_text(std::invoke(member, section)); };
-    return {spec, rules, kList, read, write};
+    return {spec, idle, read, write};
   }
 };
 

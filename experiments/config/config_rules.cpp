@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <regex>
 
 #include "experiments/config/config_keys.h"
-#include "experiments/config/slurm_time.h"
 #include "experiments/config/trainers.h"
 #include "oracles/oracles.h"
 #include "solvers/solvers.h"
@@ -35,8 +34,7 @@ void check_penalties(const ExperimentConfig& config, const ConfigText& text) {
 template <class Section>
 void check_idle_keys(const ExperimentConfig& config, const std::string& section, const ConfigText& text) {
   for (const ConfigKey<Section>& key : keys_of<Section>()) {
-    const std::string why =
-        key.rules.idle && text.given(section, key.spec.name) ? key.rules.idle(config) : "";
+    const std::string why = key.idle && text.given(section, key.spec.name) ? key.idle(config) : "";
     if (!why.empty()) text.reject_value(section, key.spec.name, why);
   }
 }
@@ -122,37 +120,6 @@ void check_solvers(const ExperimentConfig& config, const ConfigText& text) {
 
 }  // namespace
 
-std::string ConfigText::value(std::string_view section, std::string_view key) const {
-  const IniEntry* entry = ini_.find(section, key);
-  return entry ? entry->value : "";
-}
-
-void ConfigText::reject(const std::string& section, const std::string& key, const std::string& what,
-                        std::size_t offset) const {
-  const std::string text = fmt::format("[{}] {}: {}", printable(section), key, what);
-  if (const IniEntry* entry = ini_.find(section, key))
-    problems_.add(entry->at(offset), text);
-  else
-    reject(section, text);
-}
-
-void ConfigText::reject(const std::string& section, const std::string& what) const {
-  const IniSection* found = ini_.sections.find(section);
-  problems_.add(found ? found->where : Location{ini_.files.front().name}, what);
-}
-
-void ConfigText::reject_value(const std::string& section, const std::string& key,
-                              const std::string& why) const {
-  reject(section, key, fmt::format("found '{}'{}", value(section, key), why));
-}
-
-bool ConfigText::check_name(const std::string& section, const std::string& key, const std::string& name,
-                            const std::vector<std::string>& known) const {
-  const std::string unknown = unknown_name(name, known);
-  if (!unknown.empty()) reject(section, key, unknown);
-  return unknown.empty();
-}
-
 std::string name_problem(std::string_view name) {
   const auto safe = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -189,6 +156,17 @@ std::vector<std::string> notes_of_skipped_solvers(const ExperimentConfig& config
                                 problems, misfits.front()));
   }
   return out;
+}
+
+std::optional<double> slurm_seconds(std::string_view text) {
+  static const std::regex form(R"((?:(\d{1,9})-)?(\d{1,9})(?::(\d{1,9}))?(?::(\d{1,9}))?)");
+  std::cmatch fields;
+  if (!std::regex_match(text.data(), text.data() + text.size(), fields, form)) return std::nullopt;
+  const auto number = [&](std::size_t i) { return fields[i].matched ? std::stod(fields[i].str()) : 0.0; };
+  const bool minutes_first = !fields[1].matched && !fields[4].matched;
+  const double seconds = minutes_first ? number(2) * 60 + number(3)
+                                       : ((number(1) * 24 + number(2)) * 60 + number(3)) * 60 + number(4);
+  return seconds > 0 ? std::optional(seconds) : std::nullopt;
 }
 
 }  // namespace proxbench

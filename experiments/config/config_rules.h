@@ -1,6 +1,8 @@
 #pragma once
 /// Rules about several keys of a config. They see the whole config and the text from which it was read.
 
+#include <fmt/format.h>
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,18 +21,36 @@ class ConfigText {
     return ini_.find(section, key) != nullptr;
   }
   /// Returns the value as written; "" if the key is not given.
-  std::string value(std::string_view section, std::string_view key) const;
+  std::string value(std::string_view section, std::string_view key) const {
+    const IniEntry* entry = ini_.find(section, key);
+    return entry ? entry->value : "";
+  }
   /// Adds the error "[section] key: what", located `offset` bytes into the value. If the key is not given,
   /// the location is that of the section.
   void reject(const std::string& section, const std::string& key, const std::string& what,
-              std::size_t offset = 0) const;
+              std::size_t offset = 0) const {
+    const std::string text = fmt::format("[{}] {}: {}", printable(section), key, what);
+    if (const IniEntry* entry = ini_.find(section, key))
+      problems_.add(entry->at(offset), text);
+    else
+      reject(section, text);
+  }
   /// Adds the error "found 'VALUE'" followed by `why`, for a value that is given.
-  void reject_value(const std::string& section, const std::string& key, const std::string& why) const;
+  void reject_value(const std::string& section, const std::string& key, const std::string& why) const {
+    reject(section, key, fmt::format("found '{}'{}", value(section, key), why));
+  }
   /// Adds an error of a section. Its location is the file if there is no section of this name.
-  void reject(const std::string& section, const std::string& what) const;
+  void reject(const std::string& section, const std::string& what) const {
+    const IniSection* found = ini_.sections.find(section);
+    problems_.add(found ? found->where : Location{ini_.files.front().name}, what);
+  }
   /// Whether the name is known. If it is not, rejects the key.
   bool check_name(const std::string& section, const std::string& key, const std::string& name,
-                  const std::vector<std::string>& known) const;
+                  const std::vector<std::string>& known) const {
+    const std::string unknown = unknown_name(name, known);
+    if (!unknown.empty()) reject(section, key, unknown);
+    return unknown.empty();
+  }
 
  private:
   const Ini& ini_;

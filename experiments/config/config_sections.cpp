@@ -1,24 +1,15 @@
 /// The tables of config keys: the options of a run, and the sections with their keys.
 
-#include <algorithm>
-
 #include "core/base/error.h"
 #include "experiments/config/config_row.h"
 #include "solvers/best_solver.h"
 
 namespace proxbench {
 
-bool contains(const std::vector<std::string>& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
-std::string joined(const std::vector<std::string>& names) {
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
-void set_option(Options& options, const OptionSpec& spec, const std::string& text, const FindFile& find) {
+void set_option(Options& options, const std::string& name, const std::string& text, const FindFile& find) {
+  const OptionSpec& spec = options.spec(name);
   try {
-    options.set(spec.name, text);
+    options.set(name, text);
   } catch (const Error&) {
     std::string expected = spec.constraint();
     if (spec.type == OptionType::kInt) expected = "an integer, " + expected;
@@ -26,7 +17,7 @@ void set_option(Options& options, const OptionSpec& spec, const std::string& tex
     throw ValueError(
         fmt::format("found '{}', expected {}{}", text, expected, did_you_mean(text, spec.choices)));
   }
-  if (spec.names_file(text)) options.set(spec.name, find(text));
+  if (spec.names_file(text)) options.set(name, find(text));
 }
 
 namespace {
@@ -79,12 +70,8 @@ std::string of_hinge(const ExperimentConfig& config) {
 
 template <class Section>
 ConfigSectionInfo info_of(std::string name, std::string help) {
-  ConfigSectionInfo info{std::move(name), std::move(help), {}, {}, {}};
-  for (const ConfigKey<Section>& key : keys_of<Section>()) {
-    info.keys.push_back(key.spec);
-    if (key.list) info.lists.insert(key.spec.name);
-    if (key.rules.required) info.required.insert(key.spec.name);
-  }
+  ConfigSectionInfo info{std::move(name), std::move(help), {}};
+  for (const ConfigKey<Section>& key : keys_of<Section>()) info.keys.push_back(key.spec);
   return info;
 }
 
@@ -106,9 +93,10 @@ const std::vector<ConfigKey<ExperimentConfig>>& keys_of() {
       row([](auto& c) -> auto& { return c.loss.kind; }, "loss",
           "what F sums over training instances: negative log-likelihood, or margin-rescaled hinge",
           {.choices = {"log", "hinge"}}),
-      row([](auto& c) -> auto& { return c.loss.cost; }, "cost",
+      row(
+          [](auto& c) -> auto& { return c.loss.cost; }, "cost",
           "of loss = hinge: wrong positions of an instance, or their share",
-          {.choices = {"hamming", "hamming-mean"}, .idle = of_hinge}),
+          {.choices = {"hamming", "hamming-mean"}}, of_hinge),
       row(&Config::threads, "threads", "number of threads; 0: all cores", {.min = 0, .max = 1024}),
       row(&Config::processes, "processes", "MPI processes of each run, which share the training instances",
           {.min = 1, .max = 4096}),
@@ -134,14 +122,14 @@ const std::vector<ConfigKey<ExperimentConfig>>& keys_of() {
           fmt::format("the solver that gives f*, with its defaults; not given: bcfw with loss = hinge, lbfgs "
                       "where all lambdas are 0, else {}",
                       kBestForL1),
-          {.idle = of_single_penalties}),
-      row(&Config::reference_tol, "reference_tol", "tol of the run that gives f*",
-          {.min = 0, .max = 1, .idle = of_single_penalties}),
+          {}, of_single_penalties),
+      row(&Config::reference_tol, "reference_tol", "tol of the run that gives f*", {.min = 0, .max = 1},
+          of_single_penalties),
       row(&Config::reference_gap, "reference_gap",
           "once tol is met, it goes on until f* is proven to this relative gap; 0: it does not",
-          {.min = 0, .max = 1, .idle = of_single_penalties}),
+          {.min = 0, .max = 1}, of_single_penalties),
       row(&Config::reference_time_limit, "reference_time_limit", "its seconds on the clock; 0: no limit",
-          {.min = 0, .idle = of_single_penalties}),
+          {.min = 0}, of_single_penalties),
       row(&Config::sample_kkt, "sample_kkt", "measure kkt at every sample of a trace, off the clock"),
       row(&Config::profile, "profile",
           "each run tells how its time was spent, which takes a little of the clock"),
@@ -152,7 +140,7 @@ const std::vector<ConfigKey<ExperimentConfig>>& keys_of() {
           {.min = 0, .max = 3600}),
       row(&Config::stop_at, "stop_at",
           "stop a run at this relative difference to f*, with status target-reached; 0: go on",
-          {.min = 0, .max = 1, .idle = of_stop_at}),
+          {.min = 0, .max = 1}, of_stop_at),
       row(&Config::wall_limit, "wall_limit",
           "seconds after which a run's process is asked to stop (SIGTERM); auto: 60 + 3 * time_limit, none "
           "without a time limit; 0: none",
@@ -171,7 +159,7 @@ const std::vector<ConfigKey<ExperimentConfig>>& keys_of() {
           "test accuracy of the most probable structure, or of the most probable output at each position",
           {.choices = {"structure", "positions"}}),
       row(&Config::targets, "targets", "list of relative differences to f* whose times the tables show",
-          {.min = 0, .min_open = true, .idle = of_f_star}),
+          {.min = 0, .min_open = true}, of_f_star),
   };
   return keys;
 }
@@ -223,30 +211,29 @@ const std::vector<ConfigKey<PlotConfig>>& keys_of() {
           "list of the kinds of figures; not given: curves where there are single penalties, path where "
           "there "
           "are paths",
-          {.choices = {"curves", "profile", "ecdf", "path", "theory"}, .idle = of_kinds}),
+          {.choices = {"curves", "profile", "ecdf", "path", "theory"}}, of_kinds),
       row(&PlotConfig::x, "x",
           "list of what curves are drawn against, and of the costs that profiles, ecdf and means compare",
-          {.choices = {"seconds", "passes", "updates", "iterations"}, .idle = of_single_penalties}),
+          {.choices = {"seconds", "passes", "updates", "iterations"}}, of_single_penalties),
       row(&PlotConfig::x_max, "x_max", "list of where the axes of x end; 0 or not given: where the runs end",
-          {.min = 0, .repeats = true, .idle = of_single_penalties}),
+          {.min = 0, .repeats = true}, of_single_penalties),
       row(&PlotConfig::quantities, "quantities",
           "list of what the curves show; empty: no curves. Not given, with reference = none: nnz, "
           "accuracy",
           {.choices = {"objective", "suboptimality", "nnz", "accuracy", "error", "structure-error",
-                       "chunk-f1", "gap", "dual", "mean-gap", "gap-estimate", "gap-infeasibility"},
-           .idle = of_quantities}),
-      row(&PlotConfig::log_seconds, "log_seconds", "seconds on a log axis", {.idle = of_single_penalties}),
+                       "chunk-f1", "gap", "dual", "mean-gap", "gap-estimate", "gap-infeasibility"}},
+          of_quantities),
+      row(&PlotConfig::log_seconds, "log_seconds", "seconds on a log axis", {}, of_single_penalties),
       row(&PlotConfig::repetitions, "repetitions",
           "as their median with a band from the 25 % to the 75 % quantile, or as a line each",
-          {.choices = {"band", "lines"}, .idle = of_single_penalties}),
+          {.choices = {"band", "lines"}}, of_single_penalties),
       row(&PlotConfig::shift, "shift",
           "shift of the geometric means over problems, in seconds (passes, updates, iterations)",
-          {.min = 0, .min_open = true, .idle = of_single_penalties}),
+          {.min = 0, .min_open = true}, of_single_penalties),
       row(&PlotConfig::par, "par", "in these means a failure costs so many times its limit (PAR-k)",
-          {.min = 1, .idle = of_single_penalties}),
+          {.min = 1}, of_single_penalties),
       row(&PlotConfig::with_start, "with_start",
-          "seconds in figures and tables count reading the data and set-up, too",
-          {.idle = of_single_penalties}),
+          "seconds in figures and tables count reading the data and set-up, too", {}, of_single_penalties),
   };
   return keys;
 }
@@ -271,7 +258,7 @@ const std::vector<ConfigKey<PaperConfig>>& keys_of() {
       row(&PaperConfig::costs, "costs",
           "tables/costs.* and the page show the passes and seconds to each target, and how profiled runs "
           "spent their time",
-          {.idle = of_costs}),
+          {}, of_costs),
   };
   return keys;
 }
@@ -309,6 +296,48 @@ const std::vector<ConfigSectionInfo>& config_sections() {
       info_of<SlurmConfig>("slurm", "what the jobs of `run --launcher slurm` ask for"),
   };
   return sections;
+}
+
+// ---- a config as an INI file, with all values that came from defaults
+
+namespace {
+
+std::string line_of(const std::string& key, const std::string& value) {
+  std::string line = fmt::format("{} = {}\n", key, value);
+  // A backslash at the end would join the next line. So another backslash and an empty line to join are
+  // added.
+  if (line.ends_with("\\\n")) line.insert(line.size() - 1, "\\\n");
+  return line;
+}
+
+/// Omits keys that have no effect in the config, and keys that are empty by default.
+template <class Section>
+std::string section_ini(const ExperimentConfig& config, const std::string& title, const Section& section) {
+  std::string out = fmt::format("[{}]\n", title);
+  for (const ConfigKey<Section>& key : keys_of<Section>()) {
+    const std::string text = key.write(section);
+    const bool idle = key.idle && !key.idle(config).empty();
+    if (!idle && !(text.empty() && key.spec.default_value.empty())) out += line_of(key.spec.name, text);
+  }
+  return out;
+}
+
+std::string options_ini(const Options& options) {
+  std::string out;
+  for (const auto& [key, value] : options.items()) out += line_of(key, value);
+  return out;
+}
+
+}  // namespace
+
+std::string ExperimentConfig::to_ini() const {
+  std::string out = section_ini(*this, "experiment", *this);
+  for (const DataConfig& one : data)
+    out += "\n" + section_ini(*this, "data." + one.name, one) + options_ini(one.options);
+  for (const SolverConfig& one : solvers)
+    out += "\n" + section_ini(*this, "solver." + one.label, one) + options_ini(one.options);
+  out += "\n" + section_ini(*this, "slurm", slurm) + "\n" + section_ini(*this, "plot", plot);
+  return paper.item.empty() ? out : out + "\n" + section_ini(*this, "paper", paper);
 }
 
 }  // namespace proxbench

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "experiments/base/test_folder.h"
-#include "experiments/config/data_files.h"
 #include "experiments/config/ini.h"
 #include "solvers/best_solver.h"
 #include "solvers/solvers.h"

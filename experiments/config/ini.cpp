@@ -55,10 +55,6 @@ Location location_at(const std::vector<TextPiece>& pieces, std::size_t offset, c
   return {file.source, piece.line, piece.column + (offset - piece.offset), file.file};
 }
 
-std::string section_title(const IniSection& section) {
-  return fmt::format("[{}]", printable(section.name));
-}
-
 /// Returns false if there is no such file.
 bool read_text(const std::filesystem::path& file, std::string& out) {
   std::error_code ignored;  // a file that cannot be examined cannot be opened either
@@ -125,7 +121,7 @@ class IniReader {
     const bool again = known && known->where.file == here_.file;
     if (again)
       problems_.add(where, fmt::format("found section {} again, expected it once (first at line {})",
-                                       section_title(*known), known->where.line));
+                                       known->title(), known->where.line));
     section_ = &ini_.sections.get({std::string(name), where});
     if (!again) section_->where = where;
   }
@@ -153,7 +149,7 @@ class IniReader {
     if (known && known->where.file == here_.file)
       return problems_.add(entry.where,
                            fmt::format("found key {} again in {}, expected it once (first at line {})",
-                                       in_quotes(entry.key), section_title(*section_), known->where.line));
+                                       in_quotes(entry.key), section_->title(), known->where.line));
     section_->entries.get(entry) = entry;
   }
 
@@ -220,10 +216,6 @@ Location IniEntry::at(std::size_t offset) const {
   return pieces.empty() ? where : location_at(pieces, begin + offset, where);
 }
 
-void Problems::add(const Location& where, const std::string& what) {
-  found_.push_back({where, what});
-}
-
 std::vector<Problems::Problem> Problems::sorted() const {
   static constexpr std::size_t kLast = std::numeric_limits<std::size_t>::max();
   const auto place = [](const Problem& problem) {
@@ -253,16 +245,6 @@ void Problems::throw_if_any(const std::string& subject) const {
     if (count > kShown)
       text += fmt::format("\n{} more errors that begin with \"{}\"", count - kShown, trim(kind));
   throw Error::usage(text);
-}
-
-const IniEntry* Ini::find(std::string_view section, std::string_view key) const {
-  const IniSection* found = sections.find(section);
-  return found ? found->entries.find(key) : nullptr;
-}
-
-std::filesystem::path Ini::folder_of(const Location& where) const {
-  if (files.empty()) return {};
-  return files[where.file < files.size() ? where.file : 0].folder;
 }
 
 std::vector<ListPart> list_parts(std::string_view text) {

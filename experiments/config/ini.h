@@ -48,7 +48,7 @@ struct Location {
 /// Collects errors, so that all are reported at once.
 class Problems {
  public:
-  void add(const Location& where, const std::string& what);
+  void add(const Location& where, const std::string& what) { found_.push_back({where, what}); }
   bool empty() const { return found_.empty(); }
   /// Returns one "file:line:column: what" per problem, sorted by file in reading order, then by line and
   /// column. Problems without a line come last in their file, and problems of --set come last of all.
@@ -110,6 +110,8 @@ struct IniSection {
   std::string name;
   Location where;  ///< of the name
   Named<IniEntry, &IniEntry::key> entries = {};
+  /// Returns "[NAME]".
+  std::string title() const { return "[" + printable(name) + "]"; }
 };
 
 struct IniFile {
@@ -123,9 +125,15 @@ struct Ini {
   std::vector<IniFile> files = {};  ///< this file and all files it includes, in the order of reading
 
   /// Returns null if there is none.
-  const IniEntry* find(std::string_view section, std::string_view key) const;
+  const IniEntry* find(std::string_view section, std::string_view key) const {
+    const IniSection* found = sections.find(section);
+    return found ? found->entries.find(key) : nullptr;
+  }
   /// Returns the folder of the file at this location. For --set, it is the folder of the file itself.
-  std::filesystem::path folder_of(const Location& where) const;
+  std::filesystem::path folder_of(const Location& where) const {
+    if (files.empty()) return {};
+    return files[where.file < files.size() ? where.file : 0].folder;
+  }
 };
 
 /// Parses the text, which messages call `source`, and reads all files that it includes, directly or

@@ -69,10 +69,13 @@ std::vector<double> PathGrid::values(double lambda_max) const {
   return out;
 }
 
+Penalty PathGrid::penalty(double value, double fixed) const {
+  return of == PathOf::kMu ? Penalty{fixed, value} : Penalty{value, fixed};
+}
+
 std::vector<Penalty> PathGrid::penalties(double fixed, double lambda_max) const {
   std::vector<Penalty> out;
-  for (const double value : values(lambda_max))
-    out.push_back(of == PathOf::kMu ? Penalty{fixed, value} : Penalty{value, fixed});
+  for (const double value : values(lambda_max)) out.push_back(penalty(value, fixed));
   return out;
 }
 

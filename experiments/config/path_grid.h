@@ -38,6 +38,8 @@ struct PathGrid {
   /// Returns the `count` values, strictly descending. Throws Error (kUsage) if START is not above END for
   /// this lambda_max (>= 0).
   std::vector<double> values(double lambda_max) const;
+  /// Returns the penalty with this value on the path, and the other part fixed.
+  Penalty penalty(double value, double fixed) const;
   /// Returns the penalties of the values, with the other part fixed.
   std::vector<Penalty> penalties(double fixed, double lambda_max) const;
 };

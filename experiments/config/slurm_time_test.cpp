@@ -1,6 +1,6 @@
-#include "experiments/config/slurm_time.h"
-
 #include <gtest/gtest.h>
+
+#include "experiments/config/config.h"
 
 namespace proxbench {
 namespace {

@@ -71,7 +71,7 @@ ChunkLabel ChunkGrader::gold_at(Index position) const {
   return name == data_.unknown_gold.end() ? ChunkLabel{"B", "\n"} : chunk_label(name->second);
 }
 
-void ChunkGrader::add(std::size_t instance, std::span<const Index> outputs, ByType& counts) const {
+void ChunkGrader::add(std::size_t instance, std::span<const Index> outputs, CountsByName& counts) const {
   ChunkLabel gold, predicted;  // of the previous position: a sequence begins and ends with O
   bool agree = false;          // both are in chunks that started at the same position with the same type
   for (std::size_t t = 0; t <= outputs.size(); ++t) {
@@ -94,14 +94,14 @@ void ChunkGrader::add(std::size_t instance, std::span<const Index> outputs, ByTy
 }
 
 MatchCounts ChunkGrader::count(std::size_t instance, std::span<const Index> outputs) const {
-  ByType counts;
+  CountsByName counts;
   add(instance, outputs, counts);
   return sum_of(counts);
 }
 
-ChunkGrader::ByType count_chunks(const Dataset& data, std::span<const Index> prediction) {
+CountsByName count_chunks(const Dataset& data, std::span<const Index> prediction) {
   const ChunkGrader grader(data);
-  ChunkGrader::ByType counts;
+  CountsByName counts;
   for (std::size_t i = 0; i < data.instances(); ++i)
     grader.add(i, prediction.subspan(data.begin[i], data.begin[i + 1] - data.begin[i]), counts);
   return counts;

@@ -20,6 +20,9 @@ struct ChunkLabel {
   std::string_view tag = "O", type = {};
 };
 
+/// The names are views into those of the data.
+using CountsByName = std::map<std::string_view, MatchCounts>;
+
 /// Counts the chunks of sequences like conlleval of the CoNLL shared tasks, in IOB1 and in IOB2. A predicted
 /// chunk is right if start, end and type are. A gold label that is missing in the training data counts under
 /// its own name if the reader reports it. Otherwise it counts as a chunk that no prediction has.
@@ -27,10 +30,8 @@ class ChunkGrader {
  public:
   /// Keeps a reference to the data.
   explicit ChunkGrader(const Dataset& data);
-  /// Counts by type of chunk. The types are views into the names of the data.
-  using ByType = std::map<std::string_view, MatchCounts>;
-  /// Adds the counts of an instance; `outputs` are the predictions for its positions.
-  void add(std::size_t instance, std::span<const Index> outputs, ByType& counts) const;
+  /// Adds the counts of an instance, by type of chunk; `outputs` are the predictions for its positions.
+  void add(std::size_t instance, std::span<const Index> outputs, CountsByName& counts) const;
   /// Returns the counts of one instance over all types.
   MatchCounts count(std::size_t instance, std::span<const Index> outputs) const;
 
@@ -42,6 +43,6 @@ class ChunkGrader {
 };
 
 /// Returns the counts of all instances.
-ChunkGrader::ByType count_chunks(const Dataset& data, std::span<const Index> prediction);
+CountsByName count_chunks(const Dataset& data, std::span<const Index> prediction);
 
 }  // namespace proxbench

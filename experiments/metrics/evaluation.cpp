@@ -1,7 +1,6 @@
 #include "experiments/metrics/evaluation.h"
 
 #include "core/base/error.h"
-#include "experiments/metrics/chunks.h"
 
 namespace proxbench {
 namespace {
@@ -31,7 +30,21 @@ Quality quality_of(const MatchCounts& counts) {
           ratio(std::size_t{2} * counts.correct, std::size_t{counts.gold} + counts.guessed)};
 }
 
-Quality macro_of(const std::map<std::string_view, MatchCounts>& counts) {
+MatchCounts sum_of(const CountsByName& counts) {
+  MatchCounts sum;
+  for (const auto& [name, one] : counts) {
+    sum.correct += one.correct;
+    sum.gold += one.gold;
+    sum.guessed += one.guessed;
+  }
+  return sum;
+}
+
+Quality micro_of(const CountsByName& counts) {
+  return quality_of(sum_of(counts));
+}
+
+Quality macro_of(const CountsByName& counts) {
   Quality mean;
   for (const auto& [name, one] : counts) {
     const Quality quality = quality_of(one);

@@ -2,13 +2,9 @@
 /// Measures how well each label, and each type of chunks, is predicted.
 
 #include <cstdint>
-#include <map>
-#include <span>
-#include <string>
-#include <string_view>
 #include <utility>
 
-#include "core/data/dataset.h"
+#include "experiments/metrics/chunks.h"
 
 namespace proxbench {
 
@@ -19,27 +15,15 @@ struct Quality {
 Quality quality_of(const MatchCounts& counts);
 
 /// Returns the sum of the counts of all names.
-template <class Counts>
-MatchCounts sum_of(const Counts& counts) {
-  MatchCounts sum;
-  for (const auto& [name, one] : counts) {
-    sum.correct += one.correct;
-    sum.gold += one.gold;
-    sum.guessed += one.guessed;
-  }
-  return sum;
-}
+MatchCounts sum_of(const CountsByName& counts);
 /// The micro average is the quality of the summed counts, and the macro average is the mean of the qualities.
-template <class Counts>
-Quality micro_of(const Counts& counts) {
-  return quality_of(sum_of(counts));
-}
-Quality macro_of(const std::map<std::string_view, MatchCounts>& counts);
+Quality micro_of(const CountsByName& counts);
+Quality macro_of(const CountsByName& counts);
 
 /// An evaluation of predictions. Names are views into the vocabulary and unknown_gold of the data.
 struct Evaluation {
-  std::map<std::string_view, MatchCounts> labels;  ///< labels that are gold or predicted somewhere
-  std::map<std::string_view, MatchCounts> chunks;  ///< by type; empty if the labels are not chunk labels
+  CountsByName labels;  ///< labels that are gold or predicted somewhere
+  CountsByName chunks;  ///< by type; empty if the labels are not chunk labels
   /// How often a gold label (first) was predicted as another label (second). Only for data with one label per
   /// position.
   std::map<std::pair<std::string_view, std::string_view>, std::uint64_t> confusions;

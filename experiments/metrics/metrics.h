@@ -8,7 +8,7 @@
 
 namespace proxbench {
 
-/// Each source of built-in metrics has one line in metrics.cpp.
+/// The built-in metrics are in metrics.cpp and chunks.cpp.
 const Registry<MetricInfo>& metric_registry();
 /// Adds a metric of a plug-in. Throws Error (kUsage) if the name is taken.
 void add_metric(MetricInfo info);
@@ -19,10 +19,7 @@ const MetricInfo& trace_metric();
 /// Returns all metrics that apply to such data, trace_metric() first.
 std::vector<const MetricInfo*> metrics_for(const Dataset& data);
 
-/// Return the metrics of each source.
-std::vector<MetricInfo> accuracy_metrics();
+/// Returns the metrics of chunks.cpp.
 std::vector<MetricInfo> chunk_metrics();
-std::vector<MetricInfo> ranking_metrics();
-std::vector<MetricInfo> label_set_metrics();
 
 }  // namespace proxbench

@@ -21,7 +21,7 @@ template <class Record>
 std::string csv_header(const std::vector<Field<Record>>& fields) {
   std::vector<std::string> names;
   for (const Field<Record>& field : fields) names.push_back(field.name);
-  return fmt::format("{}", fmt::join(names, ","));
+  return joined(names, ",");
 }
 
 /// Writes a JSON object as "NAME=VALUE NAME=VALUE", so that it has no comma.

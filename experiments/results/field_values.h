@@ -1,11 +1,8 @@
 #pragma once
 /// Builds rows of the tables in fields.h: converts values of members to JSON and back.
 
-#include <fmt/format.h>
-
 #include <type_traits>
 
-#include "core/base/error.h"
 #include "experiments/base/files.h"
 #include "experiments/results/fields.h"
 

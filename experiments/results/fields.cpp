@@ -1,8 +1,11 @@
 #include "experiments/results/fields.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
+#include "core/base/error.h"
 #include "experiments/base/table_text.h"
 #include "experiments/results/field_values.h"
 
@@ -27,8 +30,8 @@ constexpr std::array<const char*, 5> kTypeNames = {"text", "integer", "real", "b
 
 /// `section_is` says whether fields of this section belong to the block.
 template <class Record, class Belongs>
-DocBlock block_of(const std::string& name, const std::vector<Field<Record>>& fields,
-                  const Belongs& section_is) {
+std::string block_of(const std::string& name, const std::vector<Field<Record>>& fields,
+                     const Belongs& section_is) {
   TextTable grid;
   grid.head = {"field", "type", "unit", "what"};
   grid.text_columns = grid.head.size();
@@ -185,7 +188,7 @@ std::string column_name(const Field<Run>& field) {
   return plain ? field.name : field.section.substr(field.section.find('.') + 1) + "_" + field.name;
 }
 
-std::vector<DocBlock> field_blocks() {
+std::vector<std::string> field_blocks() {
   const auto of_parameters = [](const std::string& section) { return section.starts_with("run"); };
   const auto others = [&](const std::string& section) { return !of_parameters(section); };
   const auto all = [](const std::string&) { return true; };

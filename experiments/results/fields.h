@@ -11,14 +11,12 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "core/monitor.h"
 #include "experiments/base/json_members.h"
 #include "experiments/base/numbers.h"
-#include "experiments/base/table_text.h"
 #include "experiments/config/data_format.h"
 
 namespace proxbench {
@@ -112,7 +110,8 @@ struct RunFigures {
   std::optional<std::uint64_t> peak_rss_bytes;
   double test_accuracy = kNaN;
   std::map<std::string, double> test_metrics;
-  std::optional<Audits> audits;
+  std::optional<std::int64_t> audits;
+  double audit_max_difference = kNaN;
   std::map<std::string, double> notes;
   std::vector<PhaseCost> phases;
   std::optional<TightenEnd> tighten;
@@ -272,6 +271,6 @@ nlohmann::ordered_json summary_json(const RunParameters& parameters, const RunFi
 std::string column_name(const Field<Run>& field);
 
 /// The tables in Markdown, named "fields:parameters", "fields:figures", "fields:trace" and "fields:path".
-std::vector<DocBlock> field_blocks();
+std::vector<std::string> field_blocks();
 
 }  // namespace proxbench

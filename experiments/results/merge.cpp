@@ -1,14 +1,12 @@
 #include "experiments/results/merge.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <map>
 
 #include "core/base/error.h"
 #include "experiments/base/numbers.h"
-#include "experiments/results/reference.h"
 #include "experiments/results/results.h"
 
 namespace proxbench {
@@ -86,8 +84,7 @@ MergeResult merge_results(const std::vector<fs::path>& folders, const fs::path& 
 
   const fs::path target =
       out.lexically_normal().has_filename() ? out.lexically_normal() : out.lexically_normal().parent_path();
-  const ScratchFolder scratch(target.parent_path() /
-                              fmt::format(".{}.tmp-{}", target.filename().string(), getpid()));
+  const ScratchFolder scratch(temporary_name(target));
   for (const char* below : {"runs", "references", "figures", "tables"}) make_folder(scratch.path / below);
   if (fs::exists(config)) fs::copy(config, scratch.path / "config.ini");
   for (const auto& [name, run] : chosen) fs::copy(run.folder, scratch.path / "runs" / name);

@@ -1,9 +1,9 @@
-#include "experiments/results/reference.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "experiments/results/results.h"
 
 namespace proxbench {
 namespace {

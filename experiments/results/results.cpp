@@ -12,10 +12,8 @@
 #include "core/base/error.h"
 #include "experiments/base/numbers.h"
 #include "experiments/base/text.h"
-#include "experiments/config/ini.h"
 #include "experiments/config/trainers.h"
 #include "experiments/results/field_csv.h"
-#include "experiments/results/reference.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;
@@ -59,6 +57,15 @@ auto order_of(const Run& run, const Presentation& presentation) {
                     place_in(presentation.labels, p.label), p.label, p.repetition);
 }
 
+/// Returns how the search for the certified gap ended.
+std::optional<Status> gap_status(const Run& reference) {
+  return reference.result.tighten ? reference.result.tighten->status : reference.result.status;
+}
+
+double wanted_gap(const RunParameters& p) {
+  return std::max(p.tighten, p.gap_target);
+}
+
 }  // namespace
 
 std::string problem_name(const RunParameters& run) {
@@ -86,20 +93,16 @@ std::string penalty_text(const RunParameters& run) {
   if (run.path.empty())
     return (run.loss.hinge() ? run.loss.text() + ", " : "") + Penalty{run.lambda, run.mu}.text();
   const double fixed = run.path_of_mu ? run.lambda : run.mu;
-  const char* over = run.path_of_mu ? "mu" : "lambda";
-  if (fixed == 0.0) return fmt::format("{} = {}", over, run.path);
-  return run.path_of_mu ? fmt::format("lambda = {}, mu = {}", fixed, run.path)
-                        : fmt::format("lambda = {}, mu = {}", run.path, fixed);
+  const std::string path = (run.path_of_mu ? "mu = " : "lambda = ") + run.path;
+  if (fixed == 0.0) return path;
+  return run.path_of_mu ? fmt::format("lambda = {}, {}", fixed, path)
+                        : fmt::format("{}, mu = {}", path, fixed);
 }
 
 std::string run_name(const Run& run) {
   if (run.folder.has_filename()) return run.folder.filename().string();
   return fmt::format("{}-lambda{}-{}-rep{}", run.parameters.dataset, run.parameters.lambda,
                      run.parameters.label, run.parameters.repetition);
-}
-
-bool several_machines(const std::vector<Run>& runs) {
-  return distinct(runs, [](const Run& run) { return run.provenance.machine; }).size() > 1;
 }
 
 std::string machine_name(const Run& run) {
@@ -122,7 +125,7 @@ void require_comparable(const std::vector<Run>& runs, const std::string& instead
     if (!run.timing.comparable) names.push_back(run_name(run));
   if (names.empty()) return;
   throw Error::usage(fmt::format("the timings of {} of {} runs are not comparable: {}; expected {}",
-                                 names.size(), runs.size(), fmt::join(names, ", "), instead));
+                                 names.size(), runs.size(), joined(names), instead));
 }
 
 void require_labels(const std::vector<Run>& runs, const std::vector<std::string>& labels) {
@@ -256,6 +259,39 @@ CostRange cost_to_target(const Run& run, double target, double (*cost)(const Sam
 double metric_at(const Sample& sample, const std::string& name) {
   const auto found = sample.test_metrics.find(name);
   return found == sample.test_metrics.end() ? kNaN : found->second;
+}
+
+BestKnown best_of(const Run& reference) {
+  const Certificate& c = reference.result.certificate;
+  return {c.objective, reference.result.relative_kkt(), c.relative_gap(), reference.result.kkt_at_zero};
+}
+
+double slack(const Run& reference) {
+  const Certificate& c = reference.result.certificate;
+  const double lambda = reference.parameters.lambda;
+  const double by_kkt =
+      lambda > 0.0 && !std::isnan(c.kkt) ? c.kkt * (c.l1 + c.objective / lambda) : kInfinity;
+  return std::isnan(c.dual) ? by_kkt : std::min(by_kkt, std::max(c.objective - c.dual, 0.0));
+}
+
+bool ended_by_time_limit(const Run& reference) {
+  return reference.result.status == Status::kTimeLimit || gap_status(reference) == Status::kTimeLimit;
+}
+
+bool serves(const Run& reference, const ExperimentConfig& config) {
+  const RunParameters& was = reference.parameters;
+  const bool as_long = was.time_limit == 0 ||
+                       (config.reference_time_limit > 0 && config.reference_time_limit <= was.time_limit);
+  const auto ends = [&](std::optional<Status> how) {
+    return how == Status::kStalled || (how == Status::kTimeLimit && as_long);
+  };
+  const double relative_kkt = reference.result.relative_kkt();
+  const bool kkt_serves = std::isnan(relative_kkt) || relative_kkt <= config.reference_tol ||
+                          (was.tol <= config.reference_tol && ends(reference.result.status));
+  const bool gap_serves =
+      config.reference_gap == 0 || reference.result.certificate.relative_gap() <= config.reference_gap ||
+      (wanted_gap(was) > 0 && wanted_gap(was) <= config.reference_gap && ends(gap_status(reference)));
+  return kkt_serves && gap_serves;
 }
 
 }  // namespace proxbench

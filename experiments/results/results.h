@@ -107,7 +107,10 @@ std::optional<Run> find_reference(const std::filesystem::path& out, const std::s
 std::string run_name(const Run& run);
 
 /// Whether the runs come from more than one machine, so that their times must not be mixed.
-bool several_machines(const std::vector<Run>& runs);
+template <class SomeRuns>
+bool several_machines(const SomeRuns& runs) {
+  return distinct(runs, [](const Run& run) { return run.provenance.machine; }).size() > 1;
+}
 /// Returns "unknown machine" if the machine was not recorded.
 std::string machine_name(const Run& run);
 /// Returns the label, with e.g. "[CRFsuite 0.12.2]" appended for an external trainer.
@@ -181,5 +184,22 @@ bool is_wide(const CostRange& range);
 CostRange cost_to_target(const Run& run, double target, double (*cost)(const Sample&));
 /// Returns a test metric, or NaN if it was not measured.
 double metric_at(const Sample& sample, const std::string& name);
+
+// The reference run of one (data, penalty, loss), whose F is f*.
+
+/// The part of a reference that is copied into the records of its problem's runs.
+BestKnown best_of(const Run& reference);
+
+/// Returns the smaller of two bounds on F(w) - min F. The first is the certified gap. The second, for lambda
+/// > 0, is kkt * (||w||_1 + F(w)/lambda): since F is convex, F(w) - F(w*) <= kkt * ||w - w*||_1, and
+/// lambda*||w*||_1 <= F(w).
+double slack(const Run& reference);
+
+/// Whether the time limit ended the reference run. Only then can another run on the same data find another
+/// f*.
+bool ended_by_time_limit(const Run& reference);
+
+/// Whether the reference is as exact as the config asks, or as exact as a new run would make it.
+bool serves(const Run& reference, const ExperimentConfig& config);
 
 }  // namespace proxbench

@@ -532,9 +532,9 @@ TEST(Tables, ShowWhatWasSpentOffTheClock) {
 
 TEST(Tables, AreWrittenInAllFormats) {
   const TestFolder folder;
-  for (const auto& file :
-       summary_tables(summarize({made_up("a", 1, {200, 100})}, {}), {}).write(folder / "tables"))
-    EXPECT_FALSE(read_text(file).empty()) << file;
+  summary_tables(summarize({made_up("a", 1, {200, 100})}, {}), {}).write(folder / "tables");
+  for (const char* file : {"tables/summary.md", "tables/summary.tex", "tables/summary.csv"})
+    EXPECT_FALSE(read_text(folder / file).empty()) << file;
 }
 
 }  // namespace

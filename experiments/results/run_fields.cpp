@@ -15,16 +15,35 @@ auto section(const char* name, Part Run::*part, FieldUse use = FieldUse::kColumn
   };
 }
 
-/// Lets the value be null in a record: an empty text is written as null, and null sets nothing.
-Field<Run> or_null(Field<Run> field) {
-  field.get = [get = field.get](const Run& run) {
+/// Lets the value be null in a record: an empty text, and a value that is not `known`, is written as null.
+/// Null sets nothing.
+Field<Run> or_null(Field<Run> field, bool (*known)(const Run&) = nullptr) {
+  field.get = [get = field.get, known](const Run& run) {
     const Json value = get(run);
-    return value == "" ? Json() : value;
+    return value == "" || (known != nullptr && !known(run)) ? Json() : value;
   };
   field.set = [set = field.set](Run& run, const nlohmann::json& value) {
     if (!value.is_null()) set(run, value);
   };
   return field;
+}
+
+/// A part of the penalty. A path over it is a text.
+Field<Run> penalty(const char* name, const char* help, double RunParameters::*part, bool is_mu) {
+  return {"run",
+          name,
+          help,
+          FieldType::kReal,
+          [=](const Run& run) {
+            const RunParameters& p = run.parameters;
+            return p.path.empty() || p.path_of_mu != is_mu ? number_json(p.*part) : Json(p.path);
+          },
+          [=](Run& run, const nlohmann::json& value) {
+            if (!value.is_string()) return set_value(run.parameters.*part, value);
+            set_value(run.parameters.path, value);
+            run.parameters.path_of_mu = is_mu;
+          },
+          FieldUse::kModel};
 }
 
 }  // namespace
@@ -60,26 +79,8 @@ const std::vector<Field<Run>>& run_fields() {
       parameter("solver", "registered name", &P::solver).used(kSummary),
       parameter("options", "of the solver", &P::solver_options).used(kSummary),
       parameter("start", "model file that the solver starts from; empty: w = 0", &P::start).used(kSummary),
-      {"run", "lambda", "weight of ||w||_1 in F; path(...) for a path", FieldType::kReal,
-       [](const Run& run) {
-         const P& p = run.parameters;
-         return p.path.empty() || p.path_of_mu ? number_json(p.lambda) : Json(p.path);
-       },
-       [](Run& run, const nlohmann::json& value) {
-         P& p = run.parameters;
-         value.is_string() ? set_value(p.path, value) : set_value(p.lambda, value);
-       },
-       kModel},
-      {"run", "mu", "weight of ||w||^2 / 2 in F; path(...) for a path", FieldType::kReal,
-       [](const Run& run) {
-         return run.parameters.path_of_mu ? Json(run.parameters.path) : number_json(run.parameters.mu);
-       },
-       [](Run& run, const nlohmann::json& value) {
-         P& p = run.parameters;
-         p.path_of_mu = value.is_string();
-         p.path_of_mu ? set_value(p.path, value) : set_value(p.mu, value);
-       },
-       kModel},
+      penalty("lambda", "weight of ||w||_1 in F; path(...) for a path", &P::lambda, false),
+      penalty("mu", "weight of ||w||^2 / 2 in F; path(...) for a path", &P::mu, true),
       {"run", "loss_function", "log or hinge", FieldType::kText,
        [](const Run& run) { return Json(loss_name(run.parameters.loss.kind)); },
        [](Run& run, const nlohmann::json& value) {
@@ -140,13 +141,8 @@ const std::vector<Field<Run>>& run_fields() {
       figure("objective", "F at the end", &F::certificate, &Certificate::objective),
       figure("loss", "sum over the training instances", &F::certificate, &Certificate::loss),
       figure("l1", "||w||_1", &F::certificate, &Certificate::l1),
-      or_null({"", "nnz", "nonzero weights", FieldType::kCount,
-               [](const Run& run) {
-                 const Certificate& c = run.result.certificate;
-                 return std::isnan(c.objective) ? Json() : Json(c.nnz);
-               },
-               [](Run& run, const nlohmann::json& value) { set_value(run.result.certificate.nnz, value); },
-               kModel}),
+      or_null(figure("nnz", "nonzero weights", &F::certificate, &Certificate::nnz),
+              [](const Run& run) { return !std::isnan(run.result.certificate.objective); }),
       figure("kkt", "max norm of the minimum-norm subgradient; none of the hinge loss", &F::certificate,
              &Certificate::kkt),
       field<Run>("", "relative_kkt", "kkt / (kkt at w = 0)",
@@ -174,20 +170,8 @@ const std::vector<Field<Run>>& run_fields() {
       figure("features_kept", "those that can enter at this lambda", &F::features_kept),
       figure("nonzeros", "entries of the training set's design matrix", &F::nonzeros),
       figure("matrix_bytes", "that this matrix takes, by row and by column", &F::matrix_bytes).in("bytes"),
-      or_null(
-          {"", "audits", "losses of the solver that were checked", FieldType::kCount,
-           [](const Run& run) { return run.result.audits ? Json(run.result.audits->count) : Json(); },
-           [](Run& run, const nlohmann::json& value) { set_value(run.result.audits.emplace().count, value); },
-           kModel}),
-      or_null({"", "audit_max_difference", "the largest relative difference in audits", FieldType::kReal,
-               [](const Run& run) {
-                 const std::optional<Audits>& audits = run.result.audits;
-                 return number_json(audits && audits->count > 0 ? audits->largest : kNaN);
-               },
-               [](Run& run, const nlohmann::json& value) {
-                 if (run.result.audits) set_value(run.result.audits->largest, value);
-               },
-               kModel}),
+      figure("audits", "losses of the solver that were checked", &F::audits),
+      figure("audit_max_difference", "the largest relative difference in audits", &F::audit_max_difference),
       figure("notes", "what the solver tells; of a path, by its last solve", &F::notes),
       figure("phases", "of a profiled run: how its time was spent", &F::phases).used(kRecord),
       figure("tighten", "the search for a better bound after the run", &F::tighten),

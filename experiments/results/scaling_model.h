@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/base/table_text.h"
 #include "experiments/results/results.h"
 #include "experiments/results/statistics.h"
 
@@ -73,5 +74,12 @@ double predicted_by_threads(const PhaseScaling& phase, int p);
 /// among the processes. Each sum over instances costs an exchange of 2 ceil(log2 p) messages and 2 (p - 1)/p
 /// times its bytes.
 double predicted_by_processes(const PhaseScaling& phase, const Network& network, int p);
+
+/// Returns for each problem the measurements, and the model's predictions for the numbers of threads and
+/// processes in `predicted`.
+std::vector<TextTable> scaling_tables(const std::vector<ScalingProblem>& problems,
+                                      const std::vector<int>& predicted, const Network& network);
+/// Returns a record for each row and number of threads.
+std::vector<nlohmann::ordered_json> scaling_records(const std::vector<ScalingProblem>& problems);
 
 }  // namespace proxbench

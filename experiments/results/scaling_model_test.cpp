@@ -1,3 +1,5 @@
+#include "experiments/results/scaling_model.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +9,6 @@
 #include "experiments/base/files.h"
 #include "experiments/base/numbers.h"
 #include "experiments/base/test_folder.h"
-#include "experiments/results/tables/scaling_table.h"
 
 namespace proxbench {
 namespace {

@@ -267,8 +267,8 @@ class Path {
           fmt::format("solver {} at {}: the state that it left differs from that at its result by "
                       "{}: expected a relative difference of at most {}",
                       settings_.solver, checker.penalty().text(), difference, kAuditTolerance));
-    ++outcome_.audits->count;
-    outcome_.audits->largest = std::max(outcome_.audits->largest, difference);
+    ++*outcome_.audits;
+    outcome_.audit_max_difference = std::fmax(outcome_.audit_max_difference, difference);
   }
 
   void finish(Objective& checker, PathPoint& point) {

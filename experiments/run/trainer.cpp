@@ -229,7 +229,7 @@ Status checked_status(Status said, const Certificate& found, double kkt_target, 
 }
 
 std::string missing_loss_text(const RunOutcome& outcome) {
-  if (!outcome.audits || outcome.audits->count > 0 || outcome.iterations.value_or(0) == 0) return "";
+  if (outcome.audits != 0 || outcome.iterations.value_or(0) == 0) return "";
   return fmt::format(
       "solver {} hands no loss to Monitor::step(): each sample of its trace costs an inference off the "
       "clock, "
@@ -263,7 +263,7 @@ void begin_counting(RunFigures& figures) {
   figures.iterations = 0;
   figures.passes = figures.updates = figures.seconds = figures.cpu_seconds = 0.0;
   figures.sampling_seconds = figures.gap_seconds = figures.certify_seconds = 0.0;
-  figures.audits.emplace();
+  figures.audits = 0;
 }
 
 void count_solve(const Monitor& monitor, const Objective& seen, const SolveResult& result,
@@ -275,8 +275,9 @@ void count_solve(const Monitor& monitor, const Objective& seen, const SolveResul
   figures.cpu_seconds += monitor.cpu_seconds();
   figures.sampling_seconds += monitor.sampling_seconds();
   figures.gap_seconds += monitor.gap_seconds();
-  figures.audits->count += monitor.audits().count;
-  figures.audits->largest = std::max(figures.audits->largest, monitor.audits().largest);
+  *figures.audits += monitor.audits().count;
+  if (monitor.audits().count > 0)
+    figures.audit_max_difference = std::fmax(figures.audit_max_difference, monitor.audits().largest);
   set_test_figures(monitor.trace().back(), figures);
   for (const auto& [name, value] : result.notes) figures.notes[name] = value;
 }

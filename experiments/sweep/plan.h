@@ -10,7 +10,7 @@
 #include "core/oracle.h"
 #include "experiments/config/config.h"
 #include "experiments/results/fields.h"
-#include "experiments/results/reference.h"
+#include "experiments/results/results.h"
 
 namespace proxbench {
 

@@ -10,7 +10,6 @@
 #include <thread>
 
 #include "experiments/base/test_command_line.h"
-#include "experiments/results/reference.h"
 #include "experiments/results/results.h"
 
 namespace proxbench {

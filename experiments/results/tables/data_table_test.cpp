@@ -1,10 +1,9 @@
-#include "experiments/results/tables/data_table.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "experiments/base/files.h"
 #include "experiments/base/test_folder.h"
+#include "experiments/results/tables/result_tables.h"
 
 namespace proxbench {
 namespace {
@@ -33,7 +32,7 @@ TEST(DataTable, TakesWhatAnyRunOnADataSetTells) {
   EXPECT_THAT(table.rows[1], testing::ElementsAre("failed", "-", "-", "-", "-", "-", "-"));
 
   const TestFolder folder;
-  ASSERT_EQ(set.write(folder / "tables").size(), 3u);
+  set.write(folder / "tables");
   EXPECT_EQ(read_file(folder / "tables/data.csv", "a table"),
             "dataset,instances,positions,outputs,features,d,belief_bytes\nwords,3,12,2,7,18,"
             "1073741824\nfailed,,,,,,\n");

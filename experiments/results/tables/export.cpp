@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sqlite3.h>
-#include <unistd.h>
 
 #include <memory>
 
@@ -58,7 +57,7 @@ class Database {
       columns.push_back(fmt::format("\"{}\"", name));
       marks.emplace_back("?");
     }
-    run(fmt::format("CREATE TABLE {} ({})", table.name, fmt::join(columns, ", ")));
+    run(fmt::format("CREATE TABLE {} ({})", table.name, joined(columns)));
     sqlite3_stmt* handle = nullptr;
     const std::string sql = fmt::format("INSERT INTO {} VALUES ({})", table.name, fmt::join(marks, ","));
     check(sqlite3_prepare_v2(handle_.get(), sql.c_str(), -1, &handle, nullptr));
@@ -141,8 +140,7 @@ std::string csv_text(const ExportTable& table) {
 }
 
 void write_sqlite(const fs::path& file, const std::vector<ExportTable>& tables) {
-  const fs::path temporary =
-      file.parent_path() / fmt::format(".{}.tmp-{}", file.filename().string(), getpid());
+  const fs::path temporary = temporary_name(file);
   fs::remove(temporary);
   {
     Database database(temporary);

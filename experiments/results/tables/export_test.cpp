@@ -107,9 +107,10 @@ TEST(Export, SamplesAreRowsThatNameTheirRun) {
   EXPECT_THAT(
       csv_text(table),
       StartsWith("name,experiment,dataset,lambda,mu,path,solver,label,repetition,seconds,cpu_seconds,"));
-  EXPECT_THAT(csv_text(table),
-              EndsWith("\nocr-lambda0.1-fast-rep2,e,ocr,0.1,0,,prox-newton,fast,2,0.3333333333333333,0,0,0,,101,"
-                       "0,0,0,,,,,,,,0.01\n"));
+  EXPECT_THAT(
+      csv_text(table),
+      EndsWith("\nocr-lambda0.1-fast-rep2,e,ocr,0.1,0,,prox-newton,fast,2,0.3333333333333333,0,0,0,,101,"
+               "0,0,0,,,,,,,,0.01\n"));
 }
 
 TEST(Export, APathHasItsTextInThePlaceOfALambda) {

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <map>
 
-#include "core/base/error.h"
 #include "experiments/base/numbers.h"
 
 namespace proxbench {
@@ -65,13 +64,6 @@ void add_statistics(std::vector<PaperRow>& rows) {
   if (optima.size() > 1) rows.push_back(deviation);
 }
 
-std::string difference_cell(double share) {
-  return std::isnan(share) ? "-" : fmt::format("{:+.1f} %", 100.0 * share);
-}
-std::string signed_cell(double value) {
-  return std::isnan(value) ? "-" : fmt::format("{:+.4f}", value);
-}
-
 std::string name_cell(const PaperRow& row) {
   if (row.kind == kRunRow) return row.dataset;
   return fmt::format("{} of {}{}", row.kind == kMeanRow ? "mean" : "standard deviation",
@@ -118,11 +110,12 @@ TableSet paper_table(const std::vector<Run>& runs, const Presentation& presentat
     };
     all_optimal = all_optimal && row.optimal;
     const std::string status = row.label.empty() ? "" : fmt::format("{}: {}", row.label, row.status);
-    table.rows.push_back({name_cell(row), row.optimal ? status : status + ", NOT AN OPTIMUM",
-                          Penalty{row.lambda, row.mu}.text(), count_cell(row.paper_nnz),
-                          ours(count_cell(row.nnz)), ours(difference_cell(row.nnz_difference())),
-                          fixed_cell(row.paper_accuracy, 6), ours(fixed_cell(row.accuracy, 6)),
-                          ours(signed_cell(row.accuracy_difference())), scientific_cell(row.relative_kkt)});
+    table.rows.push_back(
+        {name_cell(row), row.optimal ? status : status + ", NOT AN OPTIMUM",
+         Penalty{row.lambda, row.mu}.text(), count_cell(row.paper_nnz), ours(count_cell(row.nnz)),
+         ours(formatted_cell(100.0 * row.nnz_difference(), "{:+.1f} %")), fixed_cell(row.paper_accuracy, 6),
+         ours(fixed_cell(row.accuracy, 6)), ours(formatted_cell(row.accuracy_difference(), "{:+.4f}")),
+         scientific_cell(row.relative_kkt)});
     out.records.push_back({{"kind", row.kind},
                            {"dataset", row.dataset},
                            {"lambda", row.lambda},

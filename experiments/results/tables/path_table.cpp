@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/base/error.h"
@@ -71,7 +70,7 @@ TextTable points_table(const Run& path) {
     const Certificate& c = point.certificate;
     table.rows.push_back({fmt::format("{:.5g}", of_mu ? point.mu : point.lambda), std::to_string(c.nnz),
                           fmt::format("{:.8g}", c.objective), scientific_cell(c.relative_gap()),
-                          point.kkt_target > 0.0 ? fmt::format("{:.2g}", c.kkt / point.kkt_target) : "-",
+                          formatted_cell(point.kkt_target > 0.0 ? c.kkt / point.kkt_target : kNaN, "{:.2g}"),
                           std::to_string(point.candidates), std::to_string(point.violations),
                           seconds_cell(path.timing.comparable ? point.seconds : kNaN),
                           std::to_string(point.iterations), fixed_cell(point.test_accuracy, 4)});

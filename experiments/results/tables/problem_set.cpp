@@ -85,10 +85,10 @@ std::string why_not(const ProblemSet& set, const Runs& cells, bool allow_not_com
     if (!run->timing.comparable) not_comparable.push_back(set.solvers[i]);
     without_reference = without_reference || (std::isnan(run->best.objective) && !run->failed());
   }
-  if (!missing.empty()) return fmt::format("not run: {}", fmt::join(missing, ", "));
+  if (!missing.empty()) return "not run: " + joined(missing);
   if (without_reference) return "no f*";
   if (set.measure == "seconds" && !allow_not_comparable && !not_comparable.empty())
-    return fmt::format("timings not comparable: {}", fmt::join(not_comparable, ", "));
+    return "timings not comparable: " + joined(not_comparable);
   return "";
 }
 

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "experiments/config/config.h"
 #include "experiments/results/results.h"
 
 namespace proxbench {

@@ -130,7 +130,7 @@ std::vector<std::string> remarks_of(const Runs& runs) {
           "a program of its own, timed as a process that stops later and later; its times begin with "
           "its first iteration, unless they count what came before (load s).");
     for (const std::string& warning : run->result.warnings)
-      if (std::ranges::find(out, warning + ".") == out.end()) out.push_back(warning + ".");
+      if (!contains(out, warning + ".")) out.push_back(warning + ".");
   }
   return out;
 }
@@ -164,8 +164,8 @@ void divide_by_fastest(std::vector<TableRow>& rows) {
   for (TableRow& row : rows) {
     const Fastest& best = fastest[row.machine()];
     const bool is_best = row.ratio == best.time;
-    row.ratio_wide = !is_best && (row.ratio_wide || best.wide);
     row.ratio = is_best ? 1.0 : row.ratio / best.time;
+    row.ratio_wide = !is_best && !std::isnan(row.ratio) && (row.ratio_wide || best.wide);
   }
 }
 
@@ -192,12 +192,6 @@ std::string spread_cell(const Spread& spread, std::string (*cell)(double)) {
   return fmt::format("{} [{}, {}]", median, low, high);
 }
 
-/// Returns the sign for a cost that cannot be shown; empty if it can.
-std::string untold_cell(const TableGroup& group, const TableRow& row, double target, bool timed) {
-  if (group.unproven(target)) return kUnprovenCell;
-  return timed && row.timed.empty() && row.not_comparable() > 0 ? "n/c" : "";
-}
-
 /// Returns "1 of 5 crashed(SIGSEGV)" for each kind of failure.
 std::string failure_text(const TableRow& row) {
   std::map<std::string, int> counts;
@@ -205,13 +199,28 @@ std::string failure_text(const TableRow& row) {
   std::vector<std::string> texts;
   for (const auto& [status, count] : counts)
     texts.push_back(fmt::format("{} of {} {}", count, row.runs.size(), status));
-  return fmt::format("{}", fmt::join(texts, ", "));
+  return joined(texts);
 }
 
 /// Returns how the repetitions ended that did not fail, "a/b" if they differ; empty if all failed.
 std::string status_text(const TableRow& row) {
-  return fmt::format("{}",
-                     fmt::join(distinct(row.measured, [](const Run& run) { return run.status(); }), "/"));
+  return joined(distinct(row.measured, [](const Run& run) { return run.status(); }), "/");
+}
+
+std::string ending_cell(const TableRow& row) {
+  std::vector<std::string> texts{status_text(row), failure_text(row)};
+  std::erase(texts, "");
+  return joined(texts);
+}
+
+std::string count_of_runs(const TableRow& row) {
+  const std::size_t n = row.measured.size();
+  return fmt::format("{}{}", n, n < kFewRepetitions ? kFewMark : "");
+}
+
+Json spread_json(const Spread& spread) {
+  return {{"median", spread.median}, {"q25", spread.q25}, {"q75", spread.q75},
+          {"min", spread.min},       {"max", spread.max}, {"n", spread.n}};
 }
 
 /// A column of the printed table. `name` is as in TableOptions::columns.
@@ -220,216 +229,229 @@ struct Column {
   std::function<std::string(const TableRow&)> cell;
 };
 
-std::vector<Column> all_columns(const Summary& summary, const TableGroup& group,
-                                const TableOptions& options) {
-  std::vector<Column> columns{{"solver", "solver", [](const TableRow& row) { return row.label; }},
-                              {"status", "status",
-                               [](const TableRow& row) {
-                                 const std::string status = status_text(row), failures = failure_text(row);
-                                 const bool both = !status.empty() && !failures.empty();
-                                 return status + (both ? ", " : "") + failures;
-                               }},
-                              {"n", "n", [](const TableRow& row) {
-                                 const std::size_t n = row.measured.size();
-                                 return fmt::format("{}{}", n, n < kFewRepetitions ? kFewMark : "");
-                               }}};
-  for (std::size_t i = 0; i < summary.figures.size(); ++i) {
-    const Figure& one = summary.figures[i];
-    columns.push_back({one.name, one.head, [&one, &group, i](const TableRow& row) {
-                         if (std::string cell = untold_cell(group, row, one.target, one.timed); !cell.empty())
-                           return cell;
-                         const RangeSpread& spread = row.figures[i];
-                         return (is_wide(spread.medians()) ? one.cell(spread.from.median) + "-" : "") +
-                                spread_cell(spread.to, one.cell);
-                       }});
-  }
-  columns.insert(columns.begin() + 3 + std::ssize(options.targets),
-                 {"ratio", fmt::format("x fastest at {:g}", options.ratio_target), [&](const TableRow& row) {
-                    if (std::string cell = untold_cell(group, row, options.ratio_target, true); !cell.empty())
-                      return cell;
-                    return (row.ratio_wide && !std::isnan(row.ratio) ? "~" : "") + fixed_cell(row.ratio, 2);
-                  }});
-  return columns;
-}
+/// Shows one group of a summary.
+struct GroupTable {
+  const std::vector<Figure>& figures;
+  const TableGroup& group;
+  const TableOptions& options;
 
-/// Whether a row has content in the column: a value, or (if not `a_value`) any sign but "-".
-bool says(const TableGroup& group, const Column& column, bool a_value) {
-  return std::ranges::any_of(group.rows, [&](const TableRow& row) {
-    const std::string cell = column.cell(row);
-    return cell != "-" && !(a_value && (cell == kUnprovenCell || cell == "n/c"));
-  });
-}
-
-/// Returns the requested columns. By default these are the most informative ones that have a value, as many
-/// as fit a page.
-std::vector<Column> shown_columns(const Summary& summary, const TableGroup& group,
-                                  const TableOptions& options) {
-  constexpr std::size_t kPageColumns = 9, kMostTargets = 4;
-  std::vector<Column> all = all_columns(summary, group, options), out;
-  const std::string first = options.columns.empty() ? "" : options.columns.front();
-  if (first == kAllColumns || first == kPrintedColumns) {
-    const auto is_left_out = [&](const std::string& name) {
-      return first == kPrintedColumns && (name.starts_with("passes_to") || name == "load_seconds" ||
-                                          name == "setup_seconds" || name == "warm_up_seconds");
-    };
-    std::erase_if(
-        all, [&](const Column& column) { return !says(group, column, false) || is_left_out(column.name); });
-    return all;
+  TextTable table() const {
+    const std::vector<Column> columns = shown_columns();
+    TextTable table;
+    table.caption = caption();
+    table.notes = {group.first().result.description};
+    table.footnotes = footnotes(std::ranges::find(columns, "ratio", &Column::name) != columns.end());
+    for (const Column& column : columns) {
+      table.head.push_back(column.head);
+      const bool words = column.name == "solver" || column.name == "status" || column.name == "n";
+      if (words && table.text_columns + 1 == table.head.size()) ++table.text_columns;
+    }
+    for (const TableRow& row : group.rows) {
+      std::vector<std::string>& cells = table.rows.emplace_back();
+      for (const Column& column : columns) cells.push_back(column.cell(row));
+    }
+    return table;
   }
-  std::vector<std::string> wanted = options.columns, known;
-  for (const Column& column : all) known.push_back(column.name);
-  if (wanted.empty()) {
-    wanted = {"status", "n"};
+
+  Json record(const TableRow& row) const {
+    const RunParameters& parameters = group.first().parameters;
+    const BestKnown& best = group.first().best;
+    Json out{{"experiment", parameters.experiment},
+             {"dataset", parameters.dataset},
+             {"lambda", parameters.lambda},
+             {"mu", parameters.mu},
+             {"reference_objective", best.objective},
+             {"reference_relative_kkt", best.relative_kkt},
+             {"reference_relative_gap", best.relative_gap},
+             {"reference_accuracy", group.accuracy},
+             {"solver", row.label},
+             {"machine", row.machine()},
+             {"status", status_text(row)},
+             {"repetitions", row.runs.size()},
+             {"failed", row.failed.size()},
+             {"failures", failure_text(row)},
+             {"not_comparable", row.not_comparable()},
+             {fmt::format("ratio_to_fastest_at_{}", options.ratio_target), row.ratio}};
+    const bool all = options.columns.empty() || options.columns.front() == kAllColumns;
+    for (std::size_t i = 0; i < figures.size(); ++i) {
+      const Figure& one = figures[i];
+      if (!all && !contains(options.columns, one.name)) continue;
+      out[one.name] = spread_json(row.figures[i].to);
+      if (!std::isnan(one.target)) out[one.name + "_from"] = spread_json(row.figures[i].from);
+    }
+    return out;
+  }
+
+  // ---- columns
+
+  /// Returns the sign for a cost that cannot be shown; empty if it can.
+  std::string untold_cell(const TableRow& row, double target, bool timed) const {
+    if (group.unproven(target)) return kUnprovenCell;
+    return timed && row.timed.empty() && row.not_comparable() > 0 ? "n/c" : "";
+  }
+
+  std::vector<Column> all_columns() const {
+    std::vector<Column> columns{
+        {"solver", "solver", &TableRow::label}, {"status", "status", ending_cell}, {"n", "n", count_of_runs}};
+    for (std::size_t i = 0; i < figures.size(); ++i)
+      columns.push_back({figures[i].name, figures[i].head, [this, i](const TableRow& row) {
+                           const Figure& one = figures[i];
+                           const std::string untold = untold_cell(row, one.target, one.timed);
+                           if (!untold.empty()) return untold;
+                           const RangeSpread& spread = row.figures[i];
+                           return (is_wide(spread.medians()) ? one.cell(spread.from.median) + "-" : "") +
+                                  spread_cell(spread.to, one.cell);
+                         }});
+    columns.insert(
+        columns.begin() + 3 + std::ssize(options.targets),
+        {"ratio", fmt::format("x fastest at {:g}", options.ratio_target), [this](const TableRow& row) {
+           const std::string untold = untold_cell(row, options.ratio_target, true);
+           return untold.empty() ? (row.ratio_wide ? "~" : "") + fixed_cell(row.ratio, 2) : untold;
+         }});
+    return columns;
+  }
+
+  /// Whether a row has content in the column: a value, or (if not `a_value`) any sign but "-".
+  bool says(const Column& column, bool a_value) const {
+    return std::ranges::any_of(group.rows, [&](const TableRow& row) {
+      const std::string cell = column.cell(row);
+      return cell != "-" && !(a_value && (cell == kUnprovenCell || cell == "n/c"));
+    });
+  }
+
+  /// Returns the requested columns. By default these are the most informative ones that have a value, as many
+  /// as fit a page.
+  std::vector<Column> shown_columns() const {
+    constexpr std::size_t kPageColumns = 9;
+    std::vector<Column> all = all_columns(), out;
+    std::vector<std::string> wanted = options.columns, known;
+    const std::string first = wanted.empty() ? "" : wanted.front();
+    if (first == kAllColumns || first == kPrintedColumns) {
+      const auto is_left_out = [&](const std::string& name) {
+        return first == kPrintedColumns && (name.starts_with("passes_to") || name == "load_seconds" ||
+                                            name == "setup_seconds" || name == "warm_up_seconds");
+      };
+      std::erase_if(all,
+                    [&](const Column& column) { return !says(column, false) || is_left_out(column.name); });
+      return all;
+    }
+    for (const Column& column : all) known.push_back(column.name);
+    if (wanted.empty()) wanted = default_columns();
+    wanted.insert(wanted.begin(), "solver");
+    for (const std::string& name : wanted) {
+      require_known("columns", name, known, "all, or some of");
+      const Column& column = *std::ranges::find(all, name, &Column::name);
+      if (!options.columns.empty() || (out.size() < kPageColumns && says(column, true)))
+        out.push_back(column);
+    }
+    return out;
+  }
+
+  std::vector<std::string> default_columns() const {
+    constexpr std::size_t kMostTargets = 4;
+    std::vector<std::string> out{"status", "n"};
     const std::size_t targets = options.targets.size();
     for (std::size_t i = targets - std::min(targets, kMostTargets); i < targets; ++i)
-      wanted.push_back(summary.figures[i].name);
-    wanted.insert(wanted.end(), {"final_difference", "test_accuracy"});
-    for (const Figure& one : summary.figures)
-      if (one.name.starts_with("test_metrics.")) wanted.push_back(one.name);
-    wanted.insert(wanted.end(), {"seconds", "nnz", "relative_gap", "iterations", "passes"});
+      out.push_back(figures[i].name);
+    out.insert(out.end(), {"final_difference", "test_accuracy"});
+    for (const Figure& one : figures)
+      if (one.name.starts_with("test_metrics.")) out.push_back(one.name);
+    out.insert(out.end(), {"seconds", "nnz", "relative_gap", "iterations", "passes"});
+    return out;
   }
-  wanted.insert(wanted.begin(), "solver");
-  for (const std::string& name : wanted) {
-    require_known("columns", name, known, "all, or some of");
-    const auto column = std::ranges::find(all, name, &Column::name);
-    if (!options.columns.empty() || (out.size() < kPageColumns && says(group, *column, true)))
-      out.push_back(*column);
+
+  // ---- captions and notes
+
+  std::string caption() const {
+    const RunParameters& p = group.first().parameters;
+    const BestKnown& best = group.first().best;
+    std::string out = fmt::format("{}, {}", p.dataset, penalty_text(p));
+    if (!std::isnan(best.objective)) {
+      std::vector<std::string> proofs;
+      if (!std::isnan(best.relative_kkt))
+        proofs.push_back("relative kkt " + scientific_cell(best.relative_kkt));
+      if (!std::isnan(best.relative_gap)) proofs.push_back("gap " + scientific_cell(best.relative_gap));
+      out += fmt::format(", f* = {} ({})", best.objective, joined(proofs));
+    }
+    std::size_t most = 0;
+    for (const TableRow& row : group.rows) most = std::max(most, row.runs.size());
+    if (most > 1) out += fmt::format(", medians [quartiles] of {} repetitions", most);
+    return out;
   }
-  return out;
-}
 
-// ---- captions and notes
-
-std::string caption(const TableGroup& group) {
-  const RunParameters& p = group.first().parameters;
-  const BestKnown& best = group.first().best;
-  std::string out = fmt::format("{}, {}", p.dataset, penalty_text(p));
-  if (!std::isnan(best.objective)) {
-    std::vector<std::string> proofs;
-    if (!std::isnan(best.relative_kkt))
-      proofs.push_back(fmt::format("relative kkt {}", scientific_cell(best.relative_kkt)));
-    if (!std::isnan(best.relative_gap))
-      proofs.push_back(fmt::format("gap {}", scientific_cell(best.relative_gap)));
-    out += fmt::format(", f* = {} ({})", best.objective, fmt::join(proofs, ", "));
+  /// Returns "* n = 3 < 5 repetitions: ...".
+  std::string few_repetitions_note() const {
+    std::set<std::size_t> few;
+    for (const TableRow& row : group.rows)
+      if (const std::size_t n = row.measured.size(); n > 0 && n < kFewRepetitions) few.insert(n);
+    if (few.empty()) return "";
+    if (*few.rbegin() == 1)
+      return fmt::format("{} n = 1: a single run, whose spread is not known.", kFewMark);
+    return fmt::format("{} n = {} < {} repetitions: quartiles are no more than the spread seen.", kFewMark,
+                       fmt::join(few, ", "), kFewRepetitions);
   }
-  std::size_t most = 0;
-  for (const TableRow& row : group.rows) most = std::max(most, row.runs.size());
-  if (most > 1) out += fmt::format(", medians [quartiles] of {} repetitions", most);
-  return out;
-}
 
-/// Returns "* n = 3 < 5 repetitions: ...".
-std::string few_repetitions_note(const TableGroup& group) {
-  std::set<std::size_t> few;
-  for (const TableRow& row : group.rows)
-    if (const std::size_t n = row.measured.size(); n > 0 && n < kFewRepetitions) few.insert(n);
-  if (few.empty()) return "";
-  if (*few.rbegin() == 1) return fmt::format("{} n = 1: a single run, whose spread is not known.", kFewMark);
-  return fmt::format("{} n = {} < {} repetitions: quartiles are no more than the spread seen.", kFewMark,
-                     fmt::join(few, ", "), kFewRepetitions);
-}
+  /// Explains "?", "2.50-3.10" and "~1.20" if they occur, and names targets that no solver reached.
+  void add_cost_notes(bool ratio_shown, std::vector<std::string>& notes) const {
+    const std::vector<TableRow>& rows = group.rows;
+    bool unproven = ratio_shown && group.unproven(options.ratio_target), wide = false;
+    std::vector<std::string> unreached;
+    for (std::size_t i = 0; i < figures.size(); ++i) {
+      const auto any = [&](const auto& holds) {
+        return std::ranges::any_of(rows, [&](const TableRow& row) { return holds(row.figures[i]); });
+      };
+      const Figure& one = figures[i];
+      unproven = unproven || group.unproven(one.target);
+      wide = wide || any([](const RangeSpread& cost) { return is_wide(cost.medians()); });
+      if (!one.timed && !std::isnan(one.target) &&
+          any([](const RangeSpread& cost) { return std::isinf(cost.to.min); }) &&
+          !any([](const RangeSpread& cost) { return std::isfinite(cost.to.min); }))
+        unreached.push_back(fmt::format("{:g}", one.target));
+    }
+    if (unproven) notes.push_back(unproven_note(group.accuracy));
+    if (wide) notes.push_back(wide_note() + " Quartiles are those of B.");
+    if (ratio_shown && std::ranges::any_of(rows, &TableRow::ratio_wide))
+      notes.emplace_back("~: a ratio of two times of which at least one is known as an interval only.");
+    if (!unreached.empty()) notes.push_back(fmt::format("No solver reached {}.", joined(unreached)));
+  }
 
-/// Explains "?", "2.50-3.10" and "~1.20" if they occur, and names targets that no solver reached.
-std::vector<std::string> cost_notes(const Summary& summary, const TableGroup& group,
-                                    const TableOptions& options, bool ratio_shown) {
-  std::vector<std::string> notes, unreached;
-  bool unproven = ratio_shown && group.unproven(options.ratio_target), wide = false, ratio = false;
-  for (std::size_t i = 0; i < summary.figures.size(); ++i) {
-    const Figure& one = summary.figures[i];
-    unproven = unproven || group.unproven(one.target);
-    bool reached = false, missed = false;
+  /// Adds each remark once, after the labels of its rows.
+  void add_remarks(std::vector<std::string>& notes) const {
+    std::vector<std::pair<std::string, std::vector<std::string>>> remarks;
+    for (const TableRow& row : group.rows)
+      for (const std::string& remark : remarks_of(row.runs)) {
+        auto found = std::ranges::find(remarks, remark, [](const auto& one) { return one.first; });
+        if (found == remarks.end()) found = remarks.insert(found, {remark, {}});
+        found->second.push_back(row.label);
+      }
+    for (const auto& [remark, labels] : remarks) notes.push_back(joined(labels) + ": " + remark);
+  }
+
+  std::vector<std::string> footnotes(bool ratio_shown) const {
+    std::vector<std::string> notes;
+    add_cost_notes(ratio_shown, notes);
+    if (const std::string few = few_repetitions_note(); !few.empty()) notes.push_back(few);
+    add_remarks(notes);
     for (const TableRow& row : group.rows) {
-      const RangeSpread& cost = row.figures[i];
-      wide = wide || is_wide(cost.medians());
-      reached = reached || std::isfinite(cost.to.min);
-      missed = missed || std::isinf(cost.to.min);
+      for (const auto& [end, runs] :
+           grouped(row.failed, [](const Run& run) { return std::pair(run.status(), run.result.reason); }))
+        notes.push_back(fmt::format("{}: {} of {} {}{}; in no median.", row.label, runs.size(),
+                                    row.runs.size(), end.first, end.second.empty() ? "" : ": " + end.second));
+      if (row.not_comparable() == 0) continue;
+      std::string why;
+      for (const Run* run : row.measured)
+        if (!run->timing.comparable) why = run->timing.not_comparable_because;
+      notes.push_back(fmt::format("{}: the timings of {} of {} runs are not comparable (n/c) and left out{}.",
+                                  row.label, row.not_comparable(), row.measured.size(),
+                                  why.empty() ? "" : ": " + why));
     }
-    if (missed && !reached && !one.timed && !std::isnan(one.target))
-      unreached.push_back(fmt::format("{:g}", one.target));
+    if (several_machines(group.runs))
+      notes.push_back(
+          "Runs of several machines: each has rows of its own, and is compared with the fastest on the same "
+          "machine only.");
+    return notes;
   }
-  for (const TableRow& row : group.rows) ratio = ratio || (row.ratio_wide && !std::isnan(row.ratio));
-  if (unproven) notes.push_back(unproven_note(group.accuracy));
-  if (wide) notes.push_back(fmt::format("{} Quartiles are those of B.", wide_note()));
-  if (ratio && ratio_shown)
-    notes.emplace_back("~: a ratio of two times of which at least one is known as an interval only.");
-  if (!unreached.empty()) notes.push_back(fmt::format("No solver reached {}.", fmt::join(unreached, ", ")));
-  return notes;
-}
-
-/// Adds each remark once, after the labels of its rows.
-void add_remarks(const TableGroup& group, std::vector<std::string>& notes) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> remarks;
-  for (const TableRow& row : group.rows)
-    for (const std::string& remark : remarks_of(row.runs)) {
-      auto found = std::ranges::find(remarks, remark, [](const auto& one) { return one.first; });
-      if (found == remarks.end()) found = remarks.insert(found, {remark, {}});
-      found->second.push_back(row.label);
-    }
-  for (const auto& [remark, labels] : remarks)
-    notes.push_back(fmt::format("{}: {}", fmt::join(labels, ", "), remark));
-}
-
-std::vector<std::string> footnotes(const Summary& summary, const TableGroup& group,
-                                   const TableOptions& options, bool ratio_shown) {
-  std::vector<std::string> notes = cost_notes(summary, group, options, ratio_shown);
-  if (const std::string few = few_repetitions_note(group); !few.empty()) notes.push_back(few);
-  add_remarks(group, notes);
-  std::set<std::string> machines;
-  for (const TableRow& row : group.rows) {
-    machines.insert(row.machine());
-    for (const auto& [end, runs] :
-         grouped(row.failed, [](const Run& run) { return std::pair(run.status(), run.result.reason); }))
-      notes.push_back(fmt::format("{}: {} of {} {}{}; in no median.", row.label, runs.size(), row.runs.size(),
-                                  end.first, end.second.empty() ? "" : ": " + end.second));
-    if (row.not_comparable() == 0) continue;
-    std::string why;
-    for (const Run* run : row.measured)
-      if (!run->timing.comparable) why = run->timing.not_comparable_because;
-    notes.push_back(fmt::format("{}: the timings of {} of {} runs are not comparable (n/c) and left out{}.",
-                                row.label, row.not_comparable(), row.measured.size(),
-                                why.empty() ? "" : ": " + why));
-  }
-  if (machines.size() > 1)
-    notes.push_back(
-        "Runs of several machines: each has rows of its own, and is compared with the fastest on the same "
-        "machine only.");
-  return notes;
-}
-
-Json spread_json(const Spread& spread) {
-  return {{"median", spread.median}, {"q25", spread.q25}, {"q75", spread.q75},
-          {"min", spread.min},       {"max", spread.max}, {"n", spread.n}};
-}
-
-Json record_of(const Summary& summary, const TableGroup& group, const TableRow& row,
-               const TableOptions& options) {
-  const RunParameters& parameters = group.first().parameters;
-  const BestKnown& best = group.first().best;
-  Json out{{"experiment", parameters.experiment},
-           {"dataset", parameters.dataset},
-           {"lambda", parameters.lambda},
-           {"mu", parameters.mu},
-           {"reference_objective", best.objective},
-           {"reference_relative_kkt", best.relative_kkt},
-           {"reference_relative_gap", best.relative_gap},
-           {"reference_accuracy", group.accuracy},
-           {"solver", row.label},
-           {"machine", row.machine()},
-           {"status", status_text(row)},
-           {"repetitions", row.runs.size()},
-           {"failed", row.failed.size()},
-           {"failures", failure_text(row)},
-           {"not_comparable", row.not_comparable()},
-           {fmt::format("ratio_to_fastest_at_{}", options.ratio_target), row.ratio}};
-  const bool all = options.columns.empty() || options.columns.front() == kAllColumns;
-  for (std::size_t i = 0; i < summary.figures.size(); ++i) {
-    const Figure& one = summary.figures[i];
-    if (!all && std::ranges::find(options.columns, one.name) == options.columns.end()) continue;
-    out[one.name] = spread_json(row.figures[i].to);
-    if (!std::isnan(one.target)) out[one.name + "_from"] = spread_json(row.figures[i].from);
-  }
-  return out;
-}
+};
 
 }  // namespace
 
@@ -443,22 +465,9 @@ Summary summarize(const std::vector<Run>& runs, const TableOptions& options) {
 TableSet summary_tables(const Summary& summary, const TableOptions& options, const std::string& name) {
   TableSet out{name, options.title, {}, {}};
   for (const TableGroup& group : summary.groups) {
-    const std::vector<Column> columns = shown_columns(summary, group, options);
-    TextTable& table = out.tables.emplace_back();
-    table.caption = caption(group);
-    table.notes = {group.first().result.description};
-    table.footnotes = footnotes(summary, group, options,
-                                std::ranges::find(columns, "ratio", &Column::name) != columns.end());
-    for (const Column& column : columns) {
-      table.head.push_back(column.head);
-      const bool words = column.name == "solver" || column.name == "status" || column.name == "n";
-      if (words && table.text_columns + 1 == table.head.size()) ++table.text_columns;
-    }
-    for (const TableRow& row : group.rows) {
-      std::vector<std::string>& cells = table.rows.emplace_back();
-      for (const Column& column : columns) cells.push_back(column.cell(row));
-      out.records.push_back(record_of(summary, group, row, options));
-    }
+    const GroupTable shown{summary.figures, group, options};
+    out.tables.push_back(shown.table());
+    for (const TableRow& row : group.rows) out.records.push_back(shown.record(row));
   }
   return out;
 }

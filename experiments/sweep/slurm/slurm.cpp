@@ -13,7 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/options.h"
 #include "experiments/base/process.h"
-#include "experiments/config/slurm_time.h"
+#include "experiments/config/config.h"
 
 namespace proxbench {
 namespace {

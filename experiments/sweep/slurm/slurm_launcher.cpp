@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 #include "core/kernels/instruction_set.h"
 #include "experiments/base/files.h"
-#include "experiments/config/slurm_time.h"
+#include "experiments/config/config.h"
 #include "experiments/results/results.h"
 #include "experiments/run/plugins.h"
 #include "experiments/run/trainer.h"

@@ -4,7 +4,7 @@
 #include <xxhash.h>
 
 #include "core/base/error.h"
-#include "experiments/config/slurm_time.h"
+#include "experiments/config/config.h"
 #include "experiments/sweep/provenance.h"
 
 namespace proxbench {
