@@ -91,7 +91,7 @@ struct Needs {
 };
 
 /// How a solver finds f*: the options that replace its defaults, and whether it is `tightened`. A tightened
-/// solver stops by tol first and then goes on to the gap (experiments/run/tighten.h). Otherwise it aims at
+/// solver stops by tol first and then goes on to the gap (experiments/run/trainer.h). Otherwise it aims at
 /// the gap directly.
 struct AsReference {
   std::map<std::string, std::string> options = {};
@@ -129,10 +129,9 @@ struct SolverInfo {
 
 /// The reason why the solver cannot run with this penalty and this loss, for any oracle: "solver 'x' needs
 /// ...". Empty if it can.
-std::string unmet_needs(const SolverInfo& solver, const Penalty& penalty,
-                        Loss::Kind loss);
+std::string unmet_needs(const SolverInfo& solver, const Penalty& penalty, Loss::Kind loss);
 /// Also checks the capabilities of this oracle.
-std::string unmet_needs(const SolverInfo& solver, const Penalty& penalty,
-                        Loss::Kind loss, const OracleInfo& oracle);
+std::string unmet_needs(const SolverInfo& solver, const Penalty& penalty, Loss::Kind loss,
+                        const OracleInfo& oracle);
 
 }  // namespace proxbench

@@ -37,6 +37,19 @@ std::string in_quotes(std::string_view text) {
   return fmt::format("'{}'", printable(text));
 }
 
+std::string joined(const std::vector<std::string>& names) {
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+void to_lowercase(std::string& text) {
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+}
+
 std::string replaced(std::string_view text, const std::map<char, const char*>& by) {
   std::string out;
   for (const char c : text)

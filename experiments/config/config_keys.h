@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/options.h"
+#include "experiments/base/text.h"
 #include "experiments/config/config.h"
 #include "experiments/config/path_grid.h"
 
@@ -64,9 +65,6 @@ auto key_named(std::string_view name) {
   return std::ranges::find(keys_of<Section>(), name, [](const auto& key) { return key.spec.name; });
 }
 
-/// Joins the names with ", ".
-std::string joined(const std::vector<std::string>& names);
-bool contains(const std::vector<std::string>& names, std::string_view name);
 /// Sets the option, which the options must have; the name of a file is replaced by the file that is found.
 /// Throws ValueError if the text is no value of it, and what `find` throws.
 void set_option(Options& options, const OptionSpec& spec, const std::string& text, const FindFile& find);

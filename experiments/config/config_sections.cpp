@@ -8,14 +8,6 @@
 
 namespace proxbench {
 
-bool contains(const std::vector<std::string>& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
-std::string joined(const std::vector<std::string>& names) {
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
 void set_option(Options& options, const OptionSpec& spec, const std::string& text, const FindFile& find) {
   try {
     options.set(spec.name, text);
