@@ -9,7 +9,6 @@
 #include "experiments/results/results.h"
 #include "experiments/run/launch.h"
 #include "experiments/run/tagger.h"
-#include "experiments/run/tighten.h"
 #include "experiments/run/trainer.h"
 #include "solvers/best_solver.h"
 

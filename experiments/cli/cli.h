@@ -19,7 +19,7 @@
 #include "experiments/config/config_keys.h"
 #include "experiments/config/data_format.h"
 #include "experiments/results/results.h"
-#include "experiments/run/hooks.h"
+#include "experiments/run/job.h"
 
 namespace proxbench {
 
