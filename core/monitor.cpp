@@ -56,6 +56,10 @@ double wall_seconds() {
   return read_clock(CLOCK_MONOTONIC);
 }
 
+double process_cpu_seconds() {
+  return read_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+
 TestSet::TestSet(const Dataset& data, const Oracle& oracle, const Parallel& parallel,
                  std::vector<const MetricInfo*> metrics, Decoding decoding)
     : data_(data), oracle_(oracle), parallel_(parallel), metrics_(std::move(metrics)), decoding_(decoding) {}
@@ -128,13 +132,13 @@ Monitor::Monitor(Objective& evaluator, const Objective& solver_objective, const 
 void Monitor::pause() {
   off_mark_ = options_.clock();
   seconds_ += off_mark_ - wall_mark_;
-  cpu_seconds_ += read_clock(CLOCK_PROCESS_CPUTIME_ID) - cpu_mark_;
+  cpu_seconds_ += process_cpu_seconds() - cpu_mark_;
   running_ = false;
 }
 
 void Monitor::resume() {
   running_ = true;
-  cpu_mark_ = read_clock(CLOCK_PROCESS_CPUTIME_ID);
+  cpu_mark_ = process_cpu_seconds();
   leave();
   wall_mark_ = off_mark_;
 }

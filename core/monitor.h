@@ -37,6 +37,8 @@ namespace proxbench {
 
 /// Seconds of wall time since some fixed moment, for everything that is not on the timed clock.
 double wall_seconds();
+/// Returns the CPU seconds of this process.
+double process_cpu_seconds();
 
 struct Sample;
 

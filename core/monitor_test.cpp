@@ -664,7 +664,9 @@ TEST(GapTarget, ByCountASampleThatTheClockChoseDoesNotEndTheRun) {
     time.now += 100.0;
     EXPECT_EQ(monitor.step(12, good, 2), by_count);
     EXPECT_EQ(monitor.trace().back().iteration, 12) << "the clock demands a sample";
-    if (by_count) EXPECT_FALSE(monitor.step(13, good, 2)) << "where counts demand a bound";
+    if (by_count) {
+      EXPECT_FALSE(monitor.step(13, good, 2)) << "where counts demand a bound";
+    }
     EXPECT_EQ(monitor.stop_status(), Status::kGapReached);
   }
 }

@@ -93,7 +93,7 @@ struct Needs {
 };
 
 /// How a solver finds f*: the options that replace its defaults, and whether it is `tightened`. A tightened
-/// solver stops by tol first and then goes on to the gap (experiments/run/tighten.h). Otherwise it aims at
+/// solver stops by tol first and then goes on to the gap (experiments/run/trainer.h). Otherwise it aims at
 /// the gap directly.
 struct AsReference {
   std::map<std::string, std::string> options = {};

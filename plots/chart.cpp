@@ -1,13 +1,12 @@
 #include "plots/chart.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
+#include <utility>
 
 #include "experiments/base/text.h"
-#include "plots/facts.h"
 
 namespace proxbench {
 namespace {
@@ -133,6 +132,29 @@ std::string tsv_field(const std::string& text) {
 
 std::string tsv_field(double x) {
   return std::isfinite(x) ? fmt::format("{}", x) : "";
+}
+
+std::string with_commas(std::int64_t n) {
+  std::string out = std::to_string(n);
+  for (std::ptrdiff_t i = std::ssize(out) - 3; i > 0; i -= 3) out.insert(static_cast<std::size_t>(i), ",");
+  return out;
+}
+
+bool says_synthetic(const std::string& description) {
+  return strcasestr(description.c_str(), "synthetic") != nullptr;
+}
+
+std::string data_warnings(const std::string& description, bool comparable) {
+  return std::string(says_synthetic(description) ? "SYNTHETIC DATA: " : "") +
+         (comparable ? "" : "NOT COMPARABLE: ");
+}
+
+std::string penalty_symbols(const RunParameters& run) {
+  std::string text = penalty_text(run);
+  for (const auto& [name, symbol] : {std::pair<std::string, const char*>{"lambda", "λ"}, {"mu", "μ"}})
+    if (const std::size_t at = text.find(name); at != std::string::npos)
+      text.replace(at, name.size(), symbol);
+  return text;
 }
 
 }  // namespace proxbench

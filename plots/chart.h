@@ -1,16 +1,19 @@
 #pragma once
 /// A figure as data: panels with axes, ticks, curves, bands and captions. Painters only draw it: gnuplot
-/// (plots/gnuplot.h) draws the files of a figure, and web/report.js draws the page.
+/// (plots/gnuplot.cpp) draws the files of a figure, and web/report.js draws the page.
 
 #include <fmt/format.h>
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "experiments/base/numbers.h"
+#include "experiments/results/results.h"
 
 namespace proxbench {
 
@@ -140,5 +143,27 @@ template <class... Fields>
 std::string tsv_line(const Fields&... fields) {
   return fmt::format("{}\n", fmt::join(std::array{tsv_field(fields)...}, "\t"));
 }
+
+/// Returns the commands that draw the chart into NAME.svg, .pdf and .png from NAME.tsv.
+std::string gnuplot_script(const Chart& chart);
+
+/// Writes NAME.gp and NAME.tsv of each chart into the folder, and runs gnuplot to make NAME.svg, .pdf and
+/// .png. The folder is made if it is missing. Images appear under their names only once they are complete.
+/// Returns the .png files. Throws Error (kRun) if gnuplot is missing or fails; script and data are kept then.
+std::vector<std::filesystem::path> draw_all(const std::vector<Chart>& charts,
+                                            const std::filesystem::path& folder);
+
+/// Formats 215358 as "215,358".
+std::string with_commas(std::int64_t n);
+
+/// Whether a description of data says that they are synthetic.
+bool says_synthetic(const std::string& description);
+
+/// Returns the start of a title, by a description of the data: "SYNTHETIC DATA: ", "NOT COMPARABLE: ", both
+/// or neither.
+std::string data_warnings(const std::string& description, bool comparable = true);
+
+/// Returns penalty_text() in symbols, e.g. "λ = 1, μ = 0.1" or "hinge, μ = 1".
+std::string penalty_symbols(const RunParameters& run);
 
 }  // namespace proxbench

@@ -1,7 +1,5 @@
 #include "plots/curve_panel.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>

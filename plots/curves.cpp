@@ -1,25 +1,16 @@
-#include "plots/curves.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdint>
 #include <iterator>
-#include <optional>
 #include <set>
 
 #include "core/base/error.h"
 #include "experiments/results/tables/summary_table.h"
 #include "plots/curve_panel.h"
-#include "plots/facts.h"
-#include "plots/gnuplot.h"
+#include "plots/figures.h"
 
 namespace proxbench {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr double kLineWidth = 2.0, kFailedLineWidth = 1.0;
 /// The number of symbols on a curve.
@@ -235,8 +226,7 @@ Chart make_chart(const CurvePanel& panel, const Ranges& ranges, const Styles& st
               .bound = ranges.bound};
   add_curves(drawn, panel, styles);
   return {.name = figure_name(first, panel.quantity, panel.abscissa.suffix()),
-          .title = data_warnings(says_synthetic(subtitle_of(panel)),
-                                 comparable || panel.abscissa.name != "seconds") +
+          .title = data_warnings(subtitle_of(panel), comparable || panel.abscissa.name != "seconds") +
                    panel.quantity.title,
           .about = fmt::format(": {}, {}", first.parameters.dataset, penalty_symbols(first.parameters)),
           .subtitle = subtitle_of(panel),
@@ -269,8 +259,8 @@ void check(const std::vector<Run>& runs, const PlotConfig& plot, bool allow_not_
 
 }  // namespace
 
-std::vector<fs::path> make_curves(const std::vector<Run>& runs, const fs::path& figures,
-                                  const PlotConfig& plot, bool allow_not_comparable) {
+std::vector<Chart> curve_charts(const std::vector<Run>& runs, const PlotConfig& plot,
+                                bool allow_not_comparable) {
   check(runs, plot, allow_not_comparable);
   const std::vector<Abscissa> axes = chosen_abscissas(plot);
   const std::vector<Quantity> drawn_quantities = chosen(quantities(), plot.quantities, "quantities");
@@ -286,7 +276,7 @@ std::vector<fs::path> make_curves(const std::vector<Run>& runs, const fs::path& 
         const Ranges ranges = ranges_drawn(panel);
         if (!ranges.x.empty()) charts.push_back(make_chart(panel, ranges, styles));
       }
-  return draw_all(charts, figures);
+  return charts;
 }
 
 }  // namespace proxbench

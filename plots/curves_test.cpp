@@ -1,5 +1,3 @@
-#include "plots/curves.h"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,6 +15,7 @@
 #include "experiments/base/numbers.h"
 #include "experiments/base/test_folder.h"
 #include "plots/curve_panel.h"
+#include "plots/figures.h"
 
 namespace proxbench {
 namespace {
@@ -29,6 +28,11 @@ constexpr double kReference = 76214.125;
 
 bool have_gnuplot() {
   return std::system("gnuplot --version >/dev/null 2>&1") == 0;
+}
+
+std::vector<fs::path> make_curves(const std::vector<proxbench::Run>& runs, const fs::path& folder,
+                                  const PlotConfig& plot = {}, bool allow_not_comparable = false) {
+  return draw_all(curve_charts(runs, plot, allow_not_comparable), folder);
 }
 
 #define SKIP_WITHOUT_GNUPLOT() \

@@ -1,6 +1,8 @@
 /// Reads figures as readers do: the ends of a curve, read off by the labels of the axes, must agree with the
 /// data.
 
+#include "plots/figures.h"
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,12 +14,6 @@
 #include <utility>
 
 #include "experiments/base/test_folder.h"
-#include "plots/curves.h"
-#include "plots/gnuplot.h"
-#include "plots/paths.h"
-#include "plots/profiles.h"
-#include "plots/scaling_plot.h"
-#include "plots/theory.h"
 
 namespace proxbench {
 namespace {
@@ -243,13 +239,14 @@ void draw_curves(const fs::path& folder, double span) {
   proxbench::Run run = run_of("prox-newton", {{0.037, 900000}, {0.5, 9000}, {40.0, lowest}});
   for (Sample& sample : run.trace) sample.test_accuracy = 0.5 + 0.2 / span + 0.001 * sample.seconds;
   for (const bool log : {true, false})
-    make_curves({run}, folder, {.quantities = {"objective", "nnz", "gap", "accuracy"}, .log_seconds = log});
+    draw_all(curve_charts({run}, {.quantities = {"objective", "nnz", "gap", "accuracy"}, .log_seconds = log}),
+             folder);
 }
 
 void draw_profiles(const fs::path& folder, double span) {
   proxbench::Run fast = run_of("fast", {{17.0, 10}}), slow = run_of("slow", {{17.0 * span, 10}});
   for (proxbench::Run* run : {&fast, &slow}) run->best.relative_kkt = 1e-9;
-  make_profiles({fast, slow}, folder, {.kinds = {"profile", "ecdf"}}, {1e-3});
+  draw_all(profile_charts({fast, slow}, {.kinds = {"profile", "ecdf"}}, {1e-3}), folder);
 }
 
 void draw_paths(const fs::path& folder, double span) {
@@ -275,7 +272,7 @@ void draw_scale(const fs::path& folder, double span) {
     const double seconds = threads == 1 ? 8.0 : 24.0 / span;  // slower with more threads if span < 3
     run.result.phases = {{"scores", 1, seconds, seconds, 1e9, 1e9}};
   }
-  draw_scaling(scaling_problems(runs), folder);
+  draw_all(scaling_charts(scaling_problems(runs)), folder);
 }
 
 void draw_theory(const fs::path& folder, double span) {

@@ -1,5 +1,3 @@
-#include "plots/gnuplot.h"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -16,6 +14,7 @@
 #include "experiments/base/process.h"
 #include "experiments/base/text.h"
 #include "experiments/results/results.h"
+#include "plots/chart.h"
 
 namespace proxbench {
 namespace {
@@ -253,22 +252,20 @@ std::string gnuplot_script(const Chart& chart) {
   return out + "set output\n";
 }
 
-fs::path draw(const Chart& chart, const fs::path& folder) {
-  const ScratchFolder scratch(folder / fmt::format(".drawing-{}", getpid()));
-  const std::string script = gnuplot_script(chart);
-  for (const auto& [extension, text] : {std::pair{".gp", &script}, std::pair{".tsv", &chart.data}}) {
-    write_file_atomically(scratch.path / (chart.name + extension), *text);
-    write_file_atomically(folder / (chart.name + extension), *text);
-  }
-  run_gnuplot(scratch.path, chart.name + ".gp");
-  for (const char* extension : {".svg", ".pdf", ".png"})
-    rename_into(scratch.path / (chart.name + extension), folder);
-  return folder / (chart.name + ".png");
-}
-
 std::vector<fs::path> draw_all(const std::vector<Chart>& charts, const fs::path& folder) {
   std::vector<fs::path> drawn;
-  for (const Chart& chart : charts) drawn.push_back(draw(chart, folder));
+  for (const Chart& chart : charts) {
+    const ScratchFolder scratch(folder / fmt::format(".drawing-{}", getpid()));
+    const std::string script = gnuplot_script(chart);
+    for (const auto& [extension, text] : {std::pair{".gp", &script}, std::pair{".tsv", &chart.data}}) {
+      write_file_atomically(scratch.path / (chart.name + extension), *text);
+      write_file_atomically(folder / (chart.name + extension), *text);
+    }
+    run_gnuplot(scratch.path, chart.name + ".gp");
+    for (const char* extension : {".svg", ".pdf", ".png"})
+      rename_into(scratch.path / (chart.name + extension), folder);
+    drawn.push_back(folder / (chart.name + ".png"));
+  }
   return drawn;
 }
 

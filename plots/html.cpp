@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cctype>
-#include <string_view>
 
 #include "experiments/base/files.h"
 #include "experiments/base/text.h"

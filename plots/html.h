@@ -4,11 +4,17 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiments/base/table_text.h"
 
 namespace proxbench {
+
+/// Return plots/web/report.js, report.css and dygraphs-licence.txt, which are part of the program.
+std::string_view report_script();
+std::string_view report_style();
+std::string_view chart_library_licence();
 
 /// Encodes the bytes for use in an address.
 std::string percent_encoded(const std::string& bytes);

@@ -10,8 +10,6 @@
 #include <iterator>
 
 #include "experiments/base/numbers.h"
-#include "plots/curve_panel.h"
-#include "plots/facts.h"
 
 namespace proxbench {
 namespace {
@@ -115,7 +113,7 @@ json group_json(const Runs& group, const std::vector<std::string>& labels, const
                     problem = first.parameters.dataset + ", " + penalty;
   return {{"name", several_data_sets ? problem : penalty},
           {"problem", problem},
-          {"warning", data_warnings(says_synthetic(first.result.description))},
+          {"warning", data_warnings(first.result.description)},
           {"notes", distinct(group, [](const Run& run) { return run.result.description; })},
           {"panels", panels}};
 }

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <vector>
 
 #include "experiments/config/config.h"
@@ -31,7 +30,7 @@ std::vector<BandPoint> thinned(const std::vector<BandPoint>& points, bool log_va
 ///     axes         name -> label for each x
 ///     quantities   names of the quantities that some run measured
 ///     repetitions, uncomparable, failed   whether there are several repetitions, or such runs
-///     curves       [{name, colour, dash}], styles as in make_curves()
+///     curves       [{name, colour, dash}], styles as in curve_charts()
 ///     groups       [{name (in the list of groups), problem, warning, notes, panels}]
 ///     panels       name of a quantity -> {title, axis, log, count (the values are whole numbers), notes,
 ///                  bound (of f*; null: does not count), floor (values at or below are not shown; null:

@@ -1,6 +1,3 @@
-#include "plots/paths.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +5,7 @@
 #include <map>
 #include <string_view>
 
-#include "plots/facts.h"
+#include "plots/figures.h"
 
 namespace proxbench {
 namespace {
@@ -109,14 +106,13 @@ Chart make_chart(const Family& family, const PathQuantity& quantity, const std::
   const Run& first = *lines.front().path;
   const bool comparable =
       std::ranges::all_of(lines, [](const Line& line) { return line.path->timing.comparable; });
-  return {
-      .name = file_name_part(family.name() + quantity.name),
-      .title = data_warnings(says_synthetic(first.result.description), comparable || !quantity.of_time()) +
-               fmt::format("{}: {}", first.parameters.dataset, family.text()),
-      .subtitle = first.result.description,
-      .caption = caption_of(family, lines),
-      .panels = {make_panel(family, quantity, lines, titles)},
-      .data = data_text(family, quantity, lines)};
+  return {.name = file_name_part(family.name() + quantity.name),
+          .title = data_warnings(first.result.description, comparable || !quantity.of_time()) +
+                   fmt::format("{}: {}", first.parameters.dataset, family.text()),
+          .subtitle = first.result.description,
+          .caption = caption_of(family, lines),
+          .panels = {make_panel(family, quantity, lines, titles)},
+          .data = data_text(family, quantity, lines)};
 }
 
 }  // namespace

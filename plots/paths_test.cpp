@@ -1,10 +1,8 @@
-#include "plots/paths.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "experiments/base/test_folder.h"
-#include "plots/gnuplot.h"
+#include "plots/figures.h"
 
 namespace proxbench {
 namespace {

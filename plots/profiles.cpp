@@ -1,21 +1,14 @@
-#include "plots/profiles.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "core/base/error.h"
-#include "experiments/base/numbers.h"
 #include "experiments/results/statistics.h"
 #include "experiments/results/tables/problem_set.h"
-#include "plots/facts.h"
-#include "plots/gnuplot.h"
+#include "plots/figures.h"
 
 namespace proxbench {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// The largest number of problems or runs that are named under a plot.
 constexpr std::size_t kMostNames = 4;
@@ -175,7 +168,7 @@ std::vector<Curve> curves_of(const ProblemSet& set, const std::vector<std::strin
 std::string title_of(const Distribution& of, const ProblemSet& set) {
   const auto synthetic = static_cast<std::size_t>(std::ranges::count_if(set.descriptions, says_synthetic));
   return (0 < synthetic && synthetic < set.descriptions.size() ? "PARTLY " : "") +
-         data_warnings(synthetic > 0, set.comparable) + of.title;
+         data_warnings(synthetic > 0 ? "synthetic" : "", set.comparable) + of.title;
 }
 
 Chart make_chart(const Distribution& of, const ProblemSet& set, double accuracy,
@@ -215,9 +208,8 @@ void require_problems(const ProblemSet& set) {
 
 }  // namespace
 
-std::vector<fs::path> make_profiles(const std::vector<Run>& runs, const fs::path& figures,
-                                    const PlotConfig& plot, const std::vector<double>& targets,
-                                    bool allow_not_comparable) {
+std::vector<Chart> profile_charts(const std::vector<Run>& runs, const PlotConfig& plot,
+                                  const std::vector<double>& targets, bool allow_not_comparable) {
   check(runs, plot.x, allow_not_comparable);
   const std::vector<std::string> labels = distinct(runs, shown_label);
   const double accuracy = reference_accuracy(runs);
@@ -231,7 +223,7 @@ std::vector<fs::path> make_profiles(const std::vector<Run>& runs, const fs::path
           charts.push_back(make_chart(performance_profile(set, target), set, accuracy, labels));
       }
     }
-  return draw_all(charts, figures);
+  return charts;
 }
 
 }  // namespace proxbench

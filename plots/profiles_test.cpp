@@ -1,5 +1,3 @@
-#include "plots/profiles.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "experiments/base/test_folder.h"
+#include "plots/figures.h"
 
 namespace proxbench {
 namespace {
@@ -15,6 +14,13 @@ namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+
+std::vector<fs::path> make_profiles(const std::vector<proxbench::Run>& runs, const fs::path& folder,
+                                    const PlotConfig& plot,
+                                    const std::vector<double>& targets = default_targets(),
+                                    bool allow_not_comparable = false) {
+  return draw_all(profile_charts(runs, plot, targets, allow_not_comparable), folder);
+}
 
 #define SKIP_WITHOUT_GNUPLOT()                          \
   if (std::system("gnuplot --version >/dev/null 2>&1")) \

@@ -1,6 +1,4 @@
-#include "plots/quantities.h"
-
-#include "experiments/base/numbers.h"
+#include "plots/curve_panel.h"
 
 namespace proxbench {
 namespace {

@@ -4,22 +4,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <cstdlib>
 #include <set>
 #include <tuple>
 #include <utility>
 
 #include "core/base/error.h"
-#include "experiments/base/table_text.h"
+#include "experiments/base/files.h"
 #include "experiments/results/field_csv.h"
 #include "experiments/results/tables/path_table.h"
 #include "experiments/results/tables/result_tables.h"
-#include "plots/chart_library.h"
-#include "plots/facts.h"
+#include "plots/figures.h"
 #include "plots/html.h"
 #include "plots/page_charts.h"
-#include "plots/paths.h"
-#include "plots/theory.h"
 
 namespace proxbench {
 namespace {
@@ -328,6 +325,23 @@ Section make_section(const fs::path& results, const fs::path& folder,
 }
 
 // ---- the page
+
+/// The charting library dygraphs, which is installed on the machine (Debian package libjs-dygraphs).
+struct ChartLibrary {
+  std::string script, style;
+};
+
+/// Reads dygraph.min.js and dygraph.min.css from the folder $PROXBENCH_DYGRAPHS or, if that is not set, from
+/// Debian's location. If one cannot be read, throws Error (kInput) that names file, package and variable.
+ChartLibrary load_chart_library() {
+  constexpr const char* kDebianFolder = "/usr/share/javascript/dygraphs";
+  constexpr const char* kExpected =
+      "the charting library dygraphs (Debian package libjs-dygraphs; scripts/install-deps), or its folder in "
+      "PROXBENCH_DYGRAPHS";
+  const char* folder = std::getenv("PROXBENCH_DYGRAPHS");
+  const std::filesystem::path from = folder != nullptr && *folder != '\0' ? folder : kDebianFolder;
+  return {read_file(from / "dygraph.min.js", kExpected), read_file(from / "dygraph.min.css", kExpected)};
+}
 
 std::string section_html(const Section& section) {
   const std::string warning = section.synthetic ? std::string(kSynthetic) + ": " : "";

@@ -32,7 +32,7 @@ struct ReportOptions {
 /// machines are kept apart and never combined.
 ///
 /// Throws Error (kUsage) if there is nothing to show, or if two experiments have the same name. Throws Error
-/// (kRun) if results cannot be read, if the charting library is missing (load_chart_library()), or if the
+/// (kRun) if results cannot be read, if the charting library is missing, or if the
 /// file cannot be written. The page's folder is made if it is missing.
 void write_report(const std::vector<std::filesystem::path>& results, const std::filesystem::path& page,
                   const ReportOptions& options = {});

@@ -1,15 +1,9 @@
-#include "plots/scaling_plot.h"
-
-#include <fmt/format.h>
 
 #include "core/base/profile.h"
-#include "plots/facts.h"
-#include "plots/gnuplot.h"
+#include "plots/figures.h"
 
 namespace proxbench {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// Phases below this share of the time at 1 thread have no line.
 constexpr double kLeastShare = 0.01;
@@ -171,21 +165,21 @@ std::string caption_text(const ScalingProblem& problem) {
 
 }  // namespace
 
-std::vector<fs::path> draw_scaling(const std::vector<ScalingProblem>& problems, const fs::path& folder) {
+std::vector<Chart> scaling_charts(const std::vector<ScalingProblem>& problems) {
   std::vector<Chart> charts;
   for (const ScalingProblem& problem : problems) {
     const Shown shown = shown_of(problem);
     const RunParameters& run = problem.first().parameters;
     const std::string& description = problem.first().result.description;
     charts.push_back({.name = problems.size() == 1 ? "scale" : file_name_part("scale-" + problem.name()),
-                      .title = data_warnings(says_synthetic(description)) +
+                      .title = data_warnings(description) +
                                fmt::format("{}, λ = {}, {}", run.dataset, run.lambda, run.label),
                       .subtitle = description,
                       .caption = caption_text(problem),
                       .panels = {speedup_panel(shown), efficiency_panel(shown), bars_panel(shown)},
                       .data = data_text(shown)});
   }
-  return draw_all(charts, folder);
+  return charts;
 }
 
 }  // namespace proxbench

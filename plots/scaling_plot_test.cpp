@@ -1,9 +1,8 @@
-#include "plots/scaling_plot.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "experiments/base/test_folder.h"
+#include "plots/figures.h"
 
 namespace proxbench {
 namespace {
@@ -37,7 +36,8 @@ std::vector<proxbench::Run> made_up(const std::vector<int>& threads, std::size_t
 TEST(ScalingPlot, DrawsLinesAndBarsOfBothBackEnds) {
   const TestFolder folder;
   const std::vector<proxbench::Run> runs = made_up({1, 2, 4}, 1);
-  EXPECT_THAT(draw_scaling(scaling_problems(runs), folder.path()), ElementsAre(folder / "scale.png"));
+  EXPECT_THAT(draw_all(scaling_charts(scaling_problems(runs)), folder.path()),
+              ElementsAre(folder / "scale.png"));
   for (const char* name : {"scale.svg", "scale.pdf", "scale.gp"})
     EXPECT_GT(fs::file_size(folder / name), 100u);
   const std::string data = read_text(folder / "scale.tsv"), script = read_text(folder / "scale.gp");
@@ -53,7 +53,7 @@ TEST(ScalingPlot, HasAFigureForEachProblemAndOneThreadIsEnough) {
   const TestFolder folder;
   const std::vector<proxbench::Run> runs = made_up({1}, 2);
   EXPECT_THAT(
-      draw_scaling(scaling_problems(runs), folder.path()),
+      draw_all(scaling_charts(scaling_problems(runs)), folder.path()),
       ElementsAre(folder / "scale-d0-lambda1-prox_newton.png", folder / "scale-d1-lambda1-prox_newton.png"));
 }
 

@@ -1,6 +1,3 @@
-#include "plots/theory.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +5,7 @@
 
 #include "core/base/error.h"
 #include "experiments/base/files.h"
-#include "plots/facts.h"
+#include "plots/figures.h"
 
 namespace proxbench {
 namespace {
@@ -154,7 +151,7 @@ std::vector<Chart> theory_charts(const json& theory) {
   for (const json& problem : theory.at("problems")) {
     const std::string description = problem.at("description").get<std::string>();
     charts.push_back({.name = name_of(problem),
-                      .title = data_warnings(says_synthetic(description)) + text_of_problem(problem),
+                      .title = data_warnings(description) + text_of_problem(problem),
                       .subtitle = description,
                       .panels = panels_of(problem),
                       .data = data_text(problem)});

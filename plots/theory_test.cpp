@@ -1,5 +1,3 @@
-#include "plots/theory.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +5,7 @@
 
 #include "core/base/error.h"
 #include "experiments/base/test_folder.h"
-#include "plots/gnuplot.h"
+#include "plots/figures.h"
 
 namespace proxbench {
 namespace {

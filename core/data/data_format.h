@@ -53,7 +53,7 @@ struct DataFormatInfo {
   OptionTable options = {};
   /// Reads the files. Training and test set have the same vocabulary (or equal ones), and X has a column for
   /// each of its features.
-  std::function<DataPair(const DataFiles&, const Options&)> read;
+  std::function<DataPair(const DataFiles&, const Options&)> read = nullptr;
   /// Does the same if each of several processes reads a part of the training files and gets its share of the
   /// training set (core/data/sharing.h). Test sets are whole on all of them. Null: each process reads
   /// everything and keeps its share.

@@ -37,6 +37,11 @@ std::string in_quotes(std::string_view text) {
   return fmt::format("'{}'", printable(text));
 }
 
+void to_lowercase(std::string& text) {
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+}
+
 std::string replaced(std::string_view text, const std::map<char, const char*>& by) {
   std::string out;
   for (const char c : text)

@@ -32,6 +32,9 @@ std::string unknown_name(const std::string& name, const std::vector<std::string>
 void require_known(const std::string& what, const std::string& name, const std::vector<std::string>& known,
                    const std::string& expected = "one of");
 
+/// Changes A to Z to lower case. All other bytes stay, including letters beyond ASCII in UTF-8.
+void to_lowercase(std::string& text);
+
 /// Replaces some characters of the text by other texts.
 std::string replaced(std::string_view text, const std::map<char, const char*>& by);
 

@@ -10,8 +10,6 @@
 #include "experiments/config/data_format.h"
 #include "experiments/data/readers.h"
 #include "experiments/results/results.h"
-#include "experiments/run/job.h"
-#include "experiments/run/read_data.h"
 #include "experiments/run/trainer.h"
 
 namespace proxbench {
@@ -33,12 +31,6 @@ inline int run_job_files(int argc, char** argv, const char* program,
     fmt::print(stderr, "{}\n", error.what());
     return 1;
   }
-}
-
-inline LoadedData data_of(const RunParameters& job) {
-  const DataFormatInfo& format = data_format_registry().find(job.format);
-  return LoadedData(read_data(format, job.files, options_from(format.options, job.data_options), job.oracle),
-                    Parallel(job.threads, parse_backend(job.backend)));
 }
 
 }  // namespace proxbench

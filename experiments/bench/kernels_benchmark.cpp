@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 
+#include "core/base/profile.h"
 #include "core/data/reduction.h"
 #include "core/kernels/kernel_sets.h"
 #include "core/monitor.h"
@@ -38,8 +39,8 @@ double seconds_since(Clock::time_point begin) {
 }
 
 /// Returns the best rate per second of five calls of `work`, which returns the amount of work done.
-template <class Work>
-double best_rate(const Work& work) {
+template <class Body>
+double best_rate(const Body& work) {
   double best = 0.0;
   for (int repeat = 0; repeat < 5; ++repeat) {
     const auto begin = Clock::now();
@@ -149,44 +150,6 @@ std::unique_ptr<Point> lshtc(const benchmark::State& state, std::size_t) {
   return std::make_unique<Point>(task, static_cast<int>(state.range(0)), w);
 }
 
-double positions(const Point& p) {
-  return static_cast<double>(p.objective.structure().positions());
-}
-double nonzeros(const Point& p) {
-  return static_cast<double>(p.objective.x().nonzeros());
-}
-/// Returns the number of entries of X in the features of weights, which scores and partial gradients must
-/// read.
-double entries(const Point& p) {
-  double n = 0.0;
-  for (const Coord c : p.w.index)
-    n += static_cast<double>(p.objective.x().column_size(static_cast<Index>(c / p.objective.outputs())));
-  return n;
-}
-/// One multiply-add for each entry.
-double flops_of_entries(const Point& p) {
-  return 2.0 * entries(p);
-}
-/// Index (2 bytes), residual (8), and the value (8) unless it is 1.
-double bytes_gathered(const Point& p) {
-  return (p.objective.x().binary() ? 10.0 : 18.0) * entries(p);
-}
-/// Index (2 bytes), score read and written (16), and the value (8) unless it is 1.
-double bytes_scattered(const Point& p) {
-  return (p.objective.x().binary() ? 18.0 : 26.0) * entries(p);
-}
-/// K multiply-adds for each nonzero of X.
-double flops_of_rows(const Point& p) {
-  return 2.0 * nonzeros(p) * p.objective.outputs();
-}
-/// K^2 multiply-adds per position.
-double flops_of_pairs(const Point& p) {
-  return 2.0 * positions(p) * p.objective.outputs() * p.objective.outputs();
-}
-double none(const Point&) {
-  return 0.0;
-}
-
 /// Computes the Hessian on the coordinates of w.
 void hessian(Point& p) {
   const std::size_t n = p.w.nnz();
@@ -198,55 +161,46 @@ struct Benchmark {
   const char* name;
   std::unique_ptr<Point> (*point)(const benchmark::State& state, std::size_t weights);
   Kernel kernel;
-  double (*flops)(const Point&);
-  double (*bytes)(const Point&);
   std::vector<std::int64_t> sizes = {};  ///< numbers of weights; empty: 1500, which the name then omits
 };
 
+/// A full gradient loads each number of R for one addition. If a core loads one register per cycle,
+/// padded(K)/8 loads allow 0.81 of the peak at K = 26, and less from the second level. The selection loads
+/// half as many registers from half as many bytes, because it sorts out most coordinates in single precision.
+/// The Hessian spends most time adding covariances to its entries in memory. On the tree, features are
+/// visited one at a time, and then take K steps that are not counted.
 const Benchmark kBenchmarks[] = {
-    // Per position: K^2 multiply-adds forward, K^2 backward, K^2 for the pair sums, and K exponentials (not
-    // counted).
-    {"forward_backward", ocr, infer, [](const Point& p) { return 3.0 * flops_of_pairs(p); },
-     [](const Point& p) { return 16.0 * positions(p) * p.objective.outputs(); }},
-    // Only the forward pass.
-    {"forward_only", ocr, infer_value, flops_of_pairs,
-     [](const Point& p) { return 8.0 * positions(p) * p.objective.outputs(); }},
-    // X^T R. X is all ones here, so a multiply-add does the work of one addition. Bytes: the index of each
-    // nonzero comes from memory, its row of R (8K bytes) from the second-level cache. Each number is loaded
-    // for one addition. If a core loads one register per cycle, padded(K)/8 loads allow 0.81 of the peak at K
-    // = 26, and less from the second level.
-    {"full_gradient", ocr, full_gradient, flops_of_rows,
-     [](const Point& p) { return nonzeros(p) * (2.0 + 8.0 * p.objective.outputs()); }},
-    // The same for the support and the coordinates above the threshold. All others are sorted out in single
-    // precision, which loads half as many registers from half as many bytes.
-    {"select_gradient", ocr, select_gradient, flops_of_rows,
-     [](const Point& p) { return nonzeros(p) * (2.0 + 4.0 * p.objective.outputs()); }},
-    {"partial_gradient", ocr, partial_gradient, flops_of_entries, bytes_gathered, {1500, 60000}},
-    {"sparse_scores", ocr, make_scores, flops_of_entries, bytes_scattered, {1500, 60000}},
-    // K^2 multiply-adds per position and coordinate: the recursions and the products with labels on whole
-    // rows. Most time goes into adding covariances to the Hessian's entries in memory.
-    {"hessian", ocr, hessian,
-     [](const Point& p) { return flops_of_pairs(p) * static_cast<double>(p.w.nnz()); }, none},
-    // Downward and upward: each column of scores is read once and each column of the residual is written
-    // once, 8 bytes per document. In between there is an exponential for each visited node that has leaves
-    // (not counted).
-    {"downward_upward", lshtc, infer, none,
-     [](const Point& p) {
-       return 8.0 * positions(p) *
-              (static_cast<double>(p.scores.columns) + static_cast<double>(p.residual.columns));
-     }},
-    // Only downward, for the value: each column of scores is read once.
-    {"downward_only", lshtc, infer_value, none,
-     [](const Point& p) { return 8.0 * positions(p) * p.scores.columns; }},
-    // All J*K gradients, one feature at a time, of which those above 0.99*lambda are kept: a multiply-add for
-    // each nonzero of X and column of the residual (then K steps per feature, not counted). Bytes: rows of
-    // the residual.
-    {"tree_full_gradient", lshtc, select_gradient,
-     [](const Point& p) { return 2.0 * nonzeros(p) * p.residual.columns; },
-     [](const Point& p) { return nonzeros(p) * (10.0 + 8.0 * p.residual.columns); }},
-    {"tree_partial_gradient", lshtc, partial_gradient, flops_of_entries, bytes_gathered},
-    {"tree_scores", lshtc, make_scores, flops_of_entries, bytes_scattered},
+    {"forward_backward", ocr, infer},
+    {"forward_only", ocr, infer_value},
+    {"full_gradient", ocr, full_gradient},
+    {"select_gradient", ocr, select_gradient},
+    {"partial_gradient", ocr, partial_gradient, {1500, 60000}},
+    {"sparse_scores", ocr, make_scores, {1500, 60000}},
+    {"hessian", ocr, hessian},
+    {"downward_upward", lshtc, infer},
+    {"downward_only", lshtc, infer_value},
+    {"tree_full_gradient", lshtc, select_gradient},
+    {"tree_partial_gradient", lshtc, partial_gradient},
+    {"tree_scores", lshtc, make_scores},
 };
+
+/// Returns the work of a call of the kernel by definition (core/base/profile.h). Of the Hessian, which is no
+/// phase, K^2 multiply-adds per position and coordinate.
+Work work_of(Kernel kernel, Point& point) {
+  Objective& at = point.objective;
+  if (kernel == hessian) {
+    const double outputs = at.outputs();
+    return {2.0 * static_cast<double>(at.structure().positions()) * outputs * outputs *
+            static_cast<double>(point.w.nnz())};
+  }
+  Profile profile;
+  at.time_phases(&profile);
+  kernel(point);
+  at.time_phases(nullptr);
+  Work work;
+  for (const PhaseProfile& phase : profile.phases) work += phase.work;
+  return work;
+}
 
 /// n^3/6 multiply-adds.
 void cholesky(benchmark::State& state) {
@@ -326,7 +280,8 @@ void add_benchmarks() {
     add(each.name, each.sizes, [&each](benchmark::State& state) {
       const auto point =
           each.point(state, each.sizes.empty() ? 1500 : static_cast<std::size_t>(state.range(1)));
-      measure(state, each.flops(*point), each.bytes(*point), [&] { each.kernel(*point); });
+      const Work work = work_of(each.kernel, *point);
+      measure(state, work.flops, work.bytes, [&] { each.kernel(*point); });
       state.counters["columns"] = point->residual.columns;
     });
   add("cholesky", {3000, 9000}, cholesky);

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/base/options.h"
 #include "experiments/base/files.h"
-#include "experiments/base/line_reader.h"
 
 namespace proxbench {
 namespace {
@@ -22,19 +20,6 @@ PerfCounts read_perf_budget(const std::filesystem::path& file) {
   } catch (const nlohmann::json::exception& error) {
     throw Error::in_file(file.string(), 0, error.what(), kExpected);
   }
-}
-
-std::map<std::string, std::int64_t> read_perf_numbers(const std::filesystem::path& file) {
-  std::map<std::string, std::int64_t> out;
-  LineReader in(file.string());
-  for (std::string_view line; in.next(line);) {
-    const std::size_t tab = line.find('\t');
-    std::int64_t number = 0;
-    if (tab == line.npos || !parse_integer(line.substr(tab + 1), number) || number <= 0)
-      in.fail(in_quotes(line), "kernel TAB number");
-    out[std::string(line.substr(0, tab))] = number;
-  }
-  return out;
 }
 
 PerfJudgement judge(const PerfCounts& budget, const PerfCounts& counts) {

@@ -25,8 +25,6 @@ struct PerfCounts {
 
 /// Reads a budget from JSON. Throws Error (kInput) if the file cannot be read or is no budget.
 PerfCounts read_perf_budget(const std::filesystem::path& file);
-/// Reads lines "kernel TAB number" with positive numbers. Throws Error (kInput) with the line otherwise.
-std::map<std::string, std::int64_t> read_perf_numbers(const std::filesystem::path& file);
 
 struct PerfJudgement {
   std::string text;  ///< a table for the user

@@ -22,7 +22,7 @@
 #include "experiments/bench/perf_budget.h"
 #include "experiments/data/model.h"
 #include "experiments/data/readers.h"
-#include "experiments/data/synthetic/synthetic_ocr.h"
+#include "experiments/data/sequences/letters.h"
 #include "experiments/fuzz/memory_file.h"
 #include "solvers/solvers.h"
 
@@ -235,7 +235,7 @@ PerfCounts load_counts(const std::string& counts_file, const std::string& valgri
            {"instruction set", std::string(PROXBENCH_INSTRUCTION_SET)},
            {"libc", std::string("glibc ") + gnu_get_libc_version()},
            {"valgrind", valgrind}},
-          read_perf_numbers(counts_file)};
+          read_json(counts_file, "JSON: {KERNEL: NUMBER, ...}").get<std::map<std::string, std::int64_t>>()};
 }
 
 int run(const std::vector<std::string>& arguments) {

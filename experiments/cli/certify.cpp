@@ -8,7 +8,6 @@
 #include "experiments/metrics/metrics.h"
 #include "experiments/run/launch.h"
 #include "experiments/run/tagger.h"
-#include "experiments/run/tighten.h"
 #include "experiments/run/trainer.h"
 #include "solvers/best_solver.h"
 

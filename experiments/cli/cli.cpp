@@ -13,9 +13,8 @@
 #include "experiments/config/config.h"
 #include "experiments/run/launch.h"
 #include "experiments/run/plugins.h"
-#include "experiments/run/read_data.h"
 #include "experiments/run/trainer.h"
-#include "experiments/sweep/cache.h"
+#include "experiments/sweep/plan.h"
 #include "experiments/sweep/provenance.h"
 #include "solvers/best_solver.h"
 

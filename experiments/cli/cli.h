@@ -22,7 +22,7 @@
 #include "experiments/config/config_keys.h"
 #include "experiments/config/data_format.h"
 #include "experiments/results/results.h"
-#include "experiments/run/hooks.h"
+#include "experiments/run/job.h"
 #include "experiments/run/plugins.h"
 
 namespace proxbench {

@@ -8,10 +8,8 @@
 #include "core/base/error.h"
 #include "experiments/cli/cli.h"
 #include "experiments/results/results.h"
-#include "experiments/sweep/out_folder.h"
 #include "experiments/sweep/provenance.h"
 #include "experiments/sweep/slurm/slurm_jobs.h"
-#include "experiments/sweep/slurm/slurm_task.h"
 #include "experiments/sweep/sweep.h"
 
 namespace proxbench {

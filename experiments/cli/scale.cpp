@@ -6,7 +6,7 @@
 #include "experiments/results/scaling_model.h"
 #include "experiments/sweep/out_folder.h"
 #include "experiments/sweep/scaling.h"
-#include "plots/scaling_plot.h"
+#include "plots/figures.h"
 
 namespace proxbench {
 namespace {
@@ -79,7 +79,7 @@ struct ScaleCommand : SweepFlags {
     const std::string text = markdown_document(scaling.title, scaling_tables(problems, predict, network));
     write_file_atomically(folder / "scale.md", text);
     json.write(report);
-    const std::vector<fs::path> figures = draw_scaling(problems, folder);
+    const std::vector<fs::path> figures = draw_all(scaling_charts(problems), folder);
     if (!prints()) return;
     fmt::print("{}\n", text);
     for (const fs::path& figure : figures) fmt::print("{}\n", figure.string());

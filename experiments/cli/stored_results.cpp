@@ -10,11 +10,7 @@
 #include "experiments/config/ini.h"
 #include "experiments/results/tables/path_table.h"
 #include "experiments/results/tables/result_tables.h"
-#include "plots/curves.h"
-#include "plots/gnuplot.h"
-#include "plots/paths.h"
-#include "plots/profiles.h"
-#include "plots/theory.h"
+#include "plots/figures.h"
 
 namespace proxbench {
 namespace {
@@ -231,8 +227,8 @@ struct PlotCommand : ReadFlags {
     for (const Source& source : sources) draw(source);
     if (!together) return;
     require_runs(sources);
-    print(make_profiles(all_runs(sources), common / "figures", first.plot, first.targets,
-                        allow_not_comparable));
+    print(draw_all(profile_charts(all_runs(sources), first.plot, first.targets, allow_not_comparable),
+                   common / "figures"));
   }
 
  private:
@@ -259,7 +255,7 @@ struct PlotCommand : ReadFlags {
     }
     if (!contains(config.kinds, "curves")) return;
     require_runs({source});
-    print(make_curves(source.runs, figures_of(source), config, allow_not_comparable));
+    print(draw_all(curve_charts(source.runs, config, allow_not_comparable), figures_of(source)));
   }
 
   fs::path figures_of(const Source& source) const { return out_folder(source) / "figures"; }
@@ -303,10 +299,10 @@ void draw_figures_of_run(const std::vector<Run>& runs, const std::vector<Run>& p
     leave_out_seconds(plot);
   }
   if (plot.x.empty()) return;
-  if (curves) make_curves(runs, figures, plot);
+  if (curves) draw_all(curve_charts(runs, plot), figures);
   if (!profiles) return;
   try {
-    make_profiles(runs, figures, plot, presentation.targets);
+    draw_all(profile_charts(runs, plot, presentation.targets), figures);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kUsage) throw;
     spdlog::warn("solvers are not compared over problems: {}", error.what());

@@ -8,7 +8,6 @@
 #include "experiments/cli/cli.h"
 #include "experiments/metrics/metrics.h"
 #include "experiments/results/field_csv.h"
-#include "experiments/run/job.h"
 #include "experiments/run/launch.h"
 #include "experiments/run/path.h"
 #include "experiments/run/trainer.h"

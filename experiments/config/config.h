@@ -62,7 +62,7 @@ struct SolverConfig : StopRules {
   Options options;
 };
 
-/// Which figures are drawn, and how. See make_curves(), make_profiles() and means_tables().
+/// Which figures are drawn, and how. See curve_charts(), profile_charts() and means_tables().
 struct PlotConfig {
   std::vector<std::string> kinds{"curves"};
   std::vector<std::string> x{"seconds"}, quantities{"objective", "nnz", "accuracy"};
@@ -84,7 +84,7 @@ struct PaperConfig {
   bool costs = false;                          ///< the item is a table of the costs to targets
 };
 
-/// The resources that a sweep's jobs request from Slurm. See experiments/sweep/slurm/slurm_launcher.h.
+/// The resources that a sweep's jobs request from Slurm. See experiments/sweep/slurm/slurm_launcher.cpp.
 struct SlurmConfig {
   std::string partition;           ///< empty: the cluster's default
   std::string time = "auto";       ///< in Slurm's format, or "auto"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/options.h"
+#include "experiments/base/text.h"
 #include "experiments/config/config.h"
 #include "experiments/config/path_grid.h"
 

@@ -47,8 +47,9 @@ constexpr int kGrace = 100;
 constexpr double kPatience = 10000;
 
 /// Makes the running check fail.
-[[noreturn]] void fail(const std::string& found) {
-  throw Error(found);
+template <class... Args>
+[[noreturn]] void fail(fmt::format_string<Args...> found, Args&&... args) {
+  throw Error(fmt::format(found, std::forward<Args>(args)...));
 }
 
 /// Runs body() and adds `where` to the message if it fails.
@@ -57,7 +58,7 @@ auto within(const std::string& where, const Body& body) {
   try {
     return body();
   } catch (const std::exception& error) {
-    fail(where + ": " + error.what());
+    fail("{}: {}", where, error.what());
   }
 }
 
@@ -84,12 +85,10 @@ class Watch {
  private:
   void infers() {
     if (told_) goes_on();
-    if (oracle_.passes > at_step_ + kPatience)
-      fail(fmt::format("{} passes without a call of monitor.step()", kPatience));
+    if (oracle_.passes > at_step_ + kPatience) fail("{} passes without a call of monitor.step()", kPatience);
   }
   void goes_on() {
-    if (++since_told_ > kGrace)
-      fail(fmt::format("goes on after monitor.step() was false at iteration {}", stop_at_));
+    if (++since_told_ > kGrace) fail("goes on after monitor.step() was false at iteration {}", stop_at_);
   }
 
   std::int64_t stop_at_;
@@ -187,7 +186,7 @@ class Suite {
 
   /// All canonical problems, solved. Throws if the solver throws, and again at every later call.
   const std::vector<Solved>& solved() {
-    if (!failed_.empty()) fail(failed_);
+    if (!failed_.empty()) fail("{}", failed_);
     if (!solved_.empty()) return solved_;
     std::vector<Solved> all;
     for (const ProblemSpec& spec : test::problem_specs()) try {
@@ -195,7 +194,7 @@ class Suite {
         Outcome outcome = within(spec.name, [&] { return solve(tried); });
         all.push_back({std::move(tried), std::move(outcome)});
       } catch (const std::exception& error) {
-        fail(failed_ = error.what());
+        fail("{}", failed_ = error.what());
       }
     return solved_ = std::move(all);
   }
@@ -218,9 +217,9 @@ class Suite {
       const Sample &now = trace[i], &before = trace[i - 1];
       if (now.iteration == 0) fail("monitor.start() was called twice");
       if (now.iteration != before.iteration + 1)
-        fail(fmt::format("iteration {} follows iteration {}", now.iteration, before.iteration));
+        fail("iteration {} follows iteration {}", now.iteration, before.iteration);
       if (now.seconds < before.seconds || now.passes < before.passes || !(now.updates >= before.updates))
-        fail(fmt::format("clock, passes or updates run backwards at iteration {}", now.iteration));
+        fail("clock, passes or updates run backwards at iteration {}", now.iteration);
     }
   }
 
@@ -229,26 +228,24 @@ class Suite {
     const Certificate& c = outcome.certificate;
     const bool converged = outcome.result.status == Status::kConverged;
     if (solver_.exact && !converged)
-      fail(fmt::format("{} after {} iterations, kkt {:.3g}, expected converged, kkt <= {:.3g}",
-                       status_name(outcome.result.status), outcome.result.iterations, c.kkt,
-                       outcome.kkt_target));
+      fail("{} after {} iterations, kkt {:.3g}, expected converged, kkt <= {:.3g}",
+           status_name(outcome.result.status), outcome.result.iterations, c.kkt, outcome.kkt_target);
     if (converged && !hinge()) {
       if (!(c.kkt <= outcome.kkt_target * kKktSlack))
-        fail(fmt::format("converged with kkt {:.3g}, expected <= {:.3g}", c.kkt, outcome.kkt_target));
+        fail("converged with kkt {:.3g}, expected <= {:.3g}", c.kkt, outcome.kkt_target);
       return;
     }
     const double lowest = best(problem).certificate.objective, begin = outcome.trace.front().objective;
     if (converged) {
       if (!(c.objective <= lowest * (1 + kTolerance + kValueSlack)))
-        fail(fmt::format("converged with F = {:.12g}, expected a relative gap of {:g} to {:.12g}",
-                         c.objective, kTolerance, lowest));
+        fail("converged with F = {:.12g}, expected a relative gap of {:g} to {:.12g}", c.objective,
+             kTolerance, lowest);
       return;
     }
     const double slack = hinge() ? kHingeSlack : kValueSlack;
     if (!(c.objective - lowest <= kNearSlack * (begin - lowest) + slack * lowest))
-      fail(fmt::format(
-          "F = {:.10g} after {} iterations, expected at most {} of the way above {:.10g}, from {:.10g}",
-          c.objective, outcome.result.iterations, kNearSlack, lowest, begin));
+      fail("F = {:.10g} after {} iterations, expected at most {} of the way above {:.10g}, from {:.10g}",
+           c.objective, outcome.result.iterations, kNearSlack, lowest, begin);
   }
 
   void agrees(const Problem& problem, const Outcome& outcome) const {
@@ -257,32 +254,32 @@ class Suite {
     // With a hinge loss, the reference converges slowly and its F may be too high. Its lower bound never is.
     const bool below = found < (hinge() ? other.lower_bound : expected) * (1 - kValueSlack);
     const bool above = solver_.exact && !(found <= expected * (1 + kValueSlack));
-    if (below || above) fail(fmt::format("F = {:.12g}, {}: {:.12g}", found, reference(), expected));
+    if (below || above) fail("F = {:.12g}, {}: {:.12g}", found, reference(), expected);
   }
 
   void returns_last_iterate(const Problem&, const Outcome& outcome) const {
     const Sample& last = outcome.trace[outcome.sampled - 1];
     if (last.iteration != outcome.result.iterations)
-      fail(fmt::format("says {} iterations, the last monitor.step() was of iteration {}",
-                       outcome.result.iterations, last.iteration));
+      fail("says {} iterations, the last monitor.step() was of iteration {}", outcome.result.iterations,
+           last.iteration);
     const Certificate& c = outcome.certificate;
     if (!same_bits(last.objective, c.objective) || last.nnz != c.nnz)
-      fail(fmt::format("returns a w with F = {:.17g} and {} nonzeros, the last iterate had {:.17g} and {}",
-                       c.objective, c.nnz, last.objective, last.nnz));
+      fail("returns a w with F = {:.17g} and {} nonzeros, the last iterate had {:.17g} and {}", c.objective,
+           c.nnz, last.objective, last.nnz);
   }
 
   void is_finite(const Problem&, const Outcome& outcome) const {
     for (const Sample& sample : outcome.trace)
       if (!std::isfinite(sample.objective))
-        fail(fmt::format("F = {} at iteration {}", sample.objective, sample.iteration));
+        fail("F = {} at iteration {}", sample.objective, sample.iteration);
     for (const auto& [name, value] : outcome.result.notes)
-      if (!std::isfinite(value)) fail(fmt::format("note {} = {}", name, value));
+      if (!std::isfinite(value)) fail("note {} = {}", name, value);
   }
 
   /// With a hinge loss on degenerate data, F may rise a little: by a factor of at most `slack`.
   static void require_no_rise(const Outcome& outcome, double slack) {
     const double begin = outcome.trace.front().objective, end = outcome.certificate.objective;
-    if (!(end <= begin * slack)) fail(fmt::format("F = {:.12g} at the end, {:.12g} at w = 0", end, begin));
+    if (!(end <= begin * slack)) fail("F = {:.12g} at the end, {:.12g} at w = 0", end, begin);
   }
   void does_not_rise(const Problem&, const Outcome& outcome) const { require_no_rise(outcome, 1.0); }
 
@@ -291,10 +288,10 @@ class Suite {
     const Outcome outcome = run(hard(), setup, at);
     const SolveResult& result = outcome.result;
     if (result.iterations != at || outcome.trace.back().iteration != at)
-      fail(fmt::format("told to stop at iteration {}, stopped at {} ({})", at, result.iterations,
-                       status_name(result.status)));
+      fail("told to stop at iteration {}, stopped at {} ({})", at, result.iterations,
+           status_name(result.status));
     if (result.status != expected)
-      fail(fmt::format("status {}, expected {}", status_name(result.status), status_name(expected)));
+      fail("status {}, expected {}", status_name(result.status), status_name(expected));
     return fmt::format("at iteration {}", at);
   }
 
@@ -311,8 +308,8 @@ class Suite {
   std::string stops_at_time_limit() const {
     const SolveResult result = run(hard(), {.tol = 0.0, .monitor = {.time_limit = 0.0}}, 1).result;
     if (result.status != Status::kTimeLimit || result.iterations > 1)
-      fail(fmt::format("{} after {} iterations at a limit of 0 s, expected time-limit after 1 at most",
-                       status_name(result.status), result.iterations));
+      fail("{} after {} iterations at a limit of 0 s, expected time-limit after 1 at most",
+           status_name(result.status), result.iterations);
     return fmt::format("after {} iterations at a limit of 0 s", result.iterations);
   }
 
@@ -324,8 +321,8 @@ class Suite {
     const MonitorOptions monitor{.max_iterations = kExactIterations, .gap_target = kGapTarget};
     const SolveResult result = run(hard(), {.tol = 0.0, .monitor = monitor}, kExactIterations).result;
     if (result.status != Status::kGapReached)
-      fail(fmt::format("status {} after {} iterations, expected gap-reached", status_name(result.status),
-                       result.iterations));
+      fail("status {} after {} iterations, expected gap-reached", status_name(result.status),
+           result.iterations);
     return fmt::format("at iteration 1, and at a relative gap of {:g}", kGapTarget);
   }
 
@@ -334,15 +331,15 @@ class Suite {
     for (std::size_t i = 0; i < rows; ++i) {
       const Sample &a = expected.trace[i], &b = found.trace[i];
       if (!same_bits(a.objective, b.objective) || a.nnz != b.nnz)
-        fail(fmt::format("F = {:.17g} with {} nonzeros at iteration {}, expected {:.17g} with {}",
-                         b.objective, b.nnz, b.iteration, a.objective, a.nnz));
+        fail("F = {:.17g} with {} nonzeros at iteration {}, expected {:.17g} with {}", b.objective, b.nnz,
+             b.iteration, a.objective, a.nnz);
       if (!same_bits(a.passes, b.passes))
-        fail(fmt::format("{} passes at iteration {}, expected {}", b.passes, b.iteration, a.passes));
+        fail("{} passes at iteration {}, expected {}", b.passes, b.iteration, a.passes);
       if (!same_bits(a.updates, b.updates))
-        fail(fmt::format("{} updates at iteration {}, expected {}", b.updates, b.iteration, a.updates));
+        fail("{} updates at iteration {}, expected {}", b.updates, b.iteration, a.updates);
     }
     if (expected.trace.size() != found.trace.size())
-      fail(fmt::format("{} iterations, expected {}", found.result.iterations, expected.result.iterations));
+      fail("{} iterations, expected {}", found.result.iterations, expected.result.iterations);
     const SparseVector &a = expected.result.w, &b = found.result.w;
     if (a.index != b.index || !std::equal(a.value.begin(), a.value.end(), b.value.begin(), same_bits))
       fail("another w");
@@ -380,8 +377,8 @@ class Suite {
           test::kkt_at_zero(Problem(spec)) * (1 + 1e-9);  // just above the largest gradient entry at 0
     const SolveResult result = solve(problem(spec)).result;
     if (result.status != Status::kConverged || result.w.nnz() != 0 || result.iterations != 0)
-      fail(fmt::format("{} after {} iterations with {} nonzeros, expected converged after 0 with 0",
-                       status_name(result.status), result.iterations, result.w.nnz()));
+      fail("{} after {} iterations with {} nonzeros, expected converged after 0 with 0",
+           status_name(result.status), result.iterations, result.w.nnz());
     return "converged at once";
   }
 

@@ -1,11 +1,8 @@
-#include "experiments/data/check_data.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "core/base/error.h"
-#include "experiments/base/text.h"
+#include "experiments/data/files.h"
 
 namespace proxbench {
 namespace {

@@ -1,10 +1,9 @@
-#include "experiments/data/check_data.h"
-
 #include <gtest/gtest.h>
 
 #include <functional>
 
 #include "core/base/error.h"
+#include "experiments/data/files.h"
 
 namespace proxbench {
 namespace {

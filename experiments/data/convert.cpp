@@ -3,14 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <functional>
-#include <system_error>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/options.h"
 #include "experiments/base/files.h"
-#include "experiments/base/line_reader.h"
 #include "experiments/base/text.h"
 #include "experiments/data/model.h"
 
@@ -192,8 +189,9 @@ class Conversion {
           refuse(target, "label '" + label + "'", "another, since it is a keyword");
   }
 
-  void write(std::ostream& out) const {
-    std::string line;
+  void write(FileWriter& out) const {
+    constexpr std::size_t kBlock = 1 << 20;
+    std::string line, block;
     Position position;
     for (std::size_t i = 0; i < data_.instances(); ++i) {
       for (Index p = data_.begin[i]; p < data_.begin[i + 1]; ++p) {
@@ -201,10 +199,12 @@ class Conversion {
         line.clear();
         target_.write(position, line);
         if (target_.template_text == columns_template) check_columns(target_, data_, line, p);
-        out << line << '\n';
+        (block += line) += '\n';
       }
-      if (!target_.documents) out << '\n';
+      if (!target_.documents) block += '\n';
+      if (block.size() >= kBlock) out.write(std::exchange(block, ""));
     }
+    out.write(block);
   }
 
   std::string names() const {
@@ -254,24 +254,14 @@ const std::vector<TargetFormat>& target_formats() {
 ConvertedFiles convert(const Dataset& data, const std::string& target_name, const fs::path& file) {
   const Target& target = target_named(target_name);
   const Conversion conversion(target, data);
-  const fs::path part = file.string() + ".part";
-  std::error_code failure;
-  try {
-    std::ofstream out(part, std::ios::binary);
-    conversion.write(out);
-    out.close();
-    if (!out) throw Error(file.string() + ": cannot be written");
-  } catch (...) {
-    fs::remove(part, failure);
-    throw;
-  }
+  FileWriter out(file);
+  conversion.write(out);
   ConvertedFiles files{.data = file, .names = {}, .template_file = {}};
-  if (target.format.numbered) files.names = file.string() + ".names";
-  if (target.template_text != nullptr) files.template_file = file.string() + ".template";
-  if (!files.names.empty()) write_file_atomically(files.names, conversion.names());
-  if (!files.template_file.empty()) write_file_atomically(files.template_file, target.template_text(data));
-  fs::rename(part, file, failure);
-  if (failure) throw Error(fmt::format("{}: cannot be written: {}", file.string(), failure.message()));
+  if (target.format.numbered)
+    write_file_atomically(files.names = file.string() + ".names", conversion.names());
+  if (target.template_text != nullptr)
+    write_file_atomically(files.template_file = file.string() + ".template", target.template_text(data));
+  out.finish();
   return files;
 }
 

@@ -1,15 +1,10 @@
-#include "experiments/data/file_parts.h"
-
 #include <fmt/format.h>
 #include <xxhash.h>
 
 #include <algorithm>
-#include <bit>
 #include <filesystem>
 #include <fstream>
-#include <utility>
 
-#include "core/base/error.h"
 #include "core/data/sharing.h"
 #include "experiments/data/files.h"
 

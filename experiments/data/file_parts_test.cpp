@@ -1,5 +1,3 @@
-#include "experiments/data/file_parts.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +8,7 @@
 #include "core/data/sharing.h"
 #include "experiments/base/test_file.h"
 #include "experiments/config/data_format.h"
+#include "experiments/data/files.h"
 
 namespace proxbench {
 namespace {

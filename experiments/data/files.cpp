@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <numeric>
 
-#include "core/base/error.h"
 #include "experiments/base/files.h"
 #include "experiments/base/waiting_text.h"
-#include "experiments/data/first_lines.h"
 
 namespace proxbench {
 
@@ -57,17 +56,17 @@ DataPair judged(const DataFormatInfo& info, const DataFiles& files, const std::f
 
 }  // namespace
 
-void set_reader(DataFormatInfo& info, DataPair (*read)(const DataFiles& files, const Options& options),
-                HierarchyUse hierarchy) {
-  info.read = [info, read, hierarchy](const DataFiles& files, const Options& options) {
-    check_files(info, files, hierarchy);
+DataFormatInfo with_reader(DataFormatInfo info, DataPair (*read)(const DataFiles&, const Options&)) {
+  info.read = [info, read](const DataFiles& files, const Options& options) {
+    check_files(info, files, HierarchyUse::kNone);
     return judged(info, files, [&] { return read(files, options); });
   };
+  return info;
 }
 
-void set_reader(DataFormatInfo& info,
-                DataPair (*read)(const DataFiles& files, const Options& options, const Processes* processes),
-                HierarchyUse hierarchy) {
+DataFormatInfo with_reader(DataFormatInfo info,
+                           DataPair (*read)(const DataFiles&, const Options&, const Processes*),
+                           HierarchyUse hierarchy) {
   const auto checked = [info, read, hierarchy](const DataFiles& files, const Options& options,
                                                const Processes* processes) {
     check_files(info, files, hierarchy);
@@ -80,6 +79,7 @@ void set_reader(DataFormatInfo& info,
   info.read_share = [checked](const DataFiles& files, const Options& options, const Processes& processes) {
     return checked(files, options, &processes);
   };
+  return info;
 }
 
 std::string file_names(const std::vector<std::string>& paths) {
@@ -116,6 +116,12 @@ std::vector<std::pair<std::string, std::string>> options_with_texts(const Option
       if (name == spec.name) value = text;
   }
   return items;
+}
+
+std::vector<Index> first_indices(std::size_t count) {
+  std::vector<Index> out(count);
+  std::iota(out.begin(), out.end(), Index{0});
+  return out;
 }
 
 }  // namespace proxbench

@@ -1,31 +1,29 @@
 #pragma once
-/// Code that all data formats share: readers that check the given files, descriptions, and the last steps of
-/// reading.
+/// Code that all data formats share, with errors, options and text: readers that check the given files, the
+/// parts of files that several processes read, descriptions, the last steps of reading, and checks of the
+/// data.
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "core/data/dataset.h"
 #include "experiments/base/line_reader.h"
-#include "experiments/config/data_format.h"
+#include "experiments/data/readers.h"
 
 namespace proxbench {
 
 enum class HierarchyUse { kNone, kOptional, kRequired };
 
-/// Sets info.read to a function that checks the files and reads them. It throws Error (kUsage) if there is no
-/// training file, if it gets a hierarchy that the format cannot use, or if a required hierarchy is missing.
-/// If info.needs_files is false, it throws if there are files.
-void set_reader(DataFormatInfo& info, DataPair (*read)(const DataFiles& files, const Options& options),
-                HierarchyUse hierarchy = HierarchyUse::kNone);
+/// Returns the format with a reader that checks the files. It throws Error (kUsage) if there is no training
+/// file, if it gets a hierarchy that the format cannot use, or if a required hierarchy is missing. If
+/// info.needs_files is false, it throws if there are files.
+DataFormatInfo with_reader(DataFormatInfo info, DataPair (*read)(const DataFiles&, const Options&));
 /// Does the same for a function with processes: info.read passes none, and info.read_share passes those that
 /// share the files. Sets info.streams to true, so `read` must call read_sequences().
-void set_reader(DataFormatInfo& info,
-                DataPair (*read)(const DataFiles& files, const Options& options, const Processes* processes),
-                HierarchyUse hierarchy = HierarchyUse::kNone);
+DataFormatInfo with_reader(DataFormatInfo info,
+                           DataPair (*read)(const DataFiles&, const Options&, const Processes*),
+                           HierarchyUse hierarchy = HierarchyUse::kNone);
 
 /// File names without folders, e.g. "a.txt, b.txt". For texts that are shown on other machines.
 std::string file_names(const std::vector<std::string>& paths);
@@ -41,5 +39,37 @@ LineReader option_lines(const Options& options, const std::string& name);
 /// Returns the options for a model. Each file is replaced by its text, so the model needs no other file.
 /// Throws Error (kInput) if a file cannot be read.
 std::vector<std::pair<std::string, std::string>> options_with_texts(const Options& options);
+
+/// Throws Error with the format, the set and the fault. Checks the boundaries of instances, gold outputs, X,
+/// vocabulary and hierarchy of each set, and that the test set fits the training set. A test set without
+/// positions counts as none.
+void check_data(const DataPair& data, const std::string& format);
+
+/// Says why the labels of a checked training set may be the wrong ones: there is only one, or more than half
+/// as many as positions. Empty if there is no doubt.
+std::string label_doubt(const Dataset& train);
+
+/// If the file lacks a mark of `format` in its first lines and looks like another format, returns that
+/// format; otherwise "". `waiting` are the first lines of a file that can be read only once, such as a pipe.
+/// Throws Error (kInput) if the file lacks something that its format needs, even though its reader would
+/// accept it: a crfsuite file needs a TAB, unless its lines are only labels without blanks. Also throws what
+/// LineReader throws.
+std::string other_format(const std::string& format, const std::string& file, const std::string& waiting = "");
+
+/// Returns the parts of the training files that this process reads. All processes read about the same number
+/// of bytes, in order. One process reads a whole gzipped file. Without processes, returns all files. Throws
+/// Error (kInput) if the contents of files differ between processes, including test files, the hierarchy, and
+/// files that options name.
+std::vector<FilePart> own_parts(const DataFiles& files, const Options& options, const Processes* processes,
+                                FileRecords records = FileRecords::kUpToBlankLine);
+
+/// Moves rows, gold outputs and instances between processes, until each process has those of its share
+/// (core/data/sharing.h). Before the call, each has those of its part of the files. A feature must have the
+/// same number on all processes.
+void move_to_shares(DesignMatrix::Builder& rows, std::vector<Index>& gold, std::vector<Index>& begin,
+                    const Processes& processes);
+
+/// Returns 0, 1, ..., count - 1.
+std::vector<Index> first_indices(std::size_t count);
 
 }  // namespace proxbench

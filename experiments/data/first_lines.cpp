@@ -1,5 +1,3 @@
-#include "experiments/data/first_lines.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,14 +5,9 @@
 #include <filesystem>
 #include <set>
 #include <string_view>
-#include <utility>
-#include <vector>
 
-#include "core/base/error.h"
-#include "core/base/options.h"
 #include "experiments/base/files.h"
-#include "experiments/base/line_reader.h"
-#include "experiments/base/text.h"
+#include "experiments/data/files.h"
 
 namespace proxbench {
 namespace {

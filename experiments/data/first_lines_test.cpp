@@ -1,5 +1,3 @@
-#include "experiments/data/first_lines.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "experiments/data/files.h"
 #include "experiments/data/test_files.h"
 
 namespace proxbench {

@@ -7,11 +7,8 @@
 #include <cmath>
 #include <unordered_map>
 
-#include "core/base/error.h"
-#include "core/base/options.h"
 #include "experiments/base/files.h"
 #include "experiments/base/line_reader.h"
-#include "experiments/base/text.h"
 #include "experiments/data/sequences/named_sequences.h"
 
 namespace proxbench {
@@ -89,6 +86,14 @@ std::string key_of(const std::vector<std::string>& names) {
   return key;
 }
 
+/// Throws Error (kInput): the data lack a name of the model.
+[[noreturn]] void fail_missing(const std::string& source, std::size_t line, const std::string& what,
+                               const std::string& name, const std::vector<std::string>& known,
+                               const std::string& advice) {
+  throw Error::in_file(source, line, fmt::format("{} {}", what, shown(name)),
+                       fmt::format("one of the data's {} {}s{}", known.size(), what, advice));
+}
+
 /// Finds extra weights by their names. Throws Error if two have the same names.
 class ExtraWeights {
  public:
@@ -128,10 +133,9 @@ class ExtraWeights {
     for (std::size_t field = 0; field < names_.fields.size(); ++field) {
       NameIndex known;
       for (std::size_t i = 0; i < count_; ++i) known.intern(names_.names(i, data_)[field]);
-      if (!known.find(entry.names[field]))
-        fail(fmt::format("{} {}", names_.fields[field], shown(entry.names[field])),
-             fmt::format("one of the data's {} {}s{}", known.names().size(), names_.fields[field],
-                         did_you_mean(entry.names[field], known.names()) + advice));
+      if (const std::string& name = entry.names[field]; !known.find(name))
+        fail_missing(source, entry.line, names_.fields[field], name, known.names(),
+                     did_you_mean(name, known.names()) + advice);
     }
     fail(shown(std::string_view(key).substr(0, key.size() - 1)),
          fmt::format("one of the {} extra weights '{}'", count_, line_of(names_)));
@@ -351,14 +355,12 @@ SparseVector model_weights(const Model& model, const Dataset& data, std::size_t 
   const Coord width = vocabulary.outputs.size();
   std::vector<std::pair<Coord, double>> weights;
   for (const Model::Weight& entry : model.unary) {
-    const auto fail = [&](const char* what, const std::string& name, const std::vector<std::string>& known,
-                          const std::string& meant) {
-      throw Error::in_file(model.source, entry.line, fmt::format("{} {}", what, shown(name)),
-                           fmt::format("one of the data's {} {}s{}{}", known.size(), what, meant, advice));
-    };
     const auto k = outputs.find(entry.output), j = features.find(entry.feature);
-    if (!k) fail("label", entry.output, vocabulary.outputs, did_you_mean(entry.output, vocabulary.outputs));
-    if (!j && unknown == UnknownFeatures::kReject) fail("feature", entry.feature, vocabulary.features, "");
+    if (!k)
+      fail_missing(model.source, entry.line, "label", entry.output, vocabulary.outputs,
+                   did_you_mean(entry.output, vocabulary.outputs) + advice);
+    if (!j && unknown == UnknownFeatures::kReject)
+      fail_missing(model.source, entry.line, "feature", entry.feature, vocabulary.features, advice);
     if (j) weights.emplace_back(*j * width + *k, entry.weight);
   }
   for (const Model::ExtraWeight& entry : model.extra)

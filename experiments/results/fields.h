@@ -76,7 +76,7 @@ struct PhaseCost {
   }
 };
 
-/// The end of the search for a better bound that follows a run (run/tighten.h).
+/// The end of the search for a better bound that follows a run (run/trainer.h).
 struct TightenEnd {
   Status status = Status::kConverged;
   double gap_target = 0.0;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 
 #include "experiments/base/files.h"
 #include "experiments/base/process.h"
@@ -85,10 +84,6 @@ Trainer ask_adapter(const std::string& name, const std::string& program) {
   return out;
 }
 
-bool has(const std::vector<std::string>& list, const std::string& name) {
-  return std::ranges::find(list, name) != list.end();
-}
-
 }  // namespace
 
 const Trainer& find_trainer(const std::map<std::string, std::string>& options) {
@@ -112,11 +107,12 @@ std::string algorithm_of(const Trainer& trainer, const RunParameters& job) {
   const std::string& asked = job.solver_options.at("algorithm");
   std::vector<std::string> fitting;
   for (const auto& [name, penalties] : trainer.algorithms)
-    if (has(penalties, penalty)) fitting.push_back(name);
-  if (asked.empty() ? !fitting.empty() : has(fitting, asked)) return asked.empty() ? fitting.front() : asked;
+    if (contains(penalties, penalty)) fitting.push_back(name);
+  if (asked.empty() ? !fitting.empty() : contains(fitting, asked))
+    return asked.empty() ? fitting.front() : asked;
   throw TrainerMismatch(fmt::format("{}: found algorithm '{}' with {}, expected one of: {}", trainer.name,
                                     asked, Penalty{job.lambda, job.mu}.text(),
-                                    fitting.empty() ? "none" : fmt::format("{}", fmt::join(fitting, ", "))));
+                                    fitting.empty() ? "none" : joined(fitting)));
 }
 
 std::string trainer_title(const RunParameters& job) {
@@ -131,10 +127,10 @@ std::string unmet_trainer(const RunParameters& job, const OracleInfo* oracle) {
   if (job.processes > 1) return fmt::format("a program of its own is one process: found {}", job.processes);
   const Trainer& trainer = find_trainer(job.solver_options);
   if (!trainer.missing.empty()) return trainer.missing;
-  if (!has(trainer.losses, loss_name(job.loss.kind)))
+  if (!contains(trainer.losses, loss_name(job.loss.kind)))
     return fmt::format("{} has no {} loss", trainer.name, loss_name(job.loss.kind));
-  const bool flat = has(trainer.structures, "binary") || has(trainer.structures, "multiclass");
-  if (oracle != nullptr && !has(trainer.structures, oracle->name) && !(oracle->name == "tree" && flat))
+  const bool flat = contains(trainer.structures, "binary") || contains(trainer.structures, "multiclass");
+  if (oracle != nullptr && !contains(trainer.structures, oracle->name) && !(oracle->name == "tree" && flat))
     return fmt::format("{} has no oracle '{}', but {}", trainer.name, oracle->name,
                        fmt::join(trainer.structures, ", "));
   try {

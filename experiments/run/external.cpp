@@ -1,5 +1,3 @@
-#include "experiments/run/external.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include "experiments/base/files.h"
 #include "experiments/base/numbers.h"
 #include "experiments/base/process.h"
+#include "experiments/base/text.h"
 #include "experiments/data/convert.h"
 #include "experiments/data/model.h"
 #include "experiments/run/adapter.h"
@@ -77,7 +76,7 @@ class ExternalTraining {
     std::string structure = data_.oracle_name();
     if (structure == "tree" && train.hierarchy == nullptr)
       structure = train.outputs() == 2 ? "binary" : "multiclass";
-    if (std::ranges::find(trainer_.structures, structure) == trainer_.structures.end())
+    if (!contains(trainer_.structures, structure))
       throw TrainerMismatch(fmt::format("{}: found data for '{}', expected: {}", trainer_.name, structure,
                                         fmt::join(trainer_.structures, ", ")));
     std::string why;

@@ -1,5 +1,3 @@
-#include "experiments/run/external.h"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,8 +14,6 @@
 #include "experiments/data/convert.h"
 #include "experiments/data/model.h"
 #include "experiments/run/adapter.h"
-#include "experiments/run/job.h"
-#include "experiments/run/read_data.h"
 
 namespace proxbench {
 namespace {

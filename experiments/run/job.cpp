@@ -1,5 +1,10 @@
 #include "experiments/run/job.h"
 
+#include "core/base/error.h"
+#include "experiments/data/files.h"
+#include "experiments/run/plugins.h"
+#include "oracles/oracles.h"
+
 namespace proxbench {
 
 Options options_from(const OptionTable& table, const std::map<std::string, std::string>& values) {
@@ -12,6 +17,29 @@ std::map<std::string, std::string> option_texts(const Options& options) {
   std::map<std::string, std::string> out;
   for (const auto& [key, value] : options.items()) out[key] = value;
   return out;
+}
+
+DataPair read_data(const DataFormatInfo& format, const DataFiles& files, const Options& options,
+                   const std::string& oracle, const Processes* processes) {
+  if (!oracle.empty()) oracle_registry().find(oracle);
+  DataPair pair = processes != nullptr && format.read_share ? format.read_share(files, options, *processes)
+                                                            : format.read(files, options);
+  check_data(pair, format.name);
+  if (std::string doubt = label_doubt(pair.train); !doubt.empty())
+    pair.train.doubts.push_back(std::move(doubt));
+  if (!oracle_registry().contains(pair.oracle) && oracle.empty())
+    throw Error("data format " + format.name + ": found oracle '" + pair.oracle +
+                "', expected a registered one" + did_you_mean(pair.oracle, oracle_registry().names()));
+  const bool other_oracle = !oracle.empty() && oracle != pair.oracle;
+  // Rows from a plug-in lack the boundaries of instances; rows of other formats have their leaves already.
+  if (!pair.train.x.shared()) pair.train.x.set_leaves(sum_leaves(pair.train.begin));
+  for (Dataset* set : {&pair.train, &pair.test}) {
+    if (plugin_of(&Plugin::formats, format.name) != nullptr)
+      set->digest = digest_of(*set, set->x.shared() ? processes : nullptr);
+    if (other_oracle) set->digest = digest_with_oracle(set->digest, oracle);
+  }
+  if (other_oracle) pair.oracle = oracle;
+  return pair;
 }
 
 }  // namespace proxbench

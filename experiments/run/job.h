@@ -1,11 +1,15 @@
 #pragma once
 /// The request to a worker process: the record of a run, as far as it is known before the run. A manifest is
-/// such a record too, so any run can be repeated: `proxbench-worker RECORD.json FOLDER`.
+/// such a record too, so any run can be repeated: `proxbench-worker RECORD.json FOLDER`. Also what all runs
+/// begin with: options, data, and the hooks of their caller.
 
+#include <atomic>
+#include <functional>
 #include <map>
 #include <string>
 
-#include "core/base/options.h"
+#include "core/data/data_format.h"
+#include "core/monitor.h"
 
 namespace proxbench {
 
@@ -26,5 +30,32 @@ inline constexpr const char* kOracleMismatch = "skipped(the oracle does not fit 
 /// Exit status of a process that ran out of memory. Status 0 means that there is a result. Status 1 means
 /// that the run failed; if there is a result, it says why.
 inline constexpr int kOutOfMemoryStatus = 3;
+
+/// Reads data in the format and checks it with check_data(). A nonempty `oracle` replaces the format's
+/// oracle. The digests then differ, because the problem is another one (digest_with_oracle). This function
+/// also computes the digests of a plug-in's data. If the format supports it, each of several processes reads
+/// only a part of the training files (DataFormatInfo::read_share). Throws Error; if the oracle is unknown,
+/// before it reads anything.
+DataPair read_data(const DataFormatInfo& format, const DataFiles& files, const Options& options,
+                   const std::string& oracle = "", const Processes* processes = nullptr);
+
+/// How the caller of a long computation hears about its progress and stops it. Any of the functions may be
+/// empty. The texts are lines for people.
+struct Hooks {
+  std::function<void(const std::string&)> message;  ///< progress
+  std::function<void(const std::string&)> detail;   ///< progress in more detail
+  std::function<void(const std::string&)> warning;  ///< possible problems
+  /// Gets the newest sample of a run from time to time.
+  std::function<void(const std::string& run, const Sample&)> on_sample;
+  const std::atomic<bool>* interrupt = nullptr;  ///< set to stop cleanly
+
+  bool stop() const { return interrupt && interrupt->load(); }
+  void tell(const std::string& text) const {
+    if (message) message(text);
+  }
+  void warn(const std::string& text) const {
+    if (warning) warning(text);
+  }
+};
 
 }  // namespace proxbench

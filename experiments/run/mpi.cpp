@@ -9,7 +9,6 @@
 #include <limits>
 #include <list>
 #include <numeric>
-#include <utility>
 
 #include "core/base/error.h"
 

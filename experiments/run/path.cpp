@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <iterator>
 #include <optional>
 
@@ -12,28 +11,24 @@
 #include "core/base/sum.h"
 #include "core/data/reduction.h"
 #include "core/dual.h"
-#include "experiments/run/job.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
 namespace {
 
-double cpu_clock() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
 /// Adds the time between its construction and destruction to the clock.
 class OnClock {
  public:
   OnClock(RunFigures& total, const Processes* processes)
-      : total_(total), processes_(processes), wall_(agree(processes, wall_seconds())), cpu_(cpu_clock()) {}
+      : total_(total),
+        processes_(processes),
+        wall_(agree(processes, wall_seconds())),
+        cpu_(process_cpu_seconds()) {}
   OnClock(const OnClock&) = delete;
   OnClock& operator=(const OnClock&) = delete;
   ~OnClock() {
     total_.seconds += agree(processes_, wall_seconds()) - wall_;
-    total_.cpu_seconds += cpu_clock() - cpu_;
+    total_.cpu_seconds += process_cpu_seconds() - cpu_;
   }
 
  private:

@@ -11,9 +11,7 @@
 /// does the certificate of the point. The gradient is exact on the support and where it exceeds the next
 /// lambda. The smaller values that only the rule reads may be in single precision.
 
-#include <functional>
 #include <span>
-#include <vector>
 
 #include "core/monitor.h"
 #include "experiments/results/fields.h"

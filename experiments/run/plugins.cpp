@@ -12,6 +12,7 @@
 #include <map>
 
 #include "experiments/base/files.h"
+#include "experiments/base/text.h"
 #include "experiments/config/config.h"
 #include "experiments/metrics/metrics.h"
 #include "experiments/run/launch.h"
@@ -49,7 +50,7 @@ std::string difference(std::string_view found, std::string_view expected) {
   for (const auto& [name, values] : parts)
     if (values.here != values.there)
       out.push_back(fmt::format("{} {} (this program: {})", name, values.there, values.here));
-  return fmt::format("{}", fmt::join(out, ", "));
+  return joined(out);
 }
 
 /// Returns the stamp in a library's bytes, or "" if there is none. The mark may also occur without a stamp,

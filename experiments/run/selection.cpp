@@ -1,6 +1,7 @@
 #include "experiments/run/selection.h"
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,21 +12,29 @@
 #include "core/data/sharing.h"
 #include "experiments/base/files.h"
 #include "experiments/data/files.h"
-#include "experiments/metrics/metrics.h"
-#include "experiments/run/selection_state.h"
 #include "oracles/oracles.h"
 
 namespace proxbench {
+
+/// The results of a path on one split, by point, and the weights and the lambda of its last point.
+struct Measured {
+  std::vector<HeldOut::Value> values;
+  std::vector<double> nnz;
+  std::vector<Coord> index;
+  std::vector<double> weight;
+  double lambda = 0.0;
+
+  static auto members() {
+    return std::tuple(std::pair("values", &Measured::values), std::pair("nnz", &Measured::nnz),
+                      std::pair("index", &Measured::index), std::pair("weight", &Measured::weight),
+                      std::pair("lambda", &Measured::lambda));
+  }
+};
+
 namespace {
 
-std::vector<Index> all_of(std::size_t instances) {
-  std::vector<Index> out(instances);
-  std::iota(out.begin(), out.end(), Index{0});
-  return out;
-}
-
 std::vector<Index> shuffled(std::size_t instances, std::uint64_t seed) {
-  std::vector<Index> order = all_of(instances);
+  std::vector<Index> order = first_indices(instances);
   Random random(seed);
   random.shuffle(std::span(order));
   return order;
@@ -43,6 +52,45 @@ struct Split {
   std::string name;
   std::vector<Index> held_out;  ///< instances of the training set, ascending; empty: the test set is held out
 };
+
+// ---- the results of an interrupted select_model(), in a file of the working folder
+
+using Json = nlohmann::ordered_json;
+
+/// Returns a name like "select-0123456789abcdef.json". It is a hash of everything that decides the results:
+/// the data, the solver's settings, the penalties and the held-out instances. The number of additional points
+/// and the rule of choice have no influence.
+std::filesystem::path selection_file(const LoadedData& data, const RunParameters& settings,
+                                     std::span<const Penalty> penalties, const SelectionSettings& selection) {
+  Json key{{"settings", parameters_json(settings)},
+           {"data", {data.train().digest, data.test().digest, data.oracle_name()}},
+           {"folds", selection.folds},
+           {"held_out", selection.held_out.value_or(0.0)},
+           {"measure", selection.measure == nullptr ? "" : selection.measure->name}};
+  for (const Penalty& penalty : penalties) key["penalties"].push_back({penalty.lambda, penalty.mu});
+  const std::string text = key.dump();
+  return fmt::format("select-{:016x}.json", XXH3_64bits(text.data(), text.size()));
+}
+
+/// Returns the results of each split; empty if there is no file. Throws Error (kInput) if the file is
+/// damaged. All processes get what the first one reads.
+std::vector<Measured> read_selection(const std::filesystem::path& file, const Processes* processes) {
+  std::string text = text_of(file);
+  share(processes, 0, text);
+  if (text.empty()) return {};
+  try {
+    return Json::parse(text).get<std::vector<Measured>>();
+  } catch (const Json::exception& error) {
+    throw Error::in_file(
+        file.string(), 0, error.what(),
+        "what an interrupted `proxbench select` wrote; remove the file, and the same command "
+        "starts again from the first fold");
+  }
+}
+
+void write_selection(const std::filesystem::path& file, const std::vector<Measured>& measured) {
+  write_file_atomically(file, Json(measured).dump() + "\n");
+}
 
 class Selector {
  public:
@@ -125,7 +173,7 @@ class Selector {
   /// Adds the points that are not measured yet.
   void measure(const Split& split, Measured& out) {
     const bool by_test = split.held_out.empty();
-    Dataset held_out = by_test ? select_instances(data_.test(), all_of(data_.test().instances()))
+    Dataset held_out = by_test ? select_instances(data_.test(), first_indices(data_.test().instances()))
                                : select_instances(data_.train(), split.held_out);
     out_.held_out_instances += held_out.instances();
     const HeldOut judge(std::move(held_out), data_.oracle_name(), data_.parallel(), selection_.measure,
@@ -155,7 +203,7 @@ class Selector {
       return train_path(data, settings_, penalties, hooks, start);
     };
     std::vector<Index> rest;
-    std::ranges::set_difference(all_of(data_.train().instances()), without, std::back_inserter(rest));
+    std::ranges::set_difference(first_indices(data_.train().instances()), without, std::back_inserter(rest));
     const bool whole = without.empty() && selection_.processes == nullptr;
     RunOutcome outcome = whole ? on(data_) : on(part(rest));
     interrupted_ = outcome.status == Status::kInterrupted;

@@ -13,7 +13,7 @@
 
 #include "experiments/base/json_members.h"
 #include "experiments/metrics/metrics.h"
-#include "experiments/run/hooks.h"
+#include "experiments/run/job.h"
 #include "experiments/run/path.h"
 
 namespace proxbench {
@@ -114,7 +114,7 @@ struct ModelSelection {
 
 /// Takes penalties as train_path() does, at least two with `more_points`. The seed of `settings` also draws
 /// the instances. Throws Error (kUsage) if the settings do not fit the data, and Error if a path ends before
-/// its last point. If interrupted, it stores its results in a file of the working folder (selection_state.h),
+/// its last point. If interrupted, it stores its results in a file of the working folder,
 /// and the same call continues from there. It removes the file once a model is chosen.
 ModelSelection select_model(const LoadedData& data, const RunParameters& settings,
                             std::span<const Penalty> penalties, const SelectionSettings& selection,

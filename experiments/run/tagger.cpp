@@ -12,7 +12,6 @@
 #include "experiments/base/files.h"
 #include "experiments/data/sequences/named_sequences.h"
 #include "experiments/run/launch.h"
-#include "experiments/run/read_data.h"
 #include "experiments/run/trainer.h"
 #include "oracles/oracles.h"
 

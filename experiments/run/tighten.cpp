@@ -1,8 +1,6 @@
-#include "experiments/run/tighten.h"
-
 #include <cmath>
 
-#include "experiments/run/job.h"
+#include "experiments/run/trainer.h"
 #include "solvers/best_solver.h"
 #include "solvers/solvers.h"
 

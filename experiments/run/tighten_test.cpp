@@ -1,9 +1,8 @@
-#include "experiments/run/tighten.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "experiments/run/trainer.h"
 #include "solvers/shared/test_problems.h"
 #include "solvers/solvers.h"
 

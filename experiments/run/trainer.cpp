@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <thread>
 #include <utility>
 
@@ -17,7 +16,7 @@
 #include "experiments/data/files.h"
 #include "experiments/data/model.h"
 #include "experiments/metrics/metrics.h"
-#include "experiments/run/job.h"
+#include "experiments/run/launch.h"
 #include "oracles/oracles.h"
 #include "solvers/best_solver.h"
 #include "solvers/solvers.h"
@@ -116,6 +115,14 @@ const LoadedData::Reduced& LoadedData::reduced(double lambda) const {
   }
   reduced_ = std::move(out);
   return *reduced_;
+}
+
+LoadedData data_of(const RunParameters& job) {
+  const DataFormatInfo& format = data_format_registry().find(job.format);
+  return LoadedData(read_data(format, job.files, options_from(format.options, job.data_options), job.oracle,
+                              launched_processes()),
+                    Parallel(job.threads, parse_backend(job.backend), launched_processes()),
+                    job.decoding == "positions" ? Decoding::kPositions : Decoding::kStructure);
 }
 
 void require_needs(const LoadedData& data, const SolverInfo& solver, const Penalty& penalty,

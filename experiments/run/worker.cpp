@@ -19,13 +19,8 @@
 #include "experiments/results/field_csv.h"
 #include "experiments/results/results.h"
 #include "experiments/run/adapter.h"
-#include "experiments/run/external.h"
-#include "experiments/run/job.h"
-#include "experiments/run/launch.h"
 #include "experiments/run/path.h"
 #include "experiments/run/plugins.h"
-#include "experiments/run/read_data.h"
-#include "experiments/run/tighten.h"
 #include "experiments/run/trainer.h"
 #include "solvers/solvers.h"
 
@@ -123,11 +118,9 @@ void do_job(Run run, const fs::path& folder, const std::atomic<bool>& interrupt)
   const RunParameters& job = run.parameters;
   for (const std::string& plugin : job.plugins) load_plugin(plugin);
   const double begin = wall_seconds();
-  const DataFormatInfo& format = data_format_registry().find(job.format);
-  const Options data_options = options_from(format.options, job.data_options);
-  const LoadedData data(read_data(format, job.files, data_options, job.oracle, launched_processes()),
-                        Parallel(job.threads, parse_backend(job.backend), launched_processes()),
-                        job.decoding == "positions" ? Decoding::kPositions : Decoding::kStructure);
+  const Options data_options =
+      options_from(data_format_registry().find(job.format).options, job.data_options);
+  const LoadedData data = data_of(job);
   const double load_seconds = wall_seconds() - begin;
   RunOutcome outcome;
   if (job.solver.empty()) {

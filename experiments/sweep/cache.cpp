@@ -1,5 +1,3 @@
-#include "experiments/sweep/cache.h"
-
 #include <fmt/format.h>
 #include <xxhash.h>
 
@@ -11,6 +9,7 @@
 #include "core/kernels/instruction_set.h"
 #include "experiments/config/data_format.h"
 #include "experiments/run/plugins.h"
+#include "experiments/sweep/plan.h"
 #include "experiments/sweep/provenance.h"
 
 namespace proxbench {

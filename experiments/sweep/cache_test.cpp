@@ -1,10 +1,9 @@
-#include "experiments/sweep/cache.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
 #include "experiments/base/test_folder.h"
+#include "experiments/sweep/plan.h"
 
 namespace proxbench {
 namespace {

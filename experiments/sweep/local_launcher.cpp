@@ -1,5 +1,3 @@
-#include "experiments/sweep/local_launcher.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,10 +8,11 @@
 #include "core/base/error.h"
 #include "experiments/base/files.h"
 #include "experiments/results/results.h"
-#include "experiments/run/job.h"
 #include "experiments/run/trainer.h"
+#include "experiments/sweep/job_process.h"
 #include "experiments/sweep/provenance.h"
 #include "experiments/sweep/slurm/slurm_jobs.h"
+#include "experiments/sweep/sweep.h"
 #include "oracles/oracles.h"
 
 namespace proxbench {

@@ -16,6 +16,7 @@
 #include "core/base/error.h"
 #include "core/base/options.h"
 #include "core/monitor.h"
+#include "experiments/base/text.h"
 #include "experiments/results/results.h"
 #include "experiments/run/job.h"
 
@@ -40,7 +41,7 @@ std::string hidden_name(const std::string& file) {
   return dot == std::string::npos ? "" : middle.substr(0, dot);
 }
 
-/// Whether this is a temporary name ".SOMETHING-PID" (by write_file_atomically() or make_curves()) of a
+/// Whether this is a temporary name ".SOMETHING-PID" (by write_file_atomically() or draw_all()) of a
 /// process that has ended.
 bool left_by_the_dead(const std::string& name) {
   const std::size_t dash = name.find_last_of('-');
@@ -161,7 +162,7 @@ void recover(const fs::path& out) {
 }
 
 void recover_runs(const fs::path& out, const std::vector<std::string>& names) {
-  end_unfinished(out, [&](const std::string& name) { return std::ranges::find(names, name) != names.end(); });
+  end_unfinished(out, [&](const std::string& name) { return contains(names, name); });
 }
 
 }  // namespace proxbench

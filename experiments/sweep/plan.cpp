@@ -17,7 +17,6 @@
 #include "experiments/run/job.h"
 #include "experiments/run/plugins.h"
 #include "experiments/run/trainer.h"
-#include "experiments/sweep/cache.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {

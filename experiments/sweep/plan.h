@@ -69,4 +69,27 @@ struct SweepProblem {
 std::vector<SweepProblem> inspect(const ExperimentConfig& config, const std::filesystem::path& out,
                                   const SweepOptions& options = {}, const std::string& only = "");
 
+// ---- Decides whether a stored run is the run that is asked for.
+
+/// Returns everything except the parameters that decides the result of a job. `stop_at` is the relative
+/// difference to f* at which the run stops. It replaces the job's target, which changes with every better f*.
+RunKey key_of(const RunParameters& job, double stop_at, const std::string& source_digest,
+              const std::string& program_digest);
+
+/// Returns one text for each parameter and each part of the key in which the two runs differ: "config tol:
+/// 1e-06 -> 1e-07", "program: another build or other plug-ins". Returns none if they are the same run. Names,
+/// locations of files and the program's revision do not count.
+std::vector<std::string> changes_from(const Run& stored, const Run& asked);
+
+/// Returns xxh3 of the data set of a job: the bytes of all its files with their roles, its format, options
+/// and oracle. Throws Error if a file cannot be read.
+std::string source_digest(const RunParameters& job);
+
+/// Returns xxh3 of the bytes of a file. Throws Error if it cannot be read.
+std::string file_digest(const std::filesystem::path& file);
+
+/// Returns xxh3 of the code that decides results (deciding_code() of provenance.h), of the loaded plug-ins,
+/// and of the bytes of these files. Throws Error if one cannot be read.
+std::string program_digest(const std::vector<std::string>& files = {});
+
 }  // namespace proxbench

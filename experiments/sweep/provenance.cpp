@@ -14,7 +14,6 @@
 #include <fstream>
 #include <optional>
 #include <set>
-#include <sstream>
 
 #include "build_facts.h"
 #include "core/kernels/instruction_set.h"

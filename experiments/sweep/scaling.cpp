@@ -9,7 +9,6 @@
 #include "experiments/base/files.h"
 #include "experiments/base/text.h"
 #include "experiments/config/trainers.h"
-#include "experiments/sweep/cache.h"
 #include "experiments/sweep/job_process.h"
 #include "experiments/sweep/plan.h"
 #include "experiments/sweep/provenance.h"
@@ -49,8 +48,7 @@ struct Measurement {
   std::vector<RunParameters> planned() const {
     std::vector<RunParameters> out;
     for (const RunParameters& cell : plan_runs(config))
-      if (cell.repetition == 1 && std::ranges::find(options.solvers, cell.label) != options.solvers.end())
-        out.push_back(cell);
+      if (cell.repetition == 1 && contains(options.solvers, cell.label)) out.push_back(cell);
     return out;
   }
 

@@ -9,7 +9,7 @@
 
 #include "experiments/config/config.h"
 #include "experiments/results/scaling_model.h"
-#include "experiments/run/hooks.h"
+#include "experiments/run/job.h"
 
 namespace proxbench {
 

@@ -7,8 +7,6 @@
 
 #include "experiments/base/files.h"
 #include "experiments/results/results.h"
-#include "experiments/sweep/local_launcher.h"
-#include "experiments/sweep/slurm/slurm_launcher.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;

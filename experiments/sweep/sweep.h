@@ -1,7 +1,7 @@
 #pragma once
 /// Runs the sweep of an experiment: every data set x lambda x solver x repetition of a config. Each run has a
 /// process of its own (worker.h), is measured against the f* of a reference run, and is stored in the layout
-/// of results.h. A second sweep into the same folder makes only what is missing (cache.h).
+/// of results.h. A second sweep into the same folder makes only what is missing (plan.h).
 ///
 /// A launcher makes the missing runs, by processes on this machine or by a cluster's jobs. Plan, cache,
 /// results and tables are the same for all launchers. Another scheduler needs one more file pair and a row of
@@ -12,8 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "experiments/base/numbers.h"
 #include "experiments/config/config.h"
-#include "experiments/run/hooks.h"
+#include "experiments/run/job.h"
 #include "experiments/sweep/out_folder.h"
 #include "experiments/sweep/plan.h"
 
@@ -53,6 +54,10 @@ struct LauncherInfo {
   void (*run)(Sweep&, SweepResult&);
 };
 const std::vector<LauncherInfo>& launchers();
+/// Makes runs on this machine, one process each, with SweepOptions::jobs of them at a time.
+LauncherInfo local_launcher_info();
+/// Makes runs by jobs of a Slurm cluster. Each task of an array is a local sweep (slurm_jobs.h).
+LauncherInfo slurm_launcher_info();
 
 /// Makes the missing runs of the grid. Once a run is complete, it appears in OUT/runs by rename, and replaces
 /// one of the same name. This holds for failed runs too: the status says how they ended. References in
@@ -65,5 +70,17 @@ SweepResult run_sweep(const ExperimentConfig& config, const std::filesystem::pat
 bool failed_run(const Run& run);
 /// Warns of a finished run that failed or that ended below f*.
 void warn_of_run(const Run& run, const std::optional<Run>& reference, const Hooks& hooks);
+
+/// Facts that a cluster's job knows about its node.
+struct NodeRules {
+  bool bind = true;                         ///< bind runs to CPUs if the config says so
+  std::string not_comparable_because = "";  ///< empty: timings are comparable
+  double ends_at = kInfinity;               ///< when the last process must stop, by wall_seconds()
+};
+
+/// Makes the missing runs of `sweep.problems` on this machine. The caller holds the locks of these problems.
+void make_runs(const Sweep& sweep, const NodeRules& rules, SweepResult& result);
+/// Stores the missing runs as failed for this reason.
+void store_as_failed(const Sweep& sweep, const std::string& reason, SweepResult& result);
 
 }  // namespace proxbench

@@ -1,17 +1,23 @@
-#include "experiments/data/candidates/rerank.h"
-
+/// Candidates in groups, for re-ranking: one candidate per line,
+///
+///     quality TAB attribute[:value] TAB attribute[:value] ...
+///
+/// and an empty line after each group (optional after the last one). Attributes are written as in the format
+/// `crfsuite`, including `\:` and `\\` in names. A quality is a finite number, higher is better, or
+/// `correct/gold/guessed`: how many items (chunks, brackets) the candidate shares with the gold structure,
+/// and how many the gold structure and the candidate have. The quality is then the candidate's F1, and the
+/// sums give the corpus F1. All candidates of all files have the same kind of quality.
+///
+/// The gold candidate of a group is the first one with the highest quality. With gold = perfect, this quality
+/// must be 1.
+///
+/// With base_column = true, the second field is the base model's score, a number. It becomes the feature
+/// `base`. Without base_column, an attribute `base:-3.5` means the same.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
-#include <utility>
 
-#include "core/base/error.h"
-#include "experiments/base/line_reader.h"
-#include "experiments/data/files.h"
-#include "experiments/data/readers.h"
-#include "experiments/data/sequences/crfsuite.h"
 #include "experiments/data/sequences/named_sequences.h"
 
 namespace proxbench {
@@ -123,22 +129,19 @@ DataPair read_rerank(const DataFiles& files, const Options& options) {
 }  // namespace
 
 DataFormatInfo rerank_format() {
-  DataFormatInfo info;
-  info.name = "rerank";
-  info.help = "quality TAB attribute[:value] TAB ..., one candidate a line, an empty line after each group";
-  info.source = "this project; the task of Collins 2000 and of Andrew and Gao 2007";
-  info.options = {
-      {.name = "gold",
-       .default_value = "highest",
-       .help = "the gold candidate of a group: the first of the highest quality; perfect: and that must be 1",
-       .choices = {"highest", "perfect"}},
-      {.name = "base_column",
-       .type = OptionType::kBool,
-       .default_value = "false",
-       .help = "true: the second field of a line is the base model's score, and becomes the feature base"},
-  };
-  set_reader(info, read_rerank);
-  return info;
+  return with_reader(
+      {.name = "rerank",
+       .help = "quality TAB attribute[:value] TAB ..., one candidate a line, an empty line after each group",
+       .source = "this project; the task of Collins 2000 and of Andrew and Gao 2007",
+       .options =
+           {{.name = "gold",
+             .default_value = "highest",
+             .help = "the gold candidate of a group: the first of the highest quality; perfect: and that "
+                     "must be 1",
+             .choices = {"highest", "perfect"}},
+            {"base_column", OptionType::kBool, "false",
+             "true: the second field of a line is the base model's score, and becomes the feature base"}}},
+      read_rerank);
 }
 
 }  // namespace proxbench

@@ -1,10 +1,9 @@
-#include "experiments/data/candidates/rerank.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "experiments/data/sequences/named_sequences.h"
 #include "experiments/data/test_files.h"
 
 namespace proxbench {

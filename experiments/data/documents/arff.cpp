@@ -1,28 +1,26 @@
-#include "experiments/data/documents/arff.h"
-
+/// Multi-label data in Mulan's format: ARFF (Weka's attribute-relation file format), and an XML file that
+/// tells which attributes are labels.
+///
+///     @relation NAME
+///     @attribute NAME {0,1}            or numeric, real, integer; names may stand in quotes
+///     @data
+///     0,1,2.5,...                      dense: a value for each attribute
+///     {3 1,17 2.5,...}                 sparse: number of an attribute (from 0) and value, ascending; others
+///     are 0
+///
+/// % begins a comment. Keywords are in any case. Empty lines are skipped. Labels must be {0,1}. Each row is
+/// an instance of one position for the oracle `labels`. The other attributes are the features, in their
+/// order. All files have the same attributes.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
-#include <optional>
-#include <utility>
 
-#include "core/base/error.h"
-#include "experiments/base/text.h"
-#include "experiments/data/files.h"
-#include "experiments/data/readers.h"
-#include "experiments/data/sequences/named_sequences.h"
+#include "experiments/data/documents/documents.h"
 
 namespace proxbench {
 namespace {
 
 constexpr const char* kAttribute = "@attribute NAME {0,1}, or numeric, real or integer";
-
-std::string lower_case(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
 
 /// Finds the next line that contains more than blanks and comments.
 bool next_line(LineReader& in, std::string_view& line) {
@@ -66,7 +64,8 @@ struct Attribute {
 Attribute parse_attribute(const LineReader& in, std::string_view text) {
   Attribute out{take_name(in, text)};
   if (out.name.empty()) in.fail("an attribute without a name", kAttribute);
-  std::string type = lower_case(text);
+  std::string type(text);
+  to_lowercase(type);
   std::erase_if(type, [](char c) { return c == ' ' || c == '\t'; });
   out.binary = type == "{0,1}";
   if (!out.binary && type != "numeric" && type != "real" && type != "integer")
@@ -81,7 +80,8 @@ std::vector<Attribute> read_header(LineReader& in) {
   NameIndex names;
   for (std::string_view line; next_line(in, line);) {
     const std::size_t end = std::min(line.find_first_of(kBlanks), line.size());
-    const std::string keyword = lower_case(line.substr(0, end));
+    std::string keyword(line.substr(0, end));
+    to_lowercase(keyword);
     if (keyword == "@relation") continue;
     if (keyword == "@data") {
       if (out.empty()) in.fail("@data before any attribute", kAttribute);
@@ -300,19 +300,19 @@ std::vector<std::string> read_label_names(LineReader in) {
 }
 
 DataFormatInfo arff_format() {
-  DataFormatInfo info;
-  info.name = "arff";
-  info.help = "Mulan's ARFF: multi-label data, dense or sparse rows, with the XML list of labels";
-  info.source = "Weka's ARFF as Mulan uses it, mulan.sourceforge.net";
-  OptionSpec labels{"labels", OptionType::kString, "", "the XML file that names the labels"};
-  labels.file = true;
-  info.options = {
-      labels,
-      {"label_count", OptionType::kInt, "0",
-       "in its place: how many of the last attributes are labels; negative: of the first", -1e6, 1e6},
-      {"bias", OptionType::kReal, "1", "value of one more feature, the bias; 0: none", 0}};
-  set_reader(info, read_arff);
-  return info;
+  return with_reader(
+      {.name = "arff",
+       .help = "Mulan's ARFF: multi-label data, dense or sparse rows, with the XML list of labels",
+       .source = "Weka's ARFF as Mulan uses it, mulan.sourceforge.net",
+       .options = {{.name = "labels",
+                    .default_value = "",
+                    .help = "the XML file that names the labels",
+                    .file = true},
+                   {"label_count", OptionType::kInt, "0",
+                    "in its place: how many of the last attributes are labels; negative: of the first", -1e6,
+                    1e6},
+                   {"bias", OptionType::kReal, "1", "value of one more feature, the bias; 0: none", 0}}},
+      read_arff);
 }
 
 }  // namespace proxbench

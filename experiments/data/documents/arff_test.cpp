@@ -1,10 +1,9 @@
 /// Mulan's ARFF: both kinds of rows, both ways to specify labels, and the text of each error.
 
-#include "experiments/data/documents/arff.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "experiments/data/documents/documents.h"
 #include "experiments/data/test_files.h"
 
 namespace proxbench {

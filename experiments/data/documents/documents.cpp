@@ -5,18 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
-#include <optional>
-#include <utility>
-#include <vector>
 
-#include "core/base/error.h"
-#include "core/base/options.h"
 #include "core/base/sum.h"
-#include "experiments/base/text.h"
-#include "experiments/data/documents/hierarchy_file.h"
-#include "experiments/data/files.h"
-#include "experiments/data/sequences/named_sequences.h"
 
 namespace proxbench {
 namespace {
@@ -169,8 +159,7 @@ class DocumentReader {
       out.names.features.intern(u == 0       ? kBias
                                 : u < kLarge ? std::to_string(u - 1)
                                              : large_.names()[u - kLarge]);
-    std::vector<Index> number(used.size());
-    std::iota(number.begin(), number.end(), Index{0});
+    std::vector<Index> number = first_indices(used.size());
     if (processes_ != nullptr) number = merge_names(out.names.features, *processes_);
     const auto is_lower = [](const std::string& a, const std::string& b) {
       return a.size() != b.size() ? a.size() < b.size() : a < b;
@@ -256,12 +245,12 @@ DataPair read_documents(const DataFiles& files, const Options& options, const Pr
 }
 
 OptionSpec value_scale_option(const std::string& default_value) {
-  OptionSpec spec{
-      "scale", OptionType::kString, default_value,
-      "max: each feature's values are divided by its largest absolute one in the training set, in test "
-      "data as well; none: values as they are"};
-  spec.choices = {"max", "none"};
-  return spec;
+  return {.name = "scale",
+          .default_value = default_value,
+          .help =
+              "max: each feature's values are divided by its largest absolute one in the training set, in "
+              "test data as well; none: values as they are",
+          .choices = {"max", "none"}};
 }
 
 bool divides_by_max(const Options& options) {

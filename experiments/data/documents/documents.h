@@ -2,16 +2,39 @@
 /// The common part of `lshtc`, `libsvm` and `crfsparse`: lines `label feature:value feature:value ...`, and
 /// data sets in which each document is a line and an instance of one position.
 
-#include <cstdint>
-#include <functional>
-#include <string>
-#include <string_view>
+#include <unordered_map>
 
-#include "core/base/processes.h"
-#include "experiments/base/line_reader.h"
-#include "experiments/config/data_format.h"
+#include "experiments/data/sequences/named_sequences.h"
 
 namespace proxbench {
+
+// ---- The hierarchy file of the LSHTC challenges, `cat_hier.txt`. Each line is a branch: the ids of its
+// nodes from the top to a leaf, separated by blanks. Ids are integers of at least 0. Empty lines are skipped.
+
+/// A hierarchy whose nodes have the ids of a file.
+struct NamedHierarchy {
+  /// The name of the node that is added above several top-level nodes. It is no id, so no file can contain
+  /// it.
+  static constexpr const char* kRoot = "root";
+
+  std::string path;  ///< the path of the file
+  std::shared_ptr<const Hierarchy> tree;
+  std::vector<std::string> names;                 ///< for each node its id as text, or kRoot
+  std::unordered_map<std::int64_t, Index> nodes;  ///< the node with an id
+
+  /// Returns the leaf with this label from a line of `in`. Throws with in.fail() if the label is not a node
+  /// of the tree, or is an inner node.
+  Index leaf(const LineReader& in, std::string_view label) const;
+};
+
+/// Reads a hierarchy. Nodes are in preorder, and children in order of first appearance. Several top-level
+/// nodes get an additional root, which counts among the nodes; a single one is the root itself. Throws Error
+/// (kInput) with file and line if an id is not an integer of at least 0, if a node has two places or occurs
+/// twice on a branch, if a branch ends in a node that has children on another line, if a branch occurs twice,
+/// or if there is no branch.
+NamedHierarchy read_hierarchy(const std::string& path);
+
+// ---- lines of documents
 
 /// One feature of a line, with the number that it has in the file.
 struct SparseEntry {
@@ -33,7 +56,6 @@ struct SparseLineRules {
 /// rules.first_feature, or if the value is not finite or excluded by the rules.
 SparseEntry parse_entry(const LineReader& in, std::string_view word, const SparseLineRules& rules = {});
 
-class NamedSequences;
 /// Takes the label from the start of a line. Returns an empty text if the line has none, which test sets may
 /// lack (TestLabels).
 std::string_view take_label(std::string_view& line, const NamedSequences& out);
@@ -62,8 +84,16 @@ struct DocumentFormat {
 DataPair read_documents(const DataFiles& files, const Options& options, const Processes* processes,
                         const DocumentFormat& format);
 
+/// Returns the shortest text of the number `label`, or `label` itself if it is not a number.
+std::string canonical_label(std::string_view label);
+
 /// The option `scale` with the choices none and max. divides_by_max() tells whether it is max.
 OptionSpec value_scale_option(const std::string& default_value);
 bool divides_by_max(const Options& options);
+
+/// Returns the names of the `<label name="...">` elements of a file for `arff`, in its order, including
+/// nested ones. Throws Error (kInput) if a label has no name, if a name occurs twice, or if there is no
+/// label.
+std::vector<std::string> read_label_names(LineReader in);
 
 }  // namespace proxbench

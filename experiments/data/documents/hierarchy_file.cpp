@@ -1,12 +1,8 @@
-#include "experiments/data/documents/hierarchy_file.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
-#include "core/base/options.h"
-#include "experiments/base/text.h"
+#include "experiments/data/documents/documents.h"
 
 namespace proxbench {
 namespace {

@@ -1,10 +1,9 @@
-#include "experiments/data/documents/hierarchy_file.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
 
+#include "experiments/data/documents/documents.h"
 #include "experiments/data/test_files.h"
 
 namespace proxbench {

@@ -1,11 +1,18 @@
-#include "experiments/data/documents/libsvm.h"
-
+/// The format of LIBSVM and LIBLINEAR, for multiclass and binary logistic models: one instance per line,
+///
+///     label index:value index:value ...
+///
+/// with indices from 1 (from 0 with the option `zero_based`), in any order, each at most once per line. An
+/// entry with value 0 is ignored.
+///
+/// The outputs are the labels of the training data, without a hierarchy. Numerically equal labels are the
+/// same ("+1", "1" and "1.0" are "1"). If all labels are numbers, they are sorted as such; otherwise they are
+/// in order of first appearance. Several labels on a line ("2,5") are an error.
 #include <fmt/format.h>
 
 #include <cmath>
 
 #include "experiments/data/documents/documents.h"
-#include "experiments/data/files.h"
 
 namespace proxbench {
 namespace {
@@ -13,25 +20,21 @@ namespace {
 /// Integers up to here are exact in a double.
 constexpr double kLargestExact = 9007199254740992.0;
 
-SparseLineRules libsvm_rules(bool zero_based) {
-  SparseLineRules rules;
-  rules.line = "label index:value index:value ...";
-  rules.first_feature = zero_based ? 0 : 1;
-  if (!zero_based) rules.first_feature_hint = " (or of 0 with zero_based = true)";
-  return rules;
-}
-
 std::string label_name(const LineReader& in, std::string_view label) {
   if (label.find(',') != std::string_view::npos) in.fail("labels " + in_quotes(label), "one label a line");
   return canonical_label(label);
 }
 
 DataPair read_libsvm(const DataFiles& files, const Options& options, const Processes* processes) {
-  return read_documents(files, options, processes,
-                        {.rules = libsvm_rules(options.boolean("zero_based")),
-                         .divide_by_max = divides_by_max(options),
-                         .bias = options.real("bias"),
-                         .output = label_name});
+  const bool zero_based = options.boolean("zero_based");
+  return read_documents(
+      files, options, processes,
+      {.rules = {.line = "label index:value index:value ...",
+                 .first_feature = zero_based ? 0 : 1,
+                 .first_feature_hint = zero_based ? "" : " (or of 0 with zero_based = true)"},
+       .divide_by_max = divides_by_max(options),
+       .bias = options.real("bias"),
+       .output = label_name});
 }
 
 }  // namespace
@@ -47,17 +50,16 @@ std::string canonical_label(std::string_view label) {
 }
 
 DataFormatInfo libsvm_format() {
-  DataFormatInfo info;
-  info.name = "libsvm";
-  info.help = "label index:value ..., one instance a line: multiclass and binary logistic models";
-  info.source = "LIBSVM and LIBLINEAR, www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets";
-  info.options = {
-      value_scale_option("none"),
-      {"bias", OptionType::kReal, "0", "value of one more feature, the bias (LIBLINEAR's -B); 0: none", 0},
-      {"zero_based", OptionType::kBool, "false", "true: indices begin with 0"}};
-  info.fitted = divides_by_max;
-  set_reader(info, read_libsvm);
-  return info;
+  return with_reader(
+      {.name = "libsvm",
+       .help = "label index:value ..., one instance a line: multiclass and binary logistic models",
+       .source = "LIBSVM and LIBLINEAR, www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets",
+       .options = {value_scale_option("none"),
+                   {"bias", OptionType::kReal, "0",
+                    "value of one more feature, the bias (LIBLINEAR's -B); 0: none", 0},
+                   {"zero_based", OptionType::kBool, "false", "true: indices begin with 0"}},
+       .fitted = divides_by_max},
+      read_libsvm);
 }
 
 }  // namespace proxbench

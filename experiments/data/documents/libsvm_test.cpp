@@ -1,10 +1,9 @@
-#include "experiments/data/documents/libsvm.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
+#include "experiments/data/documents/documents.h"
 #include "experiments/data/test_files.h"
 
 namespace proxbench {

@@ -1,11 +1,10 @@
-#include "experiments/data/documents/lshtc.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 
+#include "experiments/data/documents/documents.h"
 #include "experiments/data/test_files.h"
 
 namespace proxbench {

@@ -1,5 +1,3 @@
-#include "experiments/data/sequences/conll.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,7 @@
 #include <set>
 
 #include "experiments/config/config.h"
+#include "experiments/data/readers.h"
 #include "experiments/data/sequences/test_crfsuite.h"
 #include "experiments/data/test_files.h"
 

@@ -1,34 +1,22 @@
-#include "experiments/data/sequences/crfsparse.h"
+/// The sequence format of the solver published by the authors of Prox-QN (Zhong et al. 2014): one position
+/// per line,
+///
+///     label feature:value feature:value ...
+///
+/// separated by spaces, with numbers as features. An empty line follows each sequence. A template file (the
+/// data option `template`) may give the label set and its order: the lines after "label:" up to "unigram:" or
+/// "bigram:" list the labels. Without it, labels are those of the training data in order of first appearance.
+/// The parts on unigram and bigram features are not used: features come from the lines, and transitions
+/// belong to the chain.
+///
+/// With a hierarchy file (documents.h), it is the authors' format for hierarchical classification: one
+/// document per line, labelled with a leaf. The values are scaled already, no feature occurs twice, and
+/// feature 0 is an ordinary one.
 
-#include <string_view>
-#include <utility>
-
-#include "core/base/error.h"
-#include "experiments/base/line_reader.h"
-#include "experiments/base/text.h"
 #include "experiments/data/documents/documents.h"
-#include "experiments/data/files.h"
-#include "experiments/data/readers.h"
-#include "experiments/data/sequences/named_sequences.h"
 
 namespace proxbench {
 namespace {
-
-/// `label_file` is the template that gave the labels, or empty.
-void read_crfsparse_file(const FilePart& part, const std::string& label_file, NamedSequences& out) {
-  const SparseLineRules rules;
-  out.read(part, rules.line, [&](const LineReader& in, std::string_view line) {
-    if (trim(line, kBlanks).empty()) return out.end_sequence();
-    const std::string_view label = take_label(line, out);
-    if (!label.empty() && !label_file.empty() && !out.known().labels.find(label))
-      in.fail("label " + in_quotes(label), "one of the labels in " + label_file);
-    for (std::string_view word = take_word(line); !word.empty(); word = take_word(line)) {
-      const SparseEntry entry = parse_entry(in, word, rules);
-      out.add(entry.name, entry.value);
-    }
-    out.end_position(in, label.empty() ? std::nullopt : std::optional(label));
-  });
-}
 
 DataPair read_crfsparse(const DataFiles& files, const Options& options, const Processes* processes) {
   const std::string& label_file = options.string("template");
@@ -39,8 +27,19 @@ DataPair read_crfsparse(const DataFiles& files, const Options& options, const Pr
   }
   NamedSequences train(label_file.empty() ? std::vector<std::string>()
                                           : read_label_template(option_lines(options, "template")));
+  const SparseLineRules rules;
   const auto read = [&](const FilePart& part, NamedSequences& out) {
-    read_crfsparse_file(part, out.is_test() ? "" : label_file, out);
+    out.read(part, rules.line, [&](const LineReader& in, std::string_view line) {
+      if (trim(line, kBlanks).empty()) return out.end_sequence();
+      const std::string_view label = take_label(line, out);
+      if (!label.empty() && !label_file.empty() && !out.is_test() && !out.names.labels.find(label))
+        in.fail("label " + in_quotes(label), "one of the labels in " + label_file);
+      for (std::string_view word = take_word(line); !word.empty(); word = take_word(line)) {
+        const SparseEntry entry = parse_entry(in, word, rules);
+        out.add(entry.name, entry.value);
+      }
+      out.end_position(in, label.empty() ? std::nullopt : std::optional(label));
+    });
   };
   return read_sequences(files, options, processes, std::move(train), {.read = read});
 }
@@ -72,16 +71,17 @@ std::vector<std::string> read_label_template(LineReader&& in) {
 }
 
 DataFormatInfo crfsparse_format() {
-  DataFormatInfo info;
-  info.name = "crfsparse";
-  info.help =
-      "label feature:value ..., an empty line after each sequence; with a hierarchy: one document a line";
-  info.source = "the solver published by the authors of Zhong et al. 2014 (Prox-QN)";
-  info.options = {{"template", OptionType::kString, "",
-                   "file with the label set and its order; empty: labels in order of first appearance"}};
-  info.options[0].file = true;
-  set_reader(info, read_crfsparse, HierarchyUse::kOptional);
-  return info;
+  return with_reader(
+      {.name = "crfsparse",
+       .help = "label feature:value ..., an empty line after each sequence; with a hierarchy: one document a "
+               "line",
+       .source = "the solver published by the authors of Zhong et al. 2014 (Prox-QN)",
+       .options = {{.name = "template",
+                    .default_value = "",
+                    .help =
+                        "file with the label set and its order; empty: labels in order of first appearance",
+                    .file = true}}},
+      read_crfsparse, HierarchyUse::kOptional);
 }
 
 }  // namespace proxbench

@@ -1,9 +1,8 @@
-#include "experiments/data/sequences/crfsparse.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "experiments/data/files.h"
+#include "experiments/data/sequences/named_sequences.h"
 #include "experiments/data/test_files.h"
 
 namespace proxbench {

@@ -1,14 +1,23 @@
-#include "experiments/data/sequences/crfsuite.h"
-
+/// CRFsuite's data format (http://www.chokkan.org/software/crfsuite/manual.html): one position per line,
+///
+///     label TAB attribute[:value] TAB attribute[:value] ...
+///
+/// and an empty line after each sequence (optional after the last one). Files are read as by CRFsuite's own
+/// reader (frontend/iwa.c and reader.c):
+/// - In names, `\:` stands for a colon and `\\` for a backslash. Any other backslash stands for itself.
+/// - An unescaped colon starts the value. Without it the value is 1. Values of a repeated attribute are
+///   added.
+/// - `#` is an ordinary character: there are no comments. Spaces are part of names. Empty fields are skipped.
+/// This reader differs where CRFsuite silently accepts bad input:
+/// - A value that is not a finite number (or is empty) is an error. CRFsuite reads it as 0 or 1.
+/// - A second unescaped colon in one attribute is an error in both.
+/// - A label is the whole first field, even with unescaped colons. CRFsuite drops the text after the first
+///   colon.
+/// - Instance weights (`@weight:2` as a first field) are not supported and are an error.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
 
-#include "core/base/options.h"
-#include "experiments/base/line_reader.h"
-#include "experiments/data/files.h"
-#include "experiments/data/readers.h"
 #include "experiments/data/sequences/named_sequences.h"
 
 namespace proxbench {
@@ -103,12 +112,12 @@ void add_attributes(const LineReader& in, std::string_view fields, NamedSequence
 }
 
 DataFormatInfo crfsuite_format() {
-  DataFormatInfo info;
-  info.name = "crfsuite";
-  info.help = "label TAB attribute[:value] TAB ..., an empty line after each sequence; \\: and \\\\ in names";
-  info.source = "CRFsuite (Okazaki 2007), www.chokkan.org/software/crfsuite/manual.html";
-  set_reader(info, read_crfsuite);
-  return info;
+  return with_reader(
+      {.name = "crfsuite",
+       .help =
+           "label TAB attribute[:value] TAB ..., an empty line after each sequence; \\: and \\\\ in names",
+       .source = "CRFsuite (Okazaki 2007), www.chokkan.org/software/crfsuite/manual.html"},
+      read_crfsuite);
 }
 
 }  // namespace proxbench

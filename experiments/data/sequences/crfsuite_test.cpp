@@ -1,5 +1,3 @@
-#include "experiments/data/sequences/crfsuite.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 #include <map>
 
 #include "core/base/random.h"
+#include "experiments/data/readers.h"
 #include "experiments/data/sequences/test_crfsuite.h"
 #include "experiments/data/test_files.h"
 

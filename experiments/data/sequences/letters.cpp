@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <utility>
-
-#include "experiments/data/files.h"
 
 namespace proxbench {
 namespace {
@@ -33,11 +30,11 @@ void add_features(const Glyph& glyph, const LetterMap& map, DesignMatrix::Builde
 }  // namespace
 
 OptionSpec letter_features_option() {
-  OptionSpec spec{
-      "features", OptionType::kString, "degree2",
-      "pixels: bias and 128 pixels (J = 129); degree2: also all products of two pixels (J = 8257)"};
-  spec.choices = {"pixels", "degree2"};
-  return spec;
+  return {
+      .name = "features",
+      .default_value = "degree2",
+      .help = "pixels: bias and 128 pixels (J = 129); degree2: also all products of two pixels (J = 8257)",
+      .choices = {"pixels", "degree2"}};
 }
 
 bool degree2(const Options& options) {

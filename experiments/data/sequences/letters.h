@@ -4,14 +4,10 @@
 
 #include <bitset>
 #include <cstdint>
-#include <memory>
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "core/base/options.h"
-#include "core/data/dataset.h"
+#include "experiments/data/files.h"
 
 namespace proxbench {
 
@@ -29,6 +25,16 @@ struct Words {
 
   Index size() const { return static_cast<Index>(begin.size() - 1); }
 };
+
+/// Appends the words of a file of the format `ocr`. Throws Error (kInput) with file, line, found and expected
+/// if the file is missing, empty or malformed. Checks the number of fields, integers, letters, pixels, and
+/// that letters link up to words.
+void read_letter_data(const std::string& path, Words& words);
+
+/// Makes `count` words, all in fold 0, for `synthetic-ocr`. `noise` in [0, 1) is the probability that a pixel
+/// of a stroke is lost; on average as many stray pixels appear. Equal arguments give equal words on every
+/// platform with IEEE arithmetic and the same mathematical library. Fewer words are a prefix of more.
+Words make_synthetic_words(Index count, double noise, std::uint64_t seed);
 
 /// The number of the feature p_i*p_j, 1 <= i < j <= kGridPixels: kGridPixels + sum_{k<i} (kGridPixels - k) +
 /// (j - i). Feature 0 is the bias, and feature i is pixel i.

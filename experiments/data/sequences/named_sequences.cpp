@@ -4,15 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <numeric>
 #include <span>
-#include <utility>
 
-#include "core/base/error.h"
 #include "core/base/sum.h"
-#include "experiments/data/file_parts.h"
-#include "experiments/data/files.h"
 
 namespace proxbench {
 
@@ -132,23 +126,13 @@ std::vector<Index> merge_names(NameIndex& names, const Processes& processes) {
 std::vector<Index> sort_names(NameIndex& names,
                               const std::function<bool(const std::string&, const std::string&)>& before,
                               std::size_t fixed) {
-  std::vector<Index> order(names.names().size()), number(order.size());
-  std::iota(order.begin(), order.end(), Index{0});
+  std::vector<Index> order = first_indices(names.names().size()), number(order.size());
   std::ranges::stable_sort(std::span(order).subspan(fixed), before,
                            [&](Index i) -> const std::string& { return names.names()[i]; });
   NameIndex sorted;
   for (const Index i : order) number[i] = sorted.intern(names.names()[i]);
   names = std::move(sorted);
   return number;
-}
-
-void NamedSequences::share_features(const Processes& processes) {
-  rows.renumber(merge_names(names.features, processes));
-}
-
-void NamedSequences::share_labels(const Processes& processes) {
-  const std::vector<Index> label = merge_names(names.labels, processes);
-  for (Index& gold : data.gold) gold = label[gold];
 }
 
 void NamedSequences::share_rows(const Processes& processes) {
@@ -224,8 +208,11 @@ DataPair read_sequences(const DataFiles& files, const Options& options, const Pr
     return {};
   }
   for (const FilePart& part : own_parts(files, options, processes, format.records)) format.read(part, train);
-  if (processes != nullptr && !format.own_features) train.share_features(*processes);
-  if (processes != nullptr) train.share_labels(*processes);
+  if (processes != nullptr) {  // number names as if one process had read all parts in order
+    if (!format.own_features) train.rows.renumber(merge_names(train.names.features, *processes));
+    const std::vector<Index> label = merge_names(train.names.labels, *processes);
+    for (Index& gold : train.data.gold) gold = label[gold];
+  }
   complete(train);
   if (processes != nullptr) train.share_rows(*processes);
   NamedSequences test = NamedSequences::test_for(train, files.labels);

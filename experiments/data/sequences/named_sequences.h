@@ -5,17 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <unordered_set>
-#include <vector>
 
-#include "core/base/processes.h"
-#include "core/data/dataset.h"
-#include "experiments/base/line_reader.h"
-#include "experiments/data/readers.h"
+#include "experiments/data/files.h"
 
 namespace proxbench {
 
@@ -81,11 +75,8 @@ class NamedSequences {
   /// The names of the training set.
   const Names& known() const { return train_ != nullptr ? train_->names : names; }
 
-  /// Call these when each of several processes has read its part of the training files. share_features() and
-  /// share_labels() number the names as if one process had read all parts in order. Then share_rows() gives
-  /// each process the sequences of its share (core/data/sharing.h), and sums the notes.
-  void share_features(const Processes& processes);
-  void share_labels(const Processes& processes);
+  /// Gives each of several processes the sequences of its share (core/data/sharing.h), and sums the notes.
+  /// Call this when each has read its part of the training files and names have the same numbers on all.
   void share_rows(const Processes& processes);
 
   /// Adds a feature to the current position. Returns false if the feature is unknown, and so not added.
@@ -143,6 +134,14 @@ class NamedSequences {
   std::uint64_t unknown_attributes_ = 0, unknown_labels_ = 0;
   std::unordered_set<std::string> unknown_features_;  ///< not filled if it streams
 };
+
+/// Adds the attributes of a line in CRFsuite's notation to the current position: fields "attribute[:value]",
+/// each after a TAB.
+void add_attributes(const LineReader& in, std::string_view fields, NamedSequences& out);
+
+/// Returns the labels of a template file of `crfsparse`, in its order. Throws Error (kInput) if there are
+/// none or if one occurs twice.
+std::vector<std::string> read_label_template(LineReader&& in);
 
 /// How a format makes data sets from its files.
 struct SequenceFormat {

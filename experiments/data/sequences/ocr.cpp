@@ -1,18 +1,16 @@
-#include "experiments/data/sequences/ocr.h"
-
+/// The OCR task: handwritten words that Rob Kassel collected and Ben Taskar prepared as letter.data
+/// (http://ai.stanford.edu/~btaskar/ocr/). It is the sequence labelling problem of Zhong et al. 2014, section
+/// 6.1.
+///
+/// One letter per line. The fields are separated by tabs: id, letter, next_id (-1 ends a word), word_id,
+/// position (from 1), fold, and 128 pixels 0 or 1, row by row. A tab may follow the last pixel.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <numeric>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "core/base/random.h"
-#include "experiments/base/line_reader.h"
-#include "experiments/data/files.h"
-#include "experiments/data/readers.h"
+#include "experiments/data/sequences/letters.h"
 
 namespace proxbench {
 namespace {
@@ -98,10 +96,16 @@ void check_continues(const LineReader& in, const LetterLine& before, const Lette
   require("fold", now.fold, before.fold, "all letters of a word lie in one fold");
 }
 
-/// Tells for each word whether it trains, by the option `split`.
-std::vector<bool> training_words(const Words& words, const Options& options) {
+/// The words to train on and those to test on.
+struct Split {
+  std::vector<Index> train, test;
+};
+
+/// Splits the words by the option `split`.
+Split split_of(const Words& words, const Options& options) {
   const std::string& split = options.string("split");
-  std::vector<bool> trains(words.size(), true);
+  std::vector<Index> all = first_indices(words.size());
+  if (split == "none") return {all, {}};
   if (split == "random") {
     const std::int64_t count = options.integer("train_words");
     if (count >= words.size())
@@ -109,22 +113,22 @@ std::vector<bool> training_words(const Words& words, const Options& options) {
           "option train_words = {}: violated constraint train_words < {}, the number of words (or "
           "choose split = none)",
           count, words.size()));
-    std::vector<Index> order(words.size());
-    std::iota(order.begin(), order.end(), Index{0});
-    Random(static_cast<std::uint64_t>(options.integer("seed"))).shuffle(std::span<Index>(order));
-    for (auto w = order.begin() + count; w != order.end(); ++w) trains[*w] = false;
-  } else if (split != "none") {
-    const std::int64_t fold = options.integer("test_fold");
-    const auto in_fold = std::ranges::count(words.fold, fold);
-    if (in_fold == 0 || in_fold == words.size()) {
-      const auto [low, high] = std::ranges::minmax(words.fold);
-      throw Error::usage(
-          fmt::format("option test_fold = {}: {} of {} words lie in this fold (folds {} to {} are present)",
-                      fold, in_fold, words.size(), low, high));
-    }
-    for (Index w = 0; w < words.size(); ++w) trains[w] = (words.fold[w] == fold) == (split == "one-fold");
+    Random(static_cast<std::uint64_t>(options.integer("seed"))).shuffle(std::span(all));
+    std::sort(all.begin(), all.begin() + count);
+    std::sort(all.begin() + count, all.end());
+    return {{all.begin(), all.begin() + count}, {all.begin() + count, all.end()}};
   }
-  return trains;
+  Split out;
+  const std::int64_t fold = options.integer("test_fold");
+  for (const Index w : all)
+    ((words.fold[w] == fold) == (split == "one-fold") ? out.train : out.test).push_back(w);
+  if (out.train.empty() || out.test.empty()) {
+    const auto [low, high] = std::ranges::minmax(words.fold);
+    throw Error::usage(
+        fmt::format("option test_fold = {}: {} of {} words lie in this fold (folds {} to {} are present)",
+                    fold, std::ranges::count(words.fold, fold), words.size(), low, high));
+  }
+  return out;
 }
 
 std::string split_text(const Options& options) {
@@ -132,13 +136,6 @@ std::string split_text(const Options& options) {
   if (split == "none") return "not split";
   if (split == "random") return fmt::format("random split, seed {}", options.integer("seed"));
   return fmt::format("fold {} {}", options.integer("test_fold"), split == "fold" ? "is test" : "trains");
-}
-
-std::vector<Index> words_where(const std::vector<bool>& trains, bool value) {
-  std::vector<Index> out;
-  for (std::size_t w = 0; w < trains.size(); ++w)
-    if (trains[w] == value) out.push_back(static_cast<Index>(w));
-  return out;
 }
 
 Words read_words(const std::vector<std::string>& files, std::int64_t limit) {
@@ -158,10 +155,8 @@ DataPair read_ocr(const DataFiles& files, const Options& options) {
   const LetterMap map{
       .degree2 = degree2(options), .ends = options.boolean("ends"), .bias = options.boolean("bias")};
   const Words words = read_words(files.train, options.integer("words"));
-  const auto all = [](const Words& of) { return std::vector<bool>(of.size(), true); };
-  const std::vector<bool> trains = own_test ? training_words(words, options) : all(words);
-  const std::vector<Index> train = words_where(trains, true);
-  const auto vocabulary = letter_vocabulary(letters_of(words, train), map);
+  const Split split = own_test ? split_of(words, options) : Split{first_indices(words.size()), {}};
+  const auto vocabulary = letter_vocabulary(letters_of(words, split.train), map);
   const auto make = [&](const std::vector<std::string>& from, const Words& of,
                         const std::vector<Index>& chosen) {
     return letter_dataset(
@@ -172,12 +167,12 @@ DataPair read_ocr(const DataFiles& files, const Options& options) {
   };
   DataPair out;
   out.oracle = "chain";
-  out.train = make(files.train, words, train);
+  out.train = make(files.train, words, split.train);
   if (own_test) {
-    out.test = make(files.train, words, words_where(trains, false));
+    out.test = make(files.train, words, split.test);
   } else {
     const Words test_words = read_words(files.test, 0);
-    out.test = make(files.test, test_words, words_where(all(test_words), true));
+    out.test = make(files.test, test_words, first_indices(test_words.size()));
   }
   return out;
 }
@@ -211,32 +206,31 @@ void read_letter_data(const std::string& path, Words& words) {
 }
 
 DataFormatInfo ocr_format() {
-  DataFormatInfo info;
-  info.name = "ocr";
-  info.help = "handwritten words, letter.data or letter.data.gz; splits itself into training and test words";
-  info.source = "Kassel's handwritten words prepared by Taskar, ai.stanford.edu/~btaskar/ocr/letter.data.gz";
-  OptionSpec split{
-      "split", OptionType::kString, "random",
-      "random: train_words shuffled words train, the rest test; fold: test_fold is test; one-fold: it "
-      "trains, the others are test (Taskar et al. 2003); none: no test set. Not used where test files are "
-      "given"};
-  split.choices = {"random", "fold", "one-fold", "none"};
-  info.options = {
-      letter_features_option(),
-      {"bias", OptionType::kBool, "true",
-       "false: feature 0, the bias, keeps its place and is never on, as in the data that the authors of "
-       "Prox-QN "
-       "published"},
-      {"ends", OptionType::kBool, "false",
-       "true: two more features, first and last, of the first letter of a word and of the last"},
-      split,
-      {"seed", OptionType::kInt, "1", "seed of the random split", 0},
-      {"train_words", OptionType::kInt, kPaperTrainWords, "training words of the random split", 1},
-      {"test_fold", OptionType::kInt, "0",
-       "the fold that is test with split = fold, and trains with split = one-fold", 0},
-      {"words", OptionType::kInt, "0", "take only the first so many words of the training files; 0: all", 0}};
-  set_reader(info, read_ocr);
-  return info;
+  return with_reader(
+      {.name = "ocr",
+       .help = "handwritten words, letter.data or letter.data.gz; splits itself into training and test words",
+       .source = "Kassel's handwritten words prepared by Taskar, ai.stanford.edu/~btaskar/ocr/letter.data.gz",
+       .options = {letter_features_option(),
+                   {"bias", OptionType::kBool, "true",
+                    "false: feature 0, the bias, keeps its place and is never on, as in the data that the "
+                    "authors of "
+                    "Prox-QN published"},
+                   {"ends", OptionType::kBool, "false",
+                    "true: two more features, first and last, of the first letter of a word and of the last"},
+                   {.name = "split",
+                    .default_value = "random",
+                    .help = "random: train_words shuffled words train, the rest test; fold: test_fold is "
+                            "test; one-fold: it trains, the others are test (Taskar et al. 2003); none: no "
+                            "test set. Not used where test files are given",
+                    .choices = {"random", "fold", "one-fold", "none"}},
+                   {"seed", OptionType::kInt, "1", "seed of the random split", 0},
+                   {"train_words", OptionType::kInt, kPaperTrainWords, "training words of the random split",
+                    1},
+                   {"test_fold", OptionType::kInt, "0",
+                    "the fold that is test with split = fold, and trains with split = one-fold", 0},
+                   {"words", OptionType::kInt, "0",
+                    "take only the first so many words of the training files; 0: all", 0}}},
+      read_ocr);
 }
 
 }  // namespace proxbench

@@ -1,11 +1,10 @@
-#include "experiments/data/sequences/ocr.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
 
+#include "experiments/data/sequences/letters.h"
 #include "experiments/data/test_files.h"
 
 namespace proxbench {

@@ -128,8 +128,7 @@ Templates::Macro Templates::parse_macro(const LineReader& in, std::string_view& 
 }
 
 std::size_t Templates::column_index(const LineReader& in, std::string_view name) {
-  const auto known = std::find_if(columns_.begin(), columns_.end(),
-                                  [&](const Column& column) { return column.name == name; });
+  const auto known = std::ranges::find(columns_, name, &Column::name);
   const auto index = static_cast<std::size_t>(known - columns_.begin());
   if (known == columns_.end())
     columns_.push_back({std::string(name), fmt::format("{}:{}", in.path(), in.line())});
@@ -163,11 +162,6 @@ void Templates::attributes(const Sentence& sentence, std::size_t position, const
     name += one.end;
     if (!name.empty()) add(name);  // a name can be empty if it is only a %m that matches nothing
   }
-}
-
-void to_lowercase(std::string& text) {
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
 }
 
 }  // namespace proxbench

@@ -1,16 +1,13 @@
-#include "experiments/data/synthetic/synthetic_chain.h"
-
+/// Generated sequences with many labels, similar to ChineseOCR (Yen et al. 2016): 86 binary features
+/// including the bias, 14 tokens per sequence, K in the thousands.
+///
+/// Labels follow Zipf's law, P(k) about 1/(k + 1). Each label has a few successors, drawn once by the same
+/// law. The next label is one of them, the i-th with weight 1/(i + 1), so transitions are sparse. Each label
+/// is a random set of features. A token of the label shows each feature of this set, and hides each other
+/// one, with probability 1 - noise.
 #include <fmt/format.h>
 
-#include <cmath>
-#include <utility>
-#include <vector>
-
-#include "core/base/error.h"
-#include "core/base/random.h"
-#include "experiments/data/files.h"
-#include "experiments/data/readers.h"
-#include "experiments/data/synthetic/draw.h"
+#include "experiments/data/synthetic/synthetic.h"
 
 namespace proxbench {
 namespace {
@@ -99,18 +96,17 @@ DataPair make_synthetic_chain(const SyntheticChain& shape, Index sequences, Inde
 }
 
 DataFormatInfo synthetic_chain_format() {
-  DataFormatInfo info;
-  info.name = "synthetic-chain";
-  info.help = "generated sequences with many labels, in the shape of ChineseOCR; needs no files";
-  info.source = "generated; sizes as Yen et al. 2016 give for ChineseOCR";
-  info.needs_files = false;
-  info.options = {{"labels", OptionType::kInt, "1000", "labels", 2, 1e5},
-                  {"sequences", OptionType::kInt, "2000", "training sequences", 1, 1e7},
-                  {"test_sequences", OptionType::kInt, "500", "test sequences", 0, 1e7},
-                  {"features", OptionType::kInt, "86", "features, the bias among them", 2, 1e6},
-                  {"seed", OptionType::kInt, "1", "seed of labels, transitions and sequences", 0, 1e15}};
-  set_reader(info, read_synthetic_chain);
-  return info;
+  return with_reader(
+      {.name = "synthetic-chain",
+       .help = "generated sequences with many labels, in the shape of ChineseOCR; needs no files",
+       .source = "generated; sizes as Yen et al. 2016 give for ChineseOCR",
+       .needs_files = false,
+       .options = {{"labels", OptionType::kInt, "1000", "labels", 2, 1e5},
+                   {"sequences", OptionType::kInt, "2000", "training sequences", 1, 1e7},
+                   {"test_sequences", OptionType::kInt, "500", "test sequences", 0, 1e7},
+                   {"features", OptionType::kInt, "86", "features, the bias among them", 2, 1e6},
+                   {"seed", OptionType::kInt, "1", "seed of labels, transitions and sequences", 0, 1e15}}},
+      read_synthetic_chain);
 }
 
 }  // namespace proxbench

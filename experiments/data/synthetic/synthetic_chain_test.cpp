@@ -1,7 +1,5 @@
 /// Synthetic chains: their sizes, and the distributions that they are drawn from.
 
-#include "experiments/data/synthetic/synthetic_chain.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "experiments/data/synthetic/synthetic.h"
 #include "experiments/data/test_files.h"
 
 namespace proxbench {

@@ -1,21 +1,26 @@
-#include "experiments/data/synthetic/synthetic_lshtc.h"
-
+/// Generated documents similar to the hierarchical task of Zhong et al. 2014, section 6.2 (LSHTC1 dry-run,
+/// Task 1), for tests and benchmarks without its training file. By default there are 4,463 documents, 51,033
+/// features that all occur, and K = 2,388 nodes, 1,139 of them leaves: d = J*K = 121,866,804.
+///
+/// The tree has one root, which counts among the nodes and corresponds to the root that read_hierarchy()
+/// adds. Below it, a path has at most five nodes. The levels have the proportions of the real hierarchy (10,
+/// 158, 522, 846 and 851 nodes), with leaves on the lower three.
+///
+/// Every leaf has a document if there are enough documents; the rest follow a power law over leaves. A word
+/// of a document comes from a background distribution or from the topic of a node on the path to its leaf, so
+/// nodes at all levels carry weight. Word frequencies follow a power law that gets steeper with the rank, as
+/// in real text. Values are term frequencies divided by their maximum, as with `lshtc`.
+///
+/// Equal options give equal data on every platform with IEEE arithmetic and the same mathematical library.
+/// The training set does not depend on test_documents. It is an error if the training documents hold fewer
+/// words than there are features.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "core/base/error.h"
-#include "core/base/random.h"
-#include "experiments/data/documents/hierarchy_file.h"
-#include "experiments/data/files.h"
-#include "experiments/data/readers.h"
-#include "experiments/data/synthetic/draw.h"
+#include "experiments/data/documents/documents.h"
+#include "experiments/data/synthetic/synthetic.h"
 
 namespace proxbench {
 namespace {
@@ -50,11 +55,6 @@ Draw power_law(std::size_t count, double exponent) {
   std::vector<double> weights(count);
   for (std::size_t r = 0; r < count; ++r) weights[r] = std::pow(static_cast<double>(r + 1), -exponent);
   return Draw(std::move(weights));
-}
-
-template <class T>
-void shuffle(std::vector<T>& items, Random& random) {
-  random.shuffle(std::span<T>(items));
 }
 
 /// Splits `total` in proportion to the weights, by largest remainders.
@@ -113,7 +113,7 @@ Levels make_levels(Index inner, Index leaves) {
 /// of children. This yields a few large families and many single children, as in the real tree.
 void attach(std::vector<std::vector<std::size_t>>& children, const std::vector<std::size_t>& above,
             std::vector<std::size_t> below, Random& random) {
-  shuffle(below, random);
+  random.shuffle(std::span(below));
   std::vector<std::size_t> family;  // the parent of each child so far
   for (std::size_t i = 0; i < below.size(); ++i) {
     const std::size_t parent = i < above.size() ? above[i] : family[random.below(family.size())];
@@ -122,7 +122,9 @@ void attach(std::vector<std::vector<std::size_t>>& children, const std::vector<s
   }
 }
 
-Hierarchy make_tree(Index node_count, Index leaf_count, Random& random) {
+}  // namespace
+
+Hierarchy make_synthetic_tree(Index node_count, Index leaf_count, Random& random) {
   if (leaf_count >= node_count || node_count > (kLevels * std::uint64_t{leaf_count}) + 1)
     throw Error::usage(fmt::format(
         "option nodes = {}: violated constraint leaves < nodes <= {} * leaves + 1, with leaves = {}",
@@ -150,6 +152,8 @@ Hierarchy make_tree(Index node_count, Index leaf_count, Random& random) {
   }
   return Hierarchy(std::move(parent));
 }
+
+namespace {
 
 /// A word, given by its rank (0 is the most common one), and its term frequency.
 struct Entry {
@@ -273,7 +277,7 @@ void use_every_word(Index features, Random& random, Documents& documents) {
   for (const Entry& entry : documents.entries) ++frequency[entry.word];
   std::vector<std::size_t> order(documents.entries.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  shuffle(order, random);
+  random.shuffle(std::span(order));
   auto next = order.begin();
   for (Index word = 0; word < features; ++word) {
     if (frequency[word] > 0) continue;
@@ -307,14 +311,14 @@ DataPair read_synthetic_lshtc(const DataFiles&, const Options& options) {
   const auto count = [&](const char* name) { return static_cast<Index>(options.integer(name)); };
   const Index features = count("features");
   Random random(static_cast<std::uint64_t>(options.integer("seed")));
-  const auto tree = std::make_shared<const Hierarchy>(make_tree(count("nodes"), count("leaves"), random));
+  const auto tree =
+      std::make_shared<const Hierarchy>(make_synthetic_tree(count("nodes"), count("leaves"), random));
   Language language(*tree, features, random);
-  std::vector<Index> leaves, number(features);
+  std::vector<Index> leaves, number = first_indices(features);
   for (Index k = 0; k < tree->nodes(); ++k)
     if (tree->leaf(k)) leaves.push_back(k);
-  shuffle(leaves, random);  // the first gets the most documents
-  std::iota(number.begin(), number.end(), Index{0});
-  shuffle(number, random);
+  random.shuffle(std::span(leaves));  // the first gets the most documents
+  random.shuffle(std::span(number));
   const Draw leaf = power_law(leaves.size(), kLeafExponent);
 
   const auto make = [&](const char* documents) {
@@ -344,27 +348,21 @@ DataPair read_synthetic_lshtc(const DataFiles&, const Options& options) {
 
 }  // namespace
 
-Hierarchy make_synthetic_tree(Index nodes, Index leaves, std::uint64_t seed) {
-  Random random(seed);
-  return make_tree(nodes, leaves, random);
-}
-
 DataFormatInfo synthetic_lshtc_format() {
-  DataFormatInfo info;
-  info.name = "synthetic-lshtc";
-  info.help = "generated documents of the shape of the LSHTC1 dry-run (2,388 nodes); needs no files";
-  info.source = "generated; the shape of the hierarchical task of Zhong et al. 2014, section 6.2";
-  info.needs_files = false;
-  info.options = {{"documents", OptionType::kInt, "4463", "training documents", 1, 1e7},
-                  {"test_documents", OptionType::kInt, "1858", "test documents", 0, 1e7},
-                  {"features", OptionType::kInt, "51033", "features; each occurs in training", 1, 1e8},
-                  {"nodes", OptionType::kInt, "2388",
-                   "nodes of the tree, the root among them; leaves < nodes <= 5 * leaves + 1", 2, 1e7},
-                  {"leaves", OptionType::kInt, "1139", "leaves of the tree", 1, 1e7},
-                  {"nonzeros", OptionType::kReal, "145", "mean distinct features a document", 1, 1e6},
-                  {"seed", OptionType::kInt, "1", "seed of tree, words and documents", 0}};
-  set_reader(info, read_synthetic_lshtc);
-  return info;
+  return with_reader(
+      {.name = "synthetic-lshtc",
+       .help = "generated documents of the shape of the LSHTC1 dry-run (2,388 nodes); needs no files",
+       .source = "generated; the shape of the hierarchical task of Zhong et al. 2014, section 6.2",
+       .needs_files = false,
+       .options = {{"documents", OptionType::kInt, "4463", "training documents", 1, 1e7},
+                   {"test_documents", OptionType::kInt, "1858", "test documents", 0, 1e7},
+                   {"features", OptionType::kInt, "51033", "features; each occurs in training", 1, 1e8},
+                   {"nodes", OptionType::kInt, "2388",
+                    "nodes of the tree, the root among them; leaves < nodes <= 5 * leaves + 1", 2, 1e7},
+                   {"leaves", OptionType::kInt, "1139", "leaves of the tree", 1, 1e7},
+                   {"nonzeros", OptionType::kReal, "145", "mean distinct features a document", 1, 1e6},
+                   {"seed", OptionType::kInt, "1", "seed of tree, words and documents", 0}}},
+      read_synthetic_lshtc);
 }
 
 }  // namespace proxbench

@@ -1,5 +1,3 @@
-#include "experiments/data/synthetic/synthetic_lshtc.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 #include <functional>
 #include <vector>
 
+#include "experiments/data/synthetic/synthetic.h"
 #include "experiments/data/test_files.h"
 
 namespace proxbench {
@@ -77,7 +76,8 @@ TEST(SyntheticLshtc, HasTheExactShapeOfThePaper) {
 }
 
 TEST(SyntheticLshtc, LevelsHaveTheSizesOfTheRealHierarchy) {
-  const Hierarchy tree = make_synthetic_tree(2388, 1139, 7);
+  Random random(7);
+  const Hierarchy tree = make_synthetic_tree(2388, 1139, random);
   std::array<Index, 6> nodes{}, leaves{};
   std::vector<std::size_t> depth(tree.nodes(), 0);
   for (Index k = 0; k < tree.nodes(); ++k) {
@@ -93,14 +93,17 @@ TEST(SyntheticLshtc, LevelsHaveTheSizesOfTheRealHierarchy) {
 TEST(SyntheticLshtc, MakesTreesOfAnyPossibleSize) {
   for (Index leaves = 1; leaves <= 40; ++leaves)
     for (Index nodes = leaves + 1; nodes <= 5 * leaves + 1; ++nodes) {
-      const Hierarchy tree = make_synthetic_tree(nodes, leaves, nodes);
+      Random random(nodes);
+      const Hierarchy tree = make_synthetic_tree(nodes, leaves, random);
       ASSERT_EQ(tree.nodes(), nodes);
       ASSERT_EQ(tree.leaves(), leaves) << nodes << " nodes";
       ASSERT_LE(tree.depth(), 6u);
     }
+  Random random(1);
   const std::string expected = ": violated constraint leaves < nodes <= 5 * leaves + 1, with leaves = 3";
-  EXPECT_EQ(error_of([] { make_synthetic_tree(3, 3, 1); }, ErrorKind::kUsage), "option nodes = 3" + expected);
-  EXPECT_EQ(error_of([] { make_synthetic_tree(17, 3, 1); }, ErrorKind::kUsage),
+  EXPECT_EQ(error_of([&] { make_synthetic_tree(3, 3, random); }, ErrorKind::kUsage),
+            "option nodes = 3" + expected);
+  EXPECT_EQ(error_of([&] { make_synthetic_tree(17, 3, random); }, ErrorKind::kUsage),
             "option nodes = 17" + expected);
 }
 

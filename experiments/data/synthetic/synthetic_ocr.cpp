@@ -1,17 +1,18 @@
-#include "experiments/data/synthetic/synthetic_ocr.h"
-
+/// Generated data similar to the OCR task (see ocr.h), for tests and benchmarks without files: 26 letters,
+/// words as long as those of letter.data, and about 28 black pixels of 128 per letter.
+///
+/// Each letter is a polyline through random points of the grid. A sample of the letter moves each point a
+/// little, loses some pixels and gains stray ones. The letters of a word follow a random Markov chain with
+/// uneven transitions, so transition weights matter.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
-#include <vector>
 
-#include "core/base/error.h"
 #include "core/base/random.h"
-#include "experiments/data/files.h"
-#include "experiments/data/readers.h"
+#include "experiments/data/sequences/letters.h"
 
 namespace proxbench {
 namespace {
@@ -98,12 +99,6 @@ Glyph sample(const Polyline& letter, double noise, Random& random) {
   return out;
 }
 
-std::vector<Index> range(Index begin, Index end) {
-  std::vector<Index> out(end - begin);
-  std::iota(out.begin(), out.end(), begin);
-  return out;
-}
-
 DataPair read_synthetic_ocr(const DataFiles&, const Options& options) {
   const auto train = static_cast<Index>(options.integer("words"));
   const auto test = static_cast<Index>(options.integer("test_words"));
@@ -118,8 +113,9 @@ DataPair read_synthetic_ocr(const DataFiles&, const Options& options) {
 
   DataPair out;
   out.oracle = "chain";
-  out.train = letter_dataset(words, range(0, train), map, vocabulary, describe(train));
-  out.test = letter_dataset(words, range(train, train + test), map, vocabulary, describe(test));
+  const std::vector<Index> all = first_indices(words.size());
+  out.train = letter_dataset(words, std::span(all).first(train), map, vocabulary, describe(train));
+  out.test = letter_dataset(words, std::span(all).subspan(train), map, vocabulary, describe(test));
   return out;
 }
 
@@ -144,17 +140,16 @@ Words make_synthetic_words(Index count, double noise, std::uint64_t seed) {
 }
 
 DataFormatInfo synthetic_ocr_format() {
-  DataFormatInfo info;
-  info.name = "synthetic-ocr";
-  info.help = "generated words of the shape of the OCR data (26 letters, 128 pixels); needs no files";
-  info.source = "generated; word lengths as in letter.data";
-  info.needs_files = false;
-  info.options = {letter_features_option(),
-                  {"words", OptionType::kInt, "6216", "training words", 1, 1e7},
-                  {"test_words", OptionType::kInt, "661", "test words", 0, 1e7},
-                  {"seed", OptionType::kInt, "1", "seed of letters, words and noise", 0}};
-  set_reader(info, read_synthetic_ocr);
-  return info;
+  return with_reader(
+      {.name = "synthetic-ocr",
+       .help = "generated words of the shape of the OCR data (26 letters, 128 pixels); needs no files",
+       .source = "generated; word lengths as in letter.data",
+       .needs_files = false,
+       .options = {letter_features_option(),
+                   {"words", OptionType::kInt, "6216", "training words", 1, 1e7},
+                   {"test_words", OptionType::kInt, "661", "test words", 0, 1e7},
+                   {"seed", OptionType::kInt, "1", "seed of letters, words and noise", 0}}},
+      read_synthetic_ocr);
 }
 
 }  // namespace proxbench

@@ -1,11 +1,10 @@
-#include "experiments/data/synthetic/synthetic_ocr.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cmath>
 
+#include "experiments/data/sequences/letters.h"
 #include "experiments/data/test_files.h"
 
 namespace proxbench {
@@ -36,8 +35,7 @@ TEST(SyntheticOcr, FollowsItsSeedAndFewerWordsAreAPrefix) {
   const Words many = make_synthetic_words(40, 0.1, 5), few = make_synthetic_words(20, 0.1, 5);
   for (std::size_t p = 0; p < few.letter.size(); ++p) {
     EXPECT_EQ(few.letter[p], many.letter[p]);
-    for (Index pixel = 1; pixel <= kGridPixels; ++pixel)
-      ASSERT_EQ(few.glyph[p][pixel], many.glyph[p][pixel]);
+    for (Index pixel = 1; pixel <= kGridPixels; ++pixel) ASSERT_EQ(few.glyph[p][pixel], many.glyph[p][pixel]);
   }
   EXPECT_NE(make_synthetic_words(20, 0.1, 6).letter, few.letter);
 }

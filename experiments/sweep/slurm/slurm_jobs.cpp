@@ -9,7 +9,6 @@
 #include "core/base/error.h"
 #include "experiments/base/files.h"
 #include "experiments/results/results.h"
-#include "experiments/sweep/out_folder.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;

@@ -9,14 +9,11 @@
 /// The folder is written before its array is submitted, and no other job has its name. So however a sweep
 /// ends, the next one finds its jobs.
 
-#include <filesystem>
 #include <map>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "experiments/base/json_members.h"
 #include "experiments/sweep/slurm/slurm.h"
+#include "experiments/sweep/sweep.h"
 
 namespace proxbench {
 
@@ -79,5 +76,19 @@ std::map<std::string, RunState> open_runs(const std::filesystem::path& out, cons
 
 /// Throws Error if jobs of OUT wait or run, or if this cannot be known.
 void require_no_open_jobs(const std::filesystem::path& out);
+
+// ---- One task of an array on its node: a local sweep of one problem, or of one solver's part of it.
+
+/// Seconds that a job gets in addition to the limits of its processes: to start and to store runs, and to
+/// read the data.
+inline constexpr double kJobMargin = 60.0, kReadingData = 600.0;
+
+/// Keeps only the part of a problem that one task makes. `label` is SlurmTask::solver.
+void restrict_to(SweepProblem& problem, const std::string& label, const SlurmConfig& config);
+/// Returns SlurmTask::key of a problem or a part of it.
+std::string task_key(const SweepProblem& problem);
+
+/// Makes the runs of task `index` of this array, according to OUT/config.ini. Throws Error if it cannot.
+SweepResult do_slurm_task(const std::filesystem::path& array_folder, std::size_t index, const Hooks& hooks);
 
 }  // namespace proxbench

@@ -1,5 +1,3 @@
-#include "experiments/sweep/slurm/slurm_launcher.h"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -16,8 +14,10 @@
 #include "experiments/results/results.h"
 #include "experiments/run/plugins.h"
 #include "experiments/run/trainer.h"
+#include "experiments/sweep/job_process.h"
 #include "experiments/sweep/provenance.h"
-#include "experiments/sweep/slurm/slurm_task.h"
+#include "experiments/sweep/slurm/slurm_jobs.h"
+#include "experiments/sweep/sweep.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;

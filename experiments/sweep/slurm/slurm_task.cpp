@@ -1,11 +1,11 @@
-#include "experiments/sweep/slurm/slurm_task.h"
-
 #include <fmt/format.h>
 #include <xxhash.h>
 
 #include "core/base/error.h"
 #include "experiments/config/config.h"
+#include "experiments/sweep/job_process.h"
 #include "experiments/sweep/provenance.h"
+#include "experiments/sweep/slurm/slurm_jobs.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;
