@@ -141,12 +141,9 @@ double StructurePoint::value(const Objective& objective) const {
   const InstanceMaxOracle& oracle = objective.structures();
   const auto begin = objective.structure().begin();
   const std::size_t extras = objective.structure().extra_weights();
-  const std::vector<double> no_extra(extras, 0.0);
   return sum_up(objective, [&](Expectation& expected, double* part) {
-    return [&, part, mix = Mixture(), no_scores = AlignedVector<double>(),
-            on = std::vector<std::size_t>()](Index i) mutable {
+    return [&, part, mix = Mixture(), on = std::vector<std::size_t>()](Index i) mutable {
       const std::size_t length = objective.structure().length(i);
-      no_scores.assign(length * expected.width, 0.0);
       mixture(i, mix);
       double sum = 0.0, least = 0.0;
       for (const double weight : mix.weight) {
@@ -161,8 +158,7 @@ double StructurePoint::value(const Objective& objective) const {
       for (std::size_t a = 0; a < mix.weight.size(); ++a) {
         const double weight = mix.weight[a] / sum;
         const std::span<const Index> outputs(mix.outputs.data() + a * length, length);
-        part[extras] +=
-            weight * oracle.value_of(i, objective.loss().cost, no_scores.data(), no_extra, outputs).cost;
+        part[extras] += weight * oracle.cost_of(i, objective.loss().cost, outputs);
         for (std::size_t t = 0; t < length; ++t)
           for (const Index k : oracle.outputs_on(outputs[t]))
             expected.rows[(begin[i] + t) * expected.width + k] += weight;

@@ -266,19 +266,19 @@ class InstanceMaxOracle {
   /// InstanceOracle. Writes one output for each position. Throws Error if a gold output is unknown.
   virtual Value best_structure(Index instance, Cost cost, const double* scores, std::span<const double> extra,
                                std::span<Index> outputs, Workspace& work) const = 0;
-  /// Throws Error if `outputs` is not a structure of the instance.
-  virtual Value value_of(Index instance, Cost cost, const double* scores, std::span<const double> extra,
-                         std::span<const Index> outputs) const = 0;
-  /// Sets out[a] to the score of a structure minus that of gold, for structures of one instance that follow
-  /// one another in `outputs`. They are not checked.
+  /// The cost of a structure. Throws Error if `outputs` is not a structure of the instance.
+  virtual double cost_of(Index instance, Cost cost, std::span<const Index> outputs) const = 0;
+  /// Sets out[a] to score(y) - score(gold) for structures y of one instance, which follow one another in
+  /// `outputs` and are not checked.
   virtual void scores_of(Index instance, const double* scores, std::span<const double> extra,
-                         std::span<const Index> outputs, std::span<double> out) const {
-    const std::size_t length = outputs.size() / out.size();
-    for (std::size_t a = 0; a < out.size(); ++a) {
-      const Value value =
-          value_of(instance, Cost::kHamming, scores, extra, outputs.subspan(a * length, length));
-      out[a] = value.loss - value.cost;
-    }
+                         std::span<const Index> outputs, std::span<double> out) const = 0;
+  /// The loss and the cost of one structure, which is checked.
+  Value value_of(Index instance, Cost cost, const double* scores, std::span<const double> extra,
+                 std::span<const Index> outputs) const {
+    const double own = cost_of(instance, cost, outputs);
+    double score;
+    scores_of(instance, scores, extra, outputs, {&score, 1});
+    return {own + score, own};
   }
   virtual void gold_structure(Index instance, std::span<Index> outputs) const = 0;
   /// The outputs that are on at a position to which a structure assigns `output`. (For the gold structure,

@@ -69,14 +69,17 @@ class CandidatesOracle final : public ChoiceOracle, public CovarianceOracle {
 
   /// One addition of a cost and one comparison per candidate.
   double max_flops(const ScorePoint&) const override { return 2.0 * static_cast<double>(positions()); }
-  InstanceMaxOracle::Value value_of(Index instance, Cost, const double* scores, std::span<const double>,
-                                    std::span<const Index> outputs) const override {
+  double cost_of(Index instance, Cost, std::span<const Index> outputs) const override {
     const auto chosen = std::ranges::count(outputs, Index{0});
     if (chosen != 1 || std::ranges::count(outputs, kNoOutput) + 1 != std::ssize(outputs))
       throw Error("instance ", instance, ": found ", chosen, " chosen candidates, expected one");
-    const std::size_t gold = number_of(gold_of(instance)), y = number_of(outputs);
-    if (y == gold) return {0.0, 0.0};
-    return {1.0 + (scores[y * padded(1)] - scores[gold * padded(1)]), 1.0};
+    return number_of(outputs) == number_of(gold_of(instance)) ? 0.0 : 1.0;
+  }
+  void scores_of(Index instance, const double* scores, std::span<const double>,
+                 std::span<const Index> outputs, std::span<double> out) const override {
+    const std::size_t gold = number_of(gold_of(instance)), n = outputs.size() / out.size();
+    for (std::size_t a = 0; a < out.size(); ++a)
+      out[a] = scores[number_of(outputs.subspan(a * n, n)) * padded(1)] - scores[gold * padded(1)];
   }
 
   std::span<const Index> outputs_on(Index output) const override {

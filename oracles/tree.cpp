@@ -204,15 +204,19 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
   double max_flops(const ScorePoint&) const override {
     return 2.0 * static_cast<double>(outputs()) * static_cast<double>(positions());
   }
-  InstanceMaxOracle::Value value_of(Index instance, Cost, const double* scores, std::span<const double>,
-                                    std::span<const Index> outputs) const override {
+  double cost_of(Index instance, Cost, std::span<const Index> outputs) const override {
     if (outputs[0] >= this->outputs() || !tree_->leaf(outputs[0]))
       throw Error("instance ", instance, ": found node ", outputs[0], ", expected a leaf of the tree");
-    if (outputs[0] == gold_[instance]) return {0.0, 0.0};
-    double score = 0.0;
-    for (const Index k : path_of(outputs[0])) score += scores[k];
-    for (const Index k : path_of(gold_[instance])) score -= scores[k];
-    return {1.0 + score, 1.0};
+    return outputs[0] == gold_[instance] ? 0.0 : 1.0;
+  }
+  void scores_of(Index instance, const double* scores, std::span<const double>,
+                 std::span<const Index> outputs, std::span<double> out) const override {
+    for (std::size_t a = 0; a < out.size(); ++a) {
+      out[a] = 0.0;
+      if (outputs[a] == gold_[instance]) continue;
+      for (const Index k : path_of(outputs[a])) out[a] += scores[k];
+      for (const Index k : path_of(gold_[instance])) out[a] -= scores[k];
+    }
   }
 
   std::span<const Index> outputs_on(Index output) const override { return path_of(output); }

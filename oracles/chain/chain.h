@@ -72,9 +72,7 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
                                           InstanceMaxOracle::Workspace& work) const override;
   void scores_of(Index instance, const double* scores, std::span<const double> extra,
                  std::span<const Index> outputs, std::span<double> out) const override;
-  InstanceMaxOracle::Value value_of(Index instance, Cost cost, const double* scores,
-                                    std::span<const double> extra,
-                                    std::span<const Index> outputs) const override;
+  double cost_of(Index instance, Cost cost, std::span<const Index> outputs) const override;
   std::span<const Index> outputs_on(Index output) const override { return {&labels_[output], 1}; }
   void extra_on(std::span<const Index> outputs, std::vector<std::size_t>& on) const override;
   void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,

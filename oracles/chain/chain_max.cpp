@@ -71,36 +71,27 @@ InstanceMaxOracle::Value ChainOracle::best_structure(Index instance, Cost cost, 
 void ChainOracle::scores_of(Index instance, const double* scores, std::span<const double> extra,
                             std::span<const Index> outputs, std::span<double> out) const {
   const std::size_t labels = outputs_, width = padded(outputs_), n = length(instance);
-  const auto score = [&](const Index* y) {
-    double sum = scores[y[0]];
-    for (std::size_t t = 1; t < n; ++t) sum += scores[t * width + y[t]] + extra[y[t - 1] * labels + y[t]];
-    return sum;
-  };
-  const double gold = score(gold_of(instance).data());
-  for (std::size_t a = 0; a < out.size(); ++a) out[a] = score(outputs.data() + a * n) - gold;
+  const Index* const gold = gold_of(instance).data();
+  for (std::size_t a = 0; a < out.size(); ++a) {
+    const Index* const y = outputs.data() + a * n;
+    double sum = scores[y[0]] - scores[gold[0]];
+    for (std::size_t t = 1; t < n; ++t) {
+      sum += scores[t * width + y[t]] - scores[t * width + gold[t]];
+      sum += extra[y[t - 1] * labels + y[t]] - extra[gold[t - 1] * labels + gold[t]];
+    }
+    out[a] = sum;
+  }
 }
 
-InstanceMaxOracle::Value ChainOracle::value_of(Index instance, Cost cost, const double* scores,
-                                               std::span<const double> extra,
-                                               std::span<const Index> outputs) const {
-  const std::size_t labels = outputs_, width = padded(outputs_);
-  const std::size_t n = length(instance);
-  const Index* const gold = gold_of(instance).data();
+double ChainOracle::cost_of(Index instance, Cost cost, std::span<const Index> outputs) const {
+  const std::span<const Index> gold = gold_of(instance);
   std::size_t wrong = 0;
-  double score = 0.0;
-  for (std::size_t t = 0; t < n; ++t) {
-    if (outputs[t] >= labels)
-      throw Error("instance ", instance, ": found label ", outputs[t], ", expected one of ", labels);
-    const bool here = outputs[t] != gold[t];
-    if (here) {
-      ++wrong;
-      score += scores[t * width + outputs[t]] - scores[t * width + gold[t]];
-    }
-    if (t > 0 && (here || outputs[t - 1] != gold[t - 1]))
-      score += extra[outputs[t - 1] * labels + outputs[t]] - extra[gold[t - 1] * labels + gold[t]];
+  for (std::size_t t = 0; t < gold.size(); ++t) {
+    if (outputs[t] >= outputs_)
+      throw Error("instance ", instance, ": found label ", outputs[t], ", expected one of ", outputs_);
+    wrong += outputs[t] != gold[t];
   }
-  const double costs = static_cast<double>(wrong) * cost_of_position(cost, n);
-  return {costs + score, costs};
+  return static_cast<double>(wrong) * cost_of_position(cost, gold.size());
 }
 
 void ChainOracle::extra_on(std::span<const Index> outputs, std::vector<std::size_t>& on) const {

@@ -51,8 +51,14 @@ using bcfw::MixtureStore;
 /// gap, as last seen (Osokin et al. 2016, section 3.3). Pair steps of a block end below the second one.
 constexpr double kShareOfBlock = 0.25, kShareOfMean = 0.01;
 
+/// A smaller gap to a cached atom, relative to its H, may be rounding, and must not keep the oracle from a
+/// call.
+constexpr double kRounding = 1e-12;
 /// Pair steps of a visit with steps = block (solvers/RESULTS.md).
 constexpr int kPairSteps = 3;
+/// A pair step's curvature is taken from inner products if it is at least this share of the two squared norms
+/// that it is a difference of, so that half of its digits are right.
+constexpr double kLeastShare = 1e-8;
 /// A gamma this near to its upper bound is set to it, so that atoms lose all their weight.
 constexpr double kNearlyAll = 1.0 - 1e-9;
 
@@ -97,13 +103,14 @@ OptionRows<Settings> rows() {
                        "uniform, so that an instance whose estimate is 0 is drawn again",
                .min = 0,
                .max = 1}),
-       option(&Settings::refresh_every,
-              {.name = "refresh_every",
-               .default_value = "10",
-               .help = "with sampling = gap: passes between inferences over all instances that renew all "
-                       "estimates",
-               .min = 1,
-               .max = 1e9}),
+       option(
+           &Settings::refresh_every,
+           {.name = "refresh_every",
+            .default_value = "10",
+            .help = "with sampling = gap or a cache: passes between inferences over all instances that renew "
+                    "all estimates",
+            .min = 1,
+            .max = 1e9}),
        choice(&Settings::steps,
               {.name = "steps",
                .default_value = "block",
@@ -139,7 +146,7 @@ struct Visit {
   std::vector<StructureDirection::Term> terms;
   StructureDirection direction;
   std::vector<double> extra;                    ///< scratch, all zeros between calls
-  std::vector<double> left;                     ///< scratch
+  std::vector<double> left, moved;              ///< scratch
   bool called;                                  ///< the oracle
   bool finite;                                  ///< the oracle's loss
   std::size_t to;                               ///< the atom s
@@ -292,8 +299,9 @@ class Ascent {
     if (settings_.cache > 0) {
       visit.to = largest(visit.value);
       visit.gap = visit.value[visit.to] - mean;
-      visit.called = !(visit.gap > 0.0 && visit.gap >= std::max(kShareOfBlock * sampler_.gap(visit.instance),
-                                                                kShareOfMean * mean_gap_));
+      visit.called =
+          !(visit.gap > kRounding * std::abs(visit.value[visit.to]) &&
+            visit.gap >= std::max(kShareOfBlock * sampler_.gap(visit.instance), kShareOfMean * mean_gap_));
     }
     if (!visit.called) return;
     const InstanceMaxOracle::Value found = call(visit);
@@ -324,8 +332,7 @@ class Ascent {
     }
     if (visit.terms.empty()) return;
     visit.direction.form(objective_, visit.instance, visit.terms);
-    if (settings_.steps != Steps::kBlock)
-      visit.curvature = visit.direction.squared_norm(*grams_) / objective_.mu();
+    visit.curvature = visit.direction.squared_norm(*grams_) / objective_.mu();
   }
 
   /// Sets d, by atom, and the largest gamma.
@@ -341,10 +348,7 @@ class Ascent {
       case Steps::kBlock:
         return ascend(visit, weight);
       case Steps::kPairwise:
-        visit.change[visit.to] += 1.0;
-        visit.change[from] -= 1.0;
-        visit.longest = weight[from];
-        return;
+        return pair(visit, from, weight[from]);
       case Steps::kAway:
         if (mean - visit.value[from] > visit.gap) {
           visit.change = weight;
@@ -359,29 +363,36 @@ class Ascent {
     }
   }
 
-  /// A few pair steps, the first to visit.to: d is what they change, so gamma = 1 makes them all.
+  /// A few pair steps, the first to visit.to: d is what they change, so gamma = 1 makes them all. The first
+  /// is exact. Others end where rounding of the inner products may exceed a share of a step's curvature.
   void ascend(Visit& visit, std::vector<double>& weight) const {
     const Mixture& mixture = (*mixtures_)[visit.instance];
     const double mu = objective_.mu();
-    std::vector<double> value = visit.value;
+    std::vector<double>& value = visit.moved;
+    value = visit.value;
     std::size_t to = visit.to;
     for (int step = 0; step < kPairSteps; ++step) {
       const std::size_t from = worst(weight, value);
-      const double slope = value[to] - value[from];
-      if (!(slope > kShareOfMean * mean_gap_)) break;
       const std::span<const double> up = mixture.products(to), down = mixture.products(from);
-      const double squares = up[to] - 2.0 * up[from] + down[from];
+      const double slope = value[to] - value[from], squares = up[to] - 2.0 * up[from] + down[from];
+      if (!(slope > (step > 0 ? kShareOfMean * mean_gap_ : 0.0))) break;
+      if (!(squares > kLeastShare * (up[to] + down[from]))) {
+        if (step > 0) break;
+        return pair(visit, from, weight[from]);
+      }
       const double gamma = std::min(mu * slope / squares, weight[from]);
       weight[to] += gamma;
       weight[from] = gamma == weight[from] ? 0.0 : weight[from] - gamma;
       for (std::size_t a = 0; a < value.size(); ++a) value[a] -= gamma / mu * (up[a] - down[a]);
       to = largest(value);
     }
-    visit.curvature = 0.0;
-    for (std::size_t a = 0; a < weight.size(); ++a) {
-      visit.change[a] = weight[a] - mixture.weight(a);
-      visit.curvature += visit.change[a] * (visit.value[a] - value[a]);
-    }
+    for (std::size_t a = 0; a < weight.size(); ++a) visit.change[a] = weight[a] - mixture.weight(a);
+  }
+
+  static void pair(Visit& visit, std::size_t from, double longest) {
+    visit.change[visit.to] += 1.0;
+    visit.change[from] -= 1.0;
+    visit.longest = longest;
   }
 
   static std::size_t largest(std::span<const double> value) {
@@ -452,7 +463,8 @@ class Bcfw final : public Solver {
     };
     passes.weights = [&] { return ascent.weights(); };
     passes.after = [&](std::int64_t pass) {
-      if (settings_.by_gap && pass % settings_.refresh_every == 0) ascent.refresh(monitor);
+      if ((settings_.by_gap || settings_.cache > 0) && pass % settings_.refresh_every == 0)
+        ascent.refresh(monitor);
     };
     passes.converged = [&](const SparseVector& w, double loss) {
       const double value = loss + objective.l2(w.value);

@@ -183,9 +183,12 @@ class HookedOracle final : public WrappedOracle,
     return inner_.beliefs()->inconsistency(instance, beliefs);
   }
   double max_flops(const ScorePoint& at) const override { return best().max_flops(at); }
-  Value value_of(Index instance, Cost cost, const double* scores, std::span<const double> extra,
-                 std::span<const Index> outputs) const override {
-    return inner_.instance_max()->value_of(instance, cost, scores, extra, outputs);
+  double cost_of(Index instance, Cost cost, std::span<const Index> outputs) const override {
+    return inner_.instance_max()->cost_of(instance, cost, outputs);
+  }
+  void scores_of(Index instance, const double* scores, std::span<const double> extra,
+                 std::span<const Index> outputs, std::span<double> out) const override {
+    inner_.instance_max()->scores_of(instance, scores, extra, outputs, out);
   }
   void gold_structure(Index instance, std::span<Index> outputs) const override {
     inner_.instance_max()->gold_structure(instance, outputs);
