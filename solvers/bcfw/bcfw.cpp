@@ -376,7 +376,7 @@ class Ascent {
       const std::span<const double> up = mixture.products(to), down = mixture.products(from);
       const double slope = value[to] - value[from], squares = up[to] - 2.0 * up[from] + down[from];
       if (!(slope > (step > 0 ? kShareOfMean * mean_gap_ : 0.0))) break;
-      if (!(squares > kLeastShare * (up[to] + down[from]))) {
+      if (!(squares > kLeastShare * (up[to] + down[from])) || !std::isfinite(squares)) {
         if (step > 0) break;
         return pair(visit, from, weight[from]);
       }
@@ -410,9 +410,9 @@ class Ascent {
   void move(Visit& visit) {
     Mixture& mixture = (*mixtures_)[visit.instance];
     ++steps_;
-    if (visit.slope > 0.0) {
-      double gamma = std::min(visit.slope / visit.curvature, visit.longest);
-      if (gamma > kNearlyAll * visit.longest) gamma = visit.longest;
+    double gamma = visit.slope > 0.0 ? std::min(visit.slope / visit.curvature, visit.longest) : 0.0;
+    if (gamma > kNearlyAll * visit.longest) gamma = visit.longest;
+    if (gamma > 0.0) {
       mixture.move(visit.change, gamma);
       const double step = -gamma / objective_.mu();
       visit.direction.add_to(w_, step);
