@@ -51,9 +51,6 @@ using bcfw::MixtureStore;
 /// gap, as last seen (Osokin et al. 2016, section 3.3). Pair steps of a block end below the second one.
 constexpr double kShareOfBlock = 0.25, kShareOfMean = 0.01;
 
-/// A smaller gap to a cached atom, relative to its H, may be rounding, and must not keep the oracle from a
-/// call.
-constexpr double kRounding = 1e-12;
 /// Pair steps of a visit with steps = block (solvers/RESULTS.md).
 constexpr int kPairSteps = 3;
 /// A pair step's curvature is taken from inner products if it is at least this share of the two squared norms
@@ -90,47 +87,33 @@ OptionSpec batches() {
 
 OptionRows<Settings> rows() {
   return OptionRows<Settings>(
-      {choice(&Settings::by_gap,
-              {.name = "sampling",
-               .default_value = "gap",
-               .help = "which instance is visited next: any, or by the latest estimate of its duality gap",
-               .preset_values = paper("uniform")},
-              {{"uniform", false}, {"gap", true}}),
-       option(&Settings::share,
-              {.name = "share",
-               .default_value = "0.8",
-               .help = "with sampling = gap: share of draws that follow the estimates; the others are "
-                       "uniform, so that an instance whose estimate is 0 is drawn again",
-               .min = 0,
-               .max = 1}),
+      {choice(&Settings::by_gap, "sampling", "gap",
+              "which instance is visited next: any, or by the latest estimate of its duality gap",
+              {{"uniform", false}, {"gap", true}}, "uniform"),
        option(
-           &Settings::refresh_every,
-           {.name = "refresh_every",
-            .default_value = "10",
-            .help = "with sampling = gap or a cache: passes between inferences over all instances that renew "
-                    "all estimates",
-            .min = 1,
-            .max = 1e9}),
-       choice(&Settings::steps,
-              {.name = "steps",
-               .default_value = "block",
-               .help = "from the instance's distribution towards the structure found (Frank-Wolfe); "
-                       "pairwise: weight goes to it from the worst structure; away: Frank-Wolfe, or away "
-                       "from the worst where that promises more; block: pairwise, then further pair steps "
-                       "among the structures kept (Shah et al. 2015)",
-               .preset_values = paper("fw")},
-              {{"fw", Steps::kFrankWolfe},
-               {"pairwise", Steps::kPairwise},
-               {"away", Steps::kAway},
-               {"block", Steps::kBlock}}),
-       option(&Settings::cache,
-              {.name = "cache",
-               .default_value = "20",
-               .help = "structures kept of each instance, beyond those with weight; one that promises enough "
-                       "saves a call of the oracle (Osokin et al. 2016)",
-               .min = 0,
-               .max = 1e6,
-               .preset_values = paper("0")}),
+           &Settings::share, "share", "0.8",
+           "with sampling = gap: share of draws that follow the estimates; the others are uniform, so that "
+           "an instance whose estimate is 0 is drawn again",
+           {0, 1}),
+       option(&Settings::refresh_every, "refresh_every", "10",
+              "with sampling = gap or a cache: passes between inferences over all instances that renew all "
+              "estimates",
+              {1, 1e9}),
+       choice(
+           &Settings::steps, "steps", "block",
+           "from the instance's distribution towards the structure found (Frank-Wolfe); pairwise: weight "
+           "goes to it from the worst structure; away: Frank-Wolfe, or away from the worst where that "
+           "promises more; block: pairwise, then further pair steps among the structures kept (Shah et al. "
+           "2015)",
+           {{"fw", Steps::kFrankWolfe},
+            {"pairwise", Steps::kPairwise},
+            {"away", Steps::kAway},
+            {"block", Steps::kBlock}},
+           "fw"),
+       option(&Settings::cache, "cache", "20",
+              "structures kept of each instance, beyond those with weight; one that promises enough saves a "
+              "call of the oracle (Osokin et al. 2016)",
+              {0, 1e6}, "0"),
        option(&Settings::averaging, averaging_option("false")), option(&Settings::batch, batches()),
        option(&Settings::memory_limit, memory_limit_option()), option(&Settings::reports, reports_option())});
 }
@@ -299,9 +282,8 @@ class Ascent {
     if (settings_.cache > 0) {
       visit.to = largest(visit.value);
       visit.gap = visit.value[visit.to] - mean;
-      visit.called =
-          !(visit.gap > kRounding * std::abs(visit.value[visit.to]) &&
-            visit.gap >= std::max(kShareOfBlock * sampler_.gap(visit.instance), kShareOfMean * mean_gap_));
+      visit.called = !(visit.gap > 0.0 && visit.gap >= std::max(kShareOfBlock * sampler_.gap(visit.instance),
+                                                                kShareOfMean * mean_gap_));
     }
     if (!visit.called) return;
     const InstanceMaxOracle::Value found = call(visit);
