@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/base/numbers.h"
+#include "core/base/numbers.h"
 #include "experiments/results/results.h"
 
 namespace proxbench {

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "core/base/error.h"
-#include "experiments/base/numbers.h"
+#include "core/base/numbers.h"
 #include "experiments/base/test_folder.h"
 #include "plots/curve_panel.h"
 #include "plots/figures.h"

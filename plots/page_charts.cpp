@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <iterator>
 
-#include "experiments/base/numbers.h"
+#include "core/base/numbers.h"
 
 namespace proxbench {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "experiments/base/numbers.h"
+#include "core/base/numbers.h"
 #include "plots/chart.h"
 #include "plots/curve_panel.h"
 

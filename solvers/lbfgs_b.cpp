@@ -240,16 +240,14 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
 }  // namespace
 
 SolverInfo lbfgs_b_info() {
-  return stateless(
-      rows(), solve,
-      {
-          .name = "lbfgs-b",
-          .help = "L-BFGS-B on w = w+ - w-, both >= 0 (Kazama and Tsujii), by Nocedal's library; not "
-                  "scale-free: the library's first step has length 1",
-          .paper = "Kazama and Tsujii, EMNLP 2003; Byrd, Lu, Nocedal, Zhu, SIAM J. Sci. Comput. 1995; Andrew "
-                   "and Gao "
-                   "2007, section 4",
-      });
+  return stateless(rows(), solve,
+                   {
+                       .name = "lbfgs-b",
+                       .help = "L-BFGS-B on w = w+ - w-, both >= 0 (Kazama and Tsujii), by Nocedal's "
+                               "library; not scale-free: the library's first step has length 1",
+                       .paper = "Kazama and Tsujii, EMNLP 2003; Byrd, Lu, Nocedal, Zhu, SIAM J. Sci. Comput. "
+                                "1995; Andrew and Gao 2007, section 4",
+                   });
 }
 
 }  // namespace proxbench

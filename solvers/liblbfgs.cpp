@@ -219,34 +219,29 @@ auto solve_by(const std::string& name, int line_search) {
 }  // namespace
 
 SolverInfo liblbfgs_owlqn_info() {
-  return stateless(
-      rows(), solve_by("liblbfgs-owlqn", LBFGS_LINESEARCH_BACKTRACKING),
-      {
-          .name = "liblbfgs-owlqn",
-          .help = "OWL-QN of libLBFGS 1.10, as used by CRFsuite; not scale-free: the library's first step "
-                  "has length "
-                  "1",
-          .paper =
-              "Andrew and Gao, Scalable training of L1-regularized log-linear models, ICML 2007; Okazaki, "
-              "libLBFGS",
-          .needs = {.l1 = true},
-          .shares_instances = true,
-      });
+  return stateless(rows(), solve_by("liblbfgs-owlqn", LBFGS_LINESEARCH_BACKTRACKING),
+                   {
+                       .name = "liblbfgs-owlqn",
+                       .help = "OWL-QN of libLBFGS 1.10, as used by CRFsuite; not scale-free: the library's "
+                               "first step has length 1",
+                       .paper = "Andrew and Gao, Scalable training of L1-regularized log-linear models, ICML "
+                                "2007; Okazaki, libLBFGS",
+                       .needs = {.l1 = true},
+                       .shares_instances = true,
+                   });
 }
 
 SolverInfo liblbfgs_info() {
-  return stateless(
-      rows(), solve_by("liblbfgs", LBFGS_LINESEARCH_MORETHUENTE),
-      {
-          .name = "liblbfgs",
-          .help = "L-BFGS of libLBFGS 1.10 with the line search of More and Thuente, as used by CRFsuite "
-                  "(lambda = "
-                  "0); not scale-free: the library's first step has length 1",
-          .paper = "Liu and Nocedal, On the limited memory BFGS method for large scale optimization, Math. "
-                   "Programming 1989; Okazaki, libLBFGS",
-          .needs = {.smooth = true},
-          .shares_instances = true,
-      });
+  return stateless(rows(), solve_by("liblbfgs", LBFGS_LINESEARCH_MORETHUENTE),
+                   {
+                       .name = "liblbfgs",
+                       .help = "L-BFGS of libLBFGS 1.10 with the line search of More and Thuente, as used by "
+                               "CRFsuite (lambda = 0); not scale-free: the library's first step has length 1",
+                       .paper = "Liu and Nocedal, On the limited memory BFGS method for large scale "
+                                "optimization, Math. Programming 1989; Okazaki, libLBFGS",
+                       .needs = {.smooth = true},
+                       .shares_instances = true,
+                   });
 }
 
 }  // namespace proxbench

@@ -58,8 +58,8 @@ OptionRows<Settings> rows() {
       {option(&Settings::memory, "memory", "10",
               "pairs of the iteration before that the preconditioner is made of", {1, 1000}),
        option(&Settings::start, "start", "1e-3",
-              "L-BFGS begins, until F falls by less than this share of itself in an iteration, "
-              "averaged over the last five",
+              "L-BFGS begins, until F falls by less than this share of itself in an iteration, averaged over "
+              "the last five",
               above(0, 1)),
        option(&Settings::forcing, "forcing", "0.1",
               "eta: systems are solved to this share of the norm of the gradient", inside(0, 1))});
@@ -218,10 +218,8 @@ SolverInfo newton_cg_info() {
           .name = "newton-cg",
           .help =
               "truncated Newton: conjugate gradients on products with the Hessian, no matrix (lambda = 0)",
-          .paper =
-              "Nocedal and Wright, Numerical Optimization, 2006, section 7.1; Lin, Weng and Keerthi, Trust "
-              "region "
-              "Newton method for large-scale logistic regression, JMLR 2008",
+          .paper = "Nocedal and Wright, Numerical Optimization, 2006, section 7.1; Lin, Weng and Keerthi, "
+                   "Trust region Newton method for large-scale logistic regression, JMLR 2008",
           .needs = {.capabilities = {Capability::kSum, Capability::kDerivative}, .smooth = true},
           .shares_instances = true,
           .scale_free = true,

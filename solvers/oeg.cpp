@@ -163,8 +163,8 @@ struct Settings {
 
 OptionRows<Settings> rows() {
   return OptionRows<Settings>({option(&Settings::gold_score, "gold_score", "10",
-                                      "first dual point, where training starts at w = 0: marginals of "
-                                      "a model that gives this score to each gold label",
+                                      "first dual point, where training starts at w = 0: marginals of a "
+                                      "model that gives this score to each gold label",
                                       above(0, 100)),
                                option(&Settings::memory_limit, memory_limit_option()),
                                option(&Settings::reports, reports_option())});
@@ -211,9 +211,7 @@ SolverInfo oeg_info() {
           .name = "oeg",
           .help = "online exponentiated gradient on the dual",
           .paper = "Collins, Globerson, Koo, Carreras, Bartlett, Exponentiated gradient algorithms for "
-                   "conditional "
-                   "random "
-                   "fields and max-margin Markov networks, JMLR 2008",
+                   "conditional random fields and max-margin Markov networks, JMLR 2008",
           .needs = {.capabilities = {Capability::kSum, Capability::kInstance, Capability::kBeliefs},
                     .l2 = true,
                     .smooth = true},

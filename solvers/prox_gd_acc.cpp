@@ -169,10 +169,8 @@ SolverInfo prox_gd_acc_info() {
       {
           .name = "prox-gd-acc",
           .help = "accelerated proximal gradient (FISTA) with backtracking and adaptive restart",
-          .paper =
-              "Beck and Teboulle, SIAM J. Imaging Sci. 2009; O'Donoghue and Candes, Adaptive restart for "
-              "accelerated "
-              "gradient schemes, Found. Comput. Math. 2015",
+          .paper = "Beck and Teboulle, SIAM J. Imaging Sci. 2009; O'Donoghue and Candes, Adaptive restart "
+                   "for accelerated gradient schemes, Found. Comput. Math. 2015",
           .shares_instances = true,
           .scale_free = true,
       });

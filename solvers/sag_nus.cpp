@@ -252,8 +252,8 @@ struct Settings {
 
 OptionRows<Settings> rows() {
   return OptionRows<Settings>({option(&Settings::skipping, "skipping", "true",
-                                      "leave out the search for L_i after visits that did not change "
-                                      "it (SAG-NUS* of Le Priol et al. 2018)",
+                                      "leave out the search for L_i after visits that did not change it "
+                                      "(SAG-NUS* of Le Priol et al. 2018)",
                                       {}, "false"),
                                option(&Settings::memory_limit, memory_limit_option()),
                                option(&Settings::reports, reports_option())});
@@ -287,14 +287,10 @@ SolverInfo sag_nus_info() {
       rows(), solve,
       {
           .name = "sag-nus",
-          .help =
-              "stochastic average gradient with non-uniform sampling; not scale-free: L_i begins at 1, and "
-              "gradients "
-              "with ||g||^2 < 1e-8 are not searched by",
-          .paper =
-              "Schmidt, Babanezhad, Ahmed, Defazio, Clifton, Sarkar, Non-uniform stochastic average gradient "
-              "method for "
-              "training conditional random fields, AISTATS 2015",
+          .help = "stochastic average gradient with non-uniform sampling; not scale-free: L_i begins at 1, "
+                  "and gradients with ||g||^2 < 1e-8 are not searched by",
+          .paper = "Schmidt, Babanezhad, Ahmed, Defazio, Clifton, Sarkar, Non-uniform stochastic average "
+                   "gradient method for training conditional random fields, AISTATS 2015",
           .needs = {.capabilities = {Capability::kSum, Capability::kInstance}, .l2 = true, .smooth = true},
           .exact = false,
       });

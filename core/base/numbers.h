@@ -1,5 +1,5 @@
 #pragma once
-/// Values for numbers that were not measured (NaN) or never reached (infinity).
+/// NaN stands for a number that was not measured, infinity for a target that was never reached.
 
 #include <limits>
 

@@ -63,9 +63,12 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string comma_separated(const std::vector<std::string>& words) {
+std::string joined(const std::vector<std::string>& words, std::string_view between) {
   std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) out += between;
+    out += words[i];
+  }
   return out;
 }
 
@@ -81,7 +84,7 @@ std::string OptionSpec::type_name() const {
 
 std::string OptionSpec::constraint() const {
   if (type == OptionType::kBool) return "true or false";
-  if (type == OptionType::kString) return choices.empty() ? "any text" : "one of " + comma_separated(choices);
+  if (type == OptionType::kString) return choices.empty() ? "any text" : "one of " + joined(choices);
   std::string out = name;
   if (std::isfinite(min)) out = shortest_text(min) + (min_open ? " < " : " <= ") + out;
   if (std::isfinite(max)) out += (max_open ? " < " : " <= ") + shortest_text(max);
@@ -143,7 +146,7 @@ const OptionSpec& Options::spec(std::string_view name) const {
     if (row.name == name) return row;
     names.push_back(row.name);
   }
-  const std::string known = names.empty() ? "; there are none" : "; known: " + comma_separated(names);
+  const std::string known = names.empty() ? "; there are none" : "; known: " + joined(names);
   throw Error::usage("unknown option '", name, "'", did_you_mean(name, names), known);
 }
 

@@ -88,8 +88,8 @@ std::string shortest_text(double value);
 bool parse_real(std::string_view text, double& out);
 bool parse_integer(std::string_view text, std::int64_t& out);
 
-/// The words with ", " between them.
-std::string comma_separated(const std::vector<std::string>& words);
+/// The words with a text between them.
+std::string joined(const std::vector<std::string>& words, std::string_view between = ", ");
 /// The candidate nearest to `word` by edit distance. Returns "" if none is near (distance > 1 + length/3) or
 /// if `word` has more than 100 characters.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);

@@ -28,7 +28,7 @@ class Registry {
     for (const Info& info : items_)
       if (info.name == name) return info;
     throw Error::usage("unknown ", kind_, " '", name, "'", did_you_mean(name, names()),
-                       "; known: ", comma_separated(names()));
+                       "; known: ", joined(names()));
   }
   bool contains(std::string_view name) const {
     return std::ranges::find(items_, name, &Info::name) != items_.end();

@@ -34,7 +34,7 @@ InstructionSet require_supported(std::string_view name) {
     choices.emplace_back(instruction_set_name(set));
   }
   throw Error::usage("instruction set (environment variable PROXBENCH_ISA): found '", name,
-                     "', expected one that this program and machine have: ", comma_separated(choices));
+                     "', expected one that this program and machine have: ", joined(choices));
 }
 
 InstructionSet choose() {

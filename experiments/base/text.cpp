@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/base/options.h"
 
 namespace proxbench {
 
@@ -50,10 +49,6 @@ std::string replaced(std::string_view text, const std::map<char, const char*>& b
     else
       out += c;
   return out;
-}
-
-std::string joined(const std::vector<std::string>& names, std::string_view between) {
-  return fmt::format("{}", fmt::join(names, between));
 }
 
 bool contains(const std::vector<std::string>& names, std::string_view name) {

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/options.h"
+
 namespace proxbench {
 
 /// The characters that separate the words of a line of data.
@@ -20,8 +22,6 @@ std::string_view trim(std::string_view text, std::string_view space = kWhiteSpac
 /// word at the end.
 std::string_view take_word(std::string_view& text);
 
-/// Joins the names.
-std::string joined(const std::vector<std::string>& names, std::string_view between = ", ");
 bool contains(const std::vector<std::string>& names, std::string_view name);
 
 /// Returns "found 'NAME' (did you mean ...?), expected EXPECTED A, B" if the name is not among the known

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/numbers.h"
 #include "core/base/random.h"
 #include "experiments/base/files.h"
-#include "experiments/base/numbers.h"
 
 namespace proxbench::theory {
 namespace {

@@ -237,7 +237,7 @@ std::string roff(const std::string& text) {
 
 std::string option_text(const CLI::Option& option) {
   const std::string names = option.get_positional() ? option.get_name() : option.get_name(false, true);
-  // CLI11 adds the choices to the name of the type; leave them out.
+  // CLI11 writes the choices behind the name of the type. The manual page shows the name alone.
   const std::string type = option.get_type_name();
   return fmt::format(".TP\n\\fB{}\\fR \\fI{}\\fR\n{}{}\n", roff(names),
                      option.get_items_expected_max() > 0 ? roff(type.substr(0, type.find(':'))) : "",

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/numbers.h"
 #include "core/base/options.h"
 #include "core/loss.h"
-#include "experiments/base/numbers.h"
 #include "experiments/base/text.h"
 #include "experiments/config/data_format.h"
 #include "experiments/config/path_grid.h"

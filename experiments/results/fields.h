@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "core/base/numbers.h"
 #include "core/monitor.h"
 #include "experiments/base/json_members.h"
-#include "experiments/base/numbers.h"
 #include "experiments/config/data_format.h"
 
 namespace proxbench {

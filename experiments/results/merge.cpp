@@ -6,7 +6,7 @@
 #include <map>
 
 #include "core/base/error.h"
-#include "experiments/base/numbers.h"
+#include "core/base/numbers.h"
 #include "experiments/results/results.h"
 
 namespace proxbench {

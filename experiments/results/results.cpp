@@ -10,7 +10,7 @@
 #include <tuple>
 
 #include "core/base/error.h"
-#include "experiments/base/numbers.h"
+#include "core/base/numbers.h"
 #include "experiments/base/text.h"
 #include "experiments/config/trainers.h"
 #include "experiments/results/field_csv.h"

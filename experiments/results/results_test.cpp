@@ -8,7 +8,7 @@
 #include <map>
 
 #include "core/base/error.h"
-#include "experiments/base/numbers.h"
+#include "core/base/numbers.h"
 #include "experiments/base/test_folder.h"
 #include "experiments/results/field_csv.h"
 #include "experiments/results/tables/problem_set.h"

@@ -7,8 +7,8 @@
 #include <iterator>
 
 #include "core/base/error.h"
+#include "core/base/numbers.h"
 #include "core/base/profile.h"
-#include "experiments/base/numbers.h"
 
 namespace proxbench {
 namespace {

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/numbers.h"
 #include "experiments/base/files.h"
-#include "experiments/base/numbers.h"
 #include "experiments/base/test_folder.h"
 
 namespace proxbench {

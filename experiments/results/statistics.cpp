@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "experiments/base/numbers.h"
+#include "core/base/numbers.h"
 
 namespace proxbench {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "experiments/base/numbers.h"
+#include "core/base/numbers.h"
 
 namespace proxbench {
 namespace {

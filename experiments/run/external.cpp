@@ -4,8 +4,8 @@
 #include <cmath>
 #include <csignal>
 
+#include "core/base/numbers.h"
 #include "experiments/base/files.h"
-#include "experiments/base/numbers.h"
 #include "experiments/base/process.h"
 #include "experiments/base/text.h"
 #include "experiments/data/convert.h"

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <thread>
 
+#include "core/base/numbers.h"
 #include "experiments/base/files.h"
-#include "experiments/base/numbers.h"
 #include "experiments/base/process.h"
 #include "experiments/base/test_folder.h"
 #include "experiments/config/trainers.h"

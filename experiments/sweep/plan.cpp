@@ -8,9 +8,9 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/numbers.h"
 #include "core/base/random.h"
 #include "experiments/base/files.h"
-#include "experiments/base/numbers.h"
 #include "experiments/config/trainers.h"
 #include "experiments/results/results.h"
 #include "experiments/run/adapter.h"

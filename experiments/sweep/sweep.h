@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/base/numbers.h"
+#include "core/base/numbers.h"
 #include "experiments/config/config.h"
 #include "experiments/run/job.h"
 #include "experiments/sweep/out_folder.h"

@@ -165,7 +165,7 @@ void previous_messages(const ChainChunk& c, const std::size_t* t) {
            [&](int r, std::size_t k, const Vec& b) { finish_row<kKeep>(c, t[r], k, b); });
 }
 
-/// Walks some sequences forward and, if posteriors are wanted, backward.
+/// Walks the sequences of a group forward and, if posteriors are wanted, backward.
 template <bool kKeep>
 void walk(const ChainChunk& c, const Group& g) {
   for (std::size_t r = 0; r < g.count; ++r) first_message(c, g.first[r]);
@@ -248,7 +248,7 @@ void log_pairs(const LogPairs& pairs) {
     }
 }
 
-/// The number of registers that hold the maxima of a strip of columns.
+/// The width of a strip of columns in registers. The registers hold the maxima of the columns.
 constexpr std::size_t kStrip = 4;
 
 template <std::size_t kVectors>

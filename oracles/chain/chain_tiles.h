@@ -75,7 +75,7 @@ struct Group {
   std::size_t count, first[kWalked], length[kWalked];
 };
 
-/// Calls walk(group) for groups of about equal size, which make up the chunk.
+/// Cuts the sequences of a chunk into groups of about equal size, and calls walk(group) for each.
 template <class Chunk, class Walk>
 void for_groups(const Chunk& c, const Walk& walk) {
   const std::size_t groups = (c.sequences + kWalked - 1) / kWalked;

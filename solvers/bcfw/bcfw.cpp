@@ -47,14 +47,15 @@ namespace {
 using bcfw::Mixture;
 using bcfw::MixtureStore;
 
-/// A cached atom replaces the oracle's if its slope is at least these shares of the block's and of the mean
-/// gap, as last seen (Osokin et al. 2016, section 3.3). Pair steps of a block end below the second one.
+/// A visit goes to a cached atom, without a call of the oracle, if the atom's gap is at least these shares of
+/// the block's gap and of the mean gap, as last seen (Osokin et al. 2016, section 3.3). The second share also
+/// bounds from below the slope of the further pair steps of a block.
 constexpr double kShareOfBlock = 0.25, kShareOfMean = 0.01;
 
 /// Pair steps of a visit with steps = block (solvers/RESULTS.md).
 constexpr int kPairSteps = 3;
-/// A pair step's curvature is taken from inner products if it is at least this share of the two squared norms
-/// that it is a difference of, so that half of its digits are right.
+/// The curvature of a pair step is a difference of inner products. Half of its digits are right if it is at
+/// least this share of the squared norms in that difference.
 constexpr double kLeastShare = 1e-8;
 /// A gamma this near to its upper bound is set to it, so that atoms lose all their weight.
 constexpr double kNearlyAll = 1.0 - 1e-9;
@@ -90,26 +91,24 @@ OptionRows<Settings> rows() {
       {choice(&Settings::by_gap, "sampling", "gap",
               "which instance is visited next: any, or by the latest estimate of its duality gap",
               {{"uniform", false}, {"gap", true}}, "uniform"),
-       option(
-           &Settings::share, "share", "0.8",
-           "with sampling = gap: share of draws that follow the estimates; the others are uniform, so that "
-           "an instance whose estimate is 0 is drawn again",
-           {0, 1}),
+       option(&Settings::share, "share", "0.8",
+              "with sampling = gap: share of draws that follow the estimates; the others are uniform, so "
+              "that an instance whose estimate is 0 is drawn again",
+              {0, 1}),
        option(&Settings::refresh_every, "refresh_every", "10",
               "with sampling = gap or a cache: passes between inferences over all instances that renew all "
               "estimates",
               {1, 1e9}),
-       choice(
-           &Settings::steps, "steps", "block",
-           "from the instance's distribution towards the structure found (Frank-Wolfe); pairwise: weight "
-           "goes to it from the worst structure; away: Frank-Wolfe, or away from the worst where that "
-           "promises more; block: pairwise, then further pair steps among the structures kept (Shah et al. "
-           "2015)",
-           {{"fw", Steps::kFrankWolfe},
-            {"pairwise", Steps::kPairwise},
-            {"away", Steps::kAway},
-            {"block", Steps::kBlock}},
-           "fw"),
+       choice(&Settings::steps, "steps", "block",
+              "from the instance's distribution towards the structure found (Frank-Wolfe); pairwise: weight "
+              "goes to it from the worst structure; away: Frank-Wolfe, or away from the worst where that "
+              "promises more; block: pairwise, then further pair steps among the structures kept (Shah et "
+              "al. 2015)",
+              {{"fw", Steps::kFrankWolfe},
+               {"pairwise", Steps::kPairwise},
+               {"away", Steps::kAway},
+               {"block", Steps::kBlock}},
+              "fw"),
        option(&Settings::cache, "cache", "20",
               "structures kept of each instance, beyond those with weight; one that promises enough saves a "
               "call of the oracle (Osokin et al. 2016)",
@@ -242,7 +241,7 @@ class Ascent {
     return mean;
   }
 
-  /// The scores of all atoms minus that of gold.
+  /// Sets out[a] to the score of atom a minus that of gold.
   void score_atoms(const Visit& visit, std::span<const double> extra, std::vector<double>& out) const {
     const Mixture& mixture = (*mixtures_)[visit.instance];
     out.resize(mixture.atoms());
@@ -321,8 +320,7 @@ class Ascent {
   void aim(Visit& visit, double mean) const {
     const Mixture& mixture = (*mixtures_)[visit.instance];
     std::vector<double>& weight = visit.left;
-    weight.resize(mixture.atoms());
-    for (std::size_t a = 0; a < weight.size(); ++a) weight[a] = mixture.weight(a);
+    weight.assign(mixture.weights().begin(), mixture.weights().end());
     const std::size_t from = worst(weight, visit.value);
     visit.change.assign(weight.size(), 0.0);
     visit.longest = 1.0;
@@ -345,8 +343,9 @@ class Ascent {
     }
   }
 
-  /// A few pair steps, the first to visit.to: d is what they change, so gamma = 1 makes them all. The first
-  /// is exact. Others end where rounding of the inner products may exceed a share of a step's curvature.
+  /// Sets d to the sum of a few pair steps, of which the first goes to visit.to. gamma = 1 makes all of them.
+  /// A curvature whose digits may be rounding ends the steps. If it is that of the first step, d is this step
+  /// alone, and the features give its curvature.
   void ascend(Visit& visit, std::vector<double>& weight) const {
     const Mixture& mixture = (*mixtures_)[visit.instance];
     const double mu = objective_.mu();
@@ -468,8 +467,7 @@ SolverInfo bcfw_info() {
       .help = "block-coordinate Frank-Wolfe for max-margin training",
       .paper =
           "Lacoste-Julien, Jaggi, Schmidt, Pletscher, Block-coordinate Frank-Wolfe optimization for "
-          "structural "
-          "SVMs, ICML 2013; Osokin et al., Minding the gaps, ICML 2016",
+          "structural SVMs, ICML 2013; Osokin et al., Minding the gaps, ICML 2016",
       .options = rows().table(),
       .make = rows().maker<Bcfw>(),
       .needs = {.capabilities = {Capability::kMax, Capability::kInstanceMax},

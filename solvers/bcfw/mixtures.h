@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/dual.h"
-#include "solvers/shared/instances/structure_direction.h"
 
 namespace proxbench::bcfw {
 
@@ -16,6 +15,7 @@ class Mixture {
   std::size_t atoms() const { return weight_.size(); }
   std::size_t length() const { return outputs_.size() / weight_.size(); }
   double weight(std::size_t atom) const { return weight_[atom]; }
+  std::span<const double> weights() const { return weight_; }
   double cost(std::size_t atom) const { return cost_[atom]; }
   std::span<const Index> structure(std::size_t atom) const {
     return {outputs_.data() + atom * length(), length()};
@@ -28,14 +28,14 @@ class Mixture {
   /// Keeps the inner products of the newest atom's difference from gold with those of all atoms, its own
   /// included.
   void add_products(std::span<const double> products);
-  /// Those of atom a, after add_products() for each atom.
+  /// The inner products of atom a with all atoms. Requires add_products() for each atom.
   std::span<const double> products(std::size_t a) const { return product_[a]; }
   /// weights += gamma * change. The changes sum to 0.
   void move(std::span<const double> change, double gamma);
   /// Notes that the atom was used at time `now`. While there are more than `most` atoms, drops the one of
   /// weight 0 that was not used for the longest time.
   void tidy(std::size_t atom, std::size_t most, std::uint64_t now);
-  /// As if no atom had been used.
+  /// Forgets when atoms were used.
   void forget_uses() { std::fill(used_.begin(), used_.end(), std::uint64_t{0}); }
 
  private:

@@ -54,25 +54,23 @@ OptionRows<Settings> rows() {
   return OptionRows<Settings>(
       {choice(&Settings::inner, "inner", "block",
               "what lowers the augmented Lagrangian between two updates of the multipliers: afw, a "
-              "Frank-Wolfe step of all factors with away steps (Algorithm 2); bgcd, the greediest "
-              "factor of a part of each instance drawn (Algorithm 3); block, all factors in turn "
-              "(Algorithm 4)",
+              "Frank-Wolfe step of all factors with away steps (Algorithm 2); bgcd, the greediest factor of "
+              "a part of each instance drawn (Algorithm 3); block, all factors in turn (Algorithm 4)",
               {{"afw", Inner::kAfw}, {"bgcd", Inner::kBgcd}, {"block", Inner::kBlock}}),
        option(&Settings::rho, "rho", "auto",
-              "weight of the quadratic penalty on factors that disagree; auto: 1/mu, times the "
-              "square of the typical size of values, then by residual balancing at passes 40, 60, "
-              "90, ...",
+              "weight of the quadratic penalty on factors that disagree; auto: 1/mu, times the square of the "
+              "typical size of values, then by residual balancing at passes 40, 60, 90, ...",
               above(0, 1e9)),
        option(&Settings::eta, "eta", "auto",
-              "step of the multipliers; auto: rho, as in the authors' program; with inner = bgcd rho "
-              "* (instances/factors), the share of factors that a pass moves",
+              "step of the multipliers; auto: rho, as in the authors' program; with inner = bgcd rho * "
+              "(instances/factors), the share of factors that a pass moves",
               above(0, 1e9)),
        option(&Settings::partitions, "partitions", "1",
               "of inner = bgcd: parts of an instance's factors, nu; one is searched at each draw", {1, 1e6}),
        choice(&Settings::search, "search", "auto",
-              "factorwise: by an index on nonzero weights and sorted pair weights; brute: looking at "
-              "all values of a factor; auto: factorwise, but label pairs by brute force up to 64 "
-              "labels. On label sets a factor has four values at most: all are one",
+              "factorwise: by an index on nonzero weights and sorted pair weights; brute: looking at all "
+              "values of a factor; auto: factorwise, but label pairs by brute force up to 64 labels. On "
+              "label sets a factor has four values at most: all are one",
               {{"auto", Search::kAuto}, {"factorwise", Search::kFactorwise}, {"brute", Search::kBrute}}),
        option(&Settings::batch, "batch", "16",
               "instances whose factors are searched in parallel at the same w", {1, 65536})});
@@ -287,9 +285,7 @@ SolverInfo gdmm_info() {
           .name = "gdmm",
           .help = "greedy direction method of multipliers: max-margin training by factorwise maximisation",
           .paper = "Yen, Huang, Zhong, Zhang, Ravikumar, Dhillon, Dual decomposed learning with factorwise "
-                   "oracles "
-                   "for "
-                   "structural SVM of large output domain, NIPS 2016",
+                   "oracles for structural SVM of large output domain, NIPS 2016",
           .needs = {.capabilities = {Capability::kFactors},
                     .l2 = true,
                     .smooth = true,

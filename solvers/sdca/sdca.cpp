@@ -61,8 +61,8 @@ struct Settings {
 OptionRows<Settings> rows() {
   return OptionRows<Settings>(
       {choice(&Settings::scheme, "sampling", "gap",
-              "which instance is visited next: uniform, or by importance 1 + R_i/mu, by the latest "
-              "estimate of its duality gap, by their product, or the one with the largest estimate",
+              "which instance is visited next: uniform, or by importance 1 + R_i/mu, by the latest estimate "
+              "of its duality gap, by their product, or the one with the largest estimate",
               {{"uniform", Scheme::kUniform},
                {"importance", Scheme::kImportance},
                {"gap", Scheme::kGap},
@@ -71,8 +71,7 @@ OptionRows<Settings> rows() {
        option(&Settings::share, "share", "0.8",
               "share of draws that follow the scheme; the others are uniform", {0, 1}),
        option(&Settings::refresh_drawn, "refresh_drawn", "true",
-              "a visit renews the instance's estimate of its gap; false: estimates stay as they "
-              "began"),
+              "a visit renews the instance's estimate of its gap; false: estimates stay as they began"),
        option(&Settings::refresh_every, "refresh_every", "0",
               "passes between inferences over all instances that renew all estimates; 0: none", {0, 1e9}),
        choice(&Settings::one_step, "line_search", "newton",
@@ -81,9 +80,9 @@ OptionRows<Settings> rows() {
        option(&Settings::precision, "line_search_precision", "1e-3",
               "the line search ends where a step is shorter", above(0, 1)),
        choice(&Settings::uniform_start, "start", "gold",
-              "first dual point, where training starts at w = 0. gold: marginals of a model that "
-              "gives gold_score to each gold label and pair; uniform: uniform_share of the uniform "
-              "distribution, the rest on gold (equation 21)",
+              "first dual point, where training starts at w = 0. gold: marginals of a model that gives "
+              "gold_score to each gold label and pair; uniform: uniform_share of the uniform distribution, "
+              "the rest on gold (equation 21)",
               {{"gold", false}, {"uniform", true}}, "uniform"),
        option(&Settings::gold_score, "gold_score", "10", "for start = gold", {0, 100}),
        option(&Settings::uniform_share, "uniform_share", "0.01", "for start = uniform", above(0, 1)),
@@ -344,10 +343,8 @@ SolverInfo sdca_info() {
       {
           .name = "sdca",
           .help = "stochastic dual coordinate ascent with adaptive sampling",
-          .paper =
-              "Le Priol, Piche, Lacoste-Julien, Adaptive stochastic dual coordinate ascent for conditional "
-              "random "
-              "fields, UAI 2018",
+          .paper = "Le Priol, Piche, Lacoste-Julien, Adaptive stochastic dual coordinate ascent for "
+                   "conditional random fields, UAI 2018",
           .needs = {.capabilities = {Capability::kSum, Capability::kBeliefs}, .l2 = true, .smooth = true},
           .exact = false,
           .scale_free = true,

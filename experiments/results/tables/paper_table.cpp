@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "experiments/base/numbers.h"
+#include "core/base/numbers.h"
 
 namespace proxbench {
 namespace {

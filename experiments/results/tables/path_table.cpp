@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "experiments/base/numbers.h"
+#include "core/base/numbers.h"
 #include "experiments/results/field_csv.h"
 
 namespace proxbench {

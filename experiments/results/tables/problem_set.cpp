@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "core/base/error.h"
-#include "experiments/base/numbers.h"
+#include "core/base/numbers.h"
 
 namespace proxbench {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/base/numbers.h"
+#include "core/base/numbers.h"
 #include "experiments/base/table_text.h"
 #include "experiments/config/config.h"
 #include "experiments/results/results.h"

@@ -76,8 +76,8 @@ class Minimisation {
   Iterate at_;
   std::optional<Progress> progress_;
   Objective::Selection selection_;
-  Optimality optimality_;   ///< on the working set; on all coordinates after a new selection
-  bool progressed_ = true;  ///< whether the last step was progress
+  Optimality optimality_;   ///< on all coordinates right after a selection, else on the working set
+  bool progressed_ = true;  ///< whether the last step made progress (Progress)
   SolveResult result_;
 };
 
