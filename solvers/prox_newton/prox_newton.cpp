@@ -189,7 +189,7 @@ OptionRows<Settings> option_rows() {
               "most linear systems with the exact Hessian, "
               "of an inner problem",
               {1, 100000}),
-       option(&Settings::inner_tol, "inner_tol", "0.03",
+       option(&Settings::inner_tol, "inner_tol", "0.3",
               "the inner problem is solved when no coordinate moves its own gradient "
               "by more than this share of the first pass's; 0: all passes",
               {0, 1}),
