@@ -9,9 +9,9 @@ using namespace proximal;
 
 namespace {
 
-/// The most violators that enter, unless the support is larger: then as many as it has. The limit is lower if
-/// full gradients are costly, since the cost of an iteration then depends on the working set.
-constexpr std::size_t kMostEntering = 5000, kMostEnteringCostly = 1000;
+/// The most violators that enter, unless a quarter of the support is more. The limit is lower if full
+/// gradients are costly, since the cost of an iteration then depends on the working set.
+constexpr std::size_t kMostEntering = 5000, kMostEnteringCostly = 1000, kShareEntering = 4;
 /// Full gradients are costly if X has more entries than this many times N*K, which is about the cost of an
 /// inference.
 constexpr double kCostlyGradient = 3.0;
@@ -37,7 +37,7 @@ void keep_worst_violators(std::size_t most, Objective::Selection& selection) {
   std::vector<std::size_t> violators;
   for (std::size_t i = 0; i < selection.index.size(); ++i)
     if (selection.weight[i] == 0.0) violators.push_back(i);
-  most = std::max(most, selection.index.size() - violators.size());
+  most = std::max(most, (selection.index.size() - violators.size()) / kShareEntering);
   if (violators.size() <= most) return;
   std::ranges::stable_sort(violators, [&](std::size_t a, std::size_t b) {
     return std::abs(selection.gradient[a]) > std::abs(selection.gradient[b]);

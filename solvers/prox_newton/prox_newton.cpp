@@ -7,7 +7,7 @@
 /// al. 2014 (prox_qn.cpp), with these differences:
 ///
 /// - B is the Hessian's blocks by output, corrected by L-BFGS pairs (quasi_newton_model.h). Once the
-///   iterations have cost as much as the exact Hessian would, B is the exact Hessian (newton_model.h).
+///   iterations have cost as much as two exact Hessians, B is the exact Hessian (newton_model.h).
 /// - The inner problem is solved to a tolerance.
 /// - A working set begins with the worst violators (entering.h), and an epoch ends relative to its own start.
 ///
@@ -33,6 +33,8 @@ using namespace proximal;
 /// The rise of F that the line search tolerates, in units of eps*|F|. Near the optimum the last digits of F
 /// must not shorten a good step. kkt shows whether it was good.
 constexpr double kRounding = 256.0;
+/// The Hessians that Newton's method usually needs until F is within rounding of its minimum.
+constexpr double kHessiansOfPhase = 2.0;
 
 /// One solve.
 class Minimiser : Minimisation {
@@ -99,25 +101,25 @@ class Minimiser : Minimisation {
       shrink(kInfinity, [](const std::vector<std::uint32_t>&) {});  // measures, drops none
       const bool useless = !progressed_ || optimality_.l1 > before;
       if (useless && build) break;
-      old = useless || hessian_is_paid();
+      old = useless || are_paid(1.0);
     }
     hessian_ = {};
     passes_before_ = at_.objective.passes();
     return std::nullopt;
   }
 
-  /// Whether iterations without the Hessian have cost as much as it does. False if pairs are carried along a
-  /// path, since they would be lost.
+  /// Whether iterations without the Hessian have cost as much as a phase with it. False if pairs are carried
+  /// along a path, since they would be lost.
   bool hessian_pays() const {
     return settings_.newton && at_.set.chosen && at_.set.size() <= NewtonModel::kMostRows &&
-           at_.objective.has_hessian() && !model_.keeps_history() && hessian_is_paid();
+           at_.objective.has_hessian() && !model_.keeps_history() && are_paid(kHessiansOfPhase);
   }
-  /// Whether the iterations since the last Hessian have cost as much as one does. Alternating in this way
-  /// costs at most twice as much as the better of the two methods.
-  bool hessian_is_paid() const {
+  /// Whether the iterations since the last Hessian have cost as much as so many do. Alternating in this way
+  /// costs about twice as much as the better of the two methods, at most.
+  bool are_paid(double hessians) const {
     const double passes = at_.objective.passes() - passes_before_;
     return passes * NewtonModel::pass_work(at_.objective, at_.set.index, at_.inference_flops()) >=
-           NewtonModel::work(at_.objective, at_.set.index);
+           hessians * NewtonModel::work(at_.objective, at_.set.index);
   }
 
   /// Finds a step along at_.d by line search and takes it. `slope` is the predicted change of F. Passes the
@@ -180,7 +182,7 @@ OptionRows<Settings> option_rows() {
   return OptionRows<Settings>(
       {option(&Settings::memory, "memory", "40", "L-BFGS pairs kept", {1, 1000}),
        choice(&Settings::newton, "newton", "auto",
-              "the exact Hessian as the model: auto, once the iterations have cost as much as it does, "
+              "the exact Hessian as the model: auto, once the iterations have cost as much as two of them, "
               "where it is available (not with a hierarchy) and the working set is small enough; "
               "or never",
               {{"auto", true}, {"never", false}}),
@@ -189,7 +191,7 @@ OptionRows<Settings> option_rows() {
               "most linear systems with the exact Hessian, "
               "of an inner problem",
               {1, 100000}),
-       option(&Settings::inner_tol, "inner_tol", "0.03",
+       option(&Settings::inner_tol, "inner_tol", "0.3",
               "the inner problem is solved when no coordinate moves its own gradient "
               "by more than this share of the first pass's; 0: all passes",
               {0, 1}),
