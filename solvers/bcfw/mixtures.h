@@ -1,5 +1,5 @@
 #pragma once
-/// The dual point of block-coordinate Frank-Wolfe: for each instance structures ("atoms") with weights.
+/// The dual point of block-coordinate Frank-Wolfe: structures ("atoms") with weights for each instance.
 
 #include <algorithm>
 #include <span>
@@ -25,8 +25,8 @@ class Mixture {
   std::span<const Index> structures() const { return outputs_; }
   /// Adds an atom: the first one with weight 1, others with weight 0.
   void add(std::span<const Index> structure, double cost);
-  /// Keeps the inner products of the newest atom's difference from gold with those of all atoms, its own
-  /// included.
+  /// Let the features of an atom be those of its structure minus gold's. Stores the inner products of the
+  /// newest atom's features with those of every atom, itself included.
   void add_products(std::span<const double> products);
   /// The inner products of atom a with all atoms. Requires add_products() for each atom.
   std::span<const double> products(std::size_t a) const { return product_[a]; }
@@ -42,7 +42,7 @@ class Mixture {
   void drop(std::size_t atom);
 
   std::vector<double> weight_, cost_;
-  std::vector<std::uint64_t> used_;  ///< when it was used last
+  std::vector<std::uint64_t> used_;  ///< when each atom was last used
   std::vector<Index> outputs_;       ///< one structure after the other
   std::vector<std::vector<double>> product_;
 };

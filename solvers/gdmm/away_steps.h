@@ -2,11 +2,11 @@
 /// Frank-Wolfe steps with away steps on the augmented Lagrangian, all factors at once (Yen et al. 2016,
 /// Algorithm 2; Lacoste-Julien and Jaggi 2015).
 ///
-/// The paper takes one direction and one step size for all m factors: its rate falls with m*m, for the domain
-/// is a product of m simplices. Here each factor has a direction of its own (towards its greedy value, or
-/// away from its worst active one) and a step of its own, that of its quadratic model times a share that all
-/// have in common: what the coupling of factors leaves of such steps made at once. The share follows the
-/// exact step along the sum of all.
+/// The paper takes one direction and one step size for all m factors. Its rate falls with m*m, since the
+/// domain is a product of m simplices. Here each factor has its own direction: towards its greedy value, or
+/// away from its worst active one. Its step size is that of its quadratic model, times a share common to all
+/// factors. Factors are coupled, so their full steps together would be too long. The share follows the exact
+/// step along the sum of all changes.
 
 #include <algorithm>
 #include <vector>
@@ -20,10 +20,10 @@ namespace proxbench {
 
 class AwaySteps {
  public:
-  /// Both are borrowed.
+  /// Borrows both.
   AwaySteps(Factors& factors, const Parallel& parallel) : factors_(factors), parallel_(parallel) {}
 
-  /// One step, which never raises L; none where the monitor is out of time after the search.
+  /// Takes one step, which never raises L. Does nothing if the monitor is out of time after the search.
   void step(Monitor& monitor) {
     const Chunks chunks{factors_.size(), kFactorsPerChunk};
     std::vector<std::vector<Change>> found(chunks.count());
@@ -37,9 +37,9 @@ class AwaySteps {
     for (const std::vector<Change>& some : found) changes_.insert(changes_.end(), some.begin(), some.end());
     if (changes_.empty()) return;
 
-    // L is quadratic along the changes: the slopes at both ends say where its minimum is.
+    // L is quadratic along the changes, so the slopes at both ends give its minimum.
     const double before = slope();
-    if (!(before < 0.0)) return;  // by rounding, at the minimum
+    if (!(before < 0.0)) return;  // at the minimum, up to rounding
     move(1.0);
     const double after = slope();
     if (after > 0.0) {
@@ -54,18 +54,18 @@ class AwaySteps {
 
  private:
   static constexpr std::size_t kFactorsPerChunk = 256;
-  /// On the share, after a step that could have been longer.
+  /// Multiplies the share after a step that could have been longer.
   static constexpr double kGrowth = 2.0;
-  /// Rounding near the minimum must not take the share to nothing.
+  /// The least share, since rounding near the minimum could take it to 0.
   static constexpr double kLeastShare = 1e-6;
 
-  /// Of alpha_f, to be added.
+  /// A change to add to alpha_f.
   struct Change {
     std::size_t factor;
     Factors::Value value;
     double weight;
   };
-  /// The changes of one factor, appended.
+  /// Appends the changes of one factor to `out`.
   void choose(std::size_t factor, Factors::Work& work, std::vector<Change>& out) const {
     const Factors::Vertex greedy = factors_.search(factor, work);
     std::vector<Factors::Atom>& active = work.block.active;
@@ -97,7 +97,7 @@ class AwaySteps {
     const double length = std::min(share_ * gain / (factors_.curvature(factor, active) * squared), longest);
     for (const Factors::Atom& atom : active) {
       const double d = (atom.value == corner ? 1.0 : 0.0) - atom.weight;
-      // The whole way exactly, so that what has no weight leaves the active set.
+      // The longest away step takes all of the weight exactly, so that the value leaves the active set.
       const double change =
           away && atom.value == corner && length == longest ? -atom.weight : (away ? -length : length) * d;
       if (change != 0.0) out.push_back({factor, atom.value, change});

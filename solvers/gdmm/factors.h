@@ -1,14 +1,16 @@
 #pragma once
-/// The augmented Lagrangian of a structured hinge loss over factors (Yen et al. 2016, "Dual decomposed
-/// learning with factorwise oracles"), and steps on it. Factors are variables (one position of a chain, one
-/// label of an instance) and pairs of variables. alpha_f is a distribution over the values of factor f, and
+/// The augmented Lagrangian L of a structured hinge loss over factors, and steps on it (Yen et al. 2016,
+/// "Dual decomposed learning with factorwise oracles"). A factor is a variable (one position of a chain, or
+/// one label of an instance) or a pair of variables. alpha_f is a distribution over the values of factor f,
+/// and
 ///
-///     G(alpha) = (mu/2)*||w(alpha)||^2 - sum over variables of E[cost],  w(alpha) = (1/mu)*sum (features of
-///     gold - E[features]) L(alpha, lambda) = G(alpha) + sum over edges (j, f) of <lambda_jf, c_jf> +
-///     (rho/2)*||c_jf||^2, c_jf = (marginal of pair f on its variable j) - alpha_j
+///     w(alpha) = (1/mu) * sum (features of gold - E[features])
+///     G(alpha) = (mu/2)*||w(alpha)||^2 - sum over variables of E[cost]
+///     c_jf     = (marginal of pair f on its variable j) - alpha_j
+///     L(alpha, lambda) = G(alpha) + sum over edges (j, f) of <lambda_jf, c_jf> + (rho/2)*||c_jf||^2
 ///
-/// -min of G where all c_jf = 0 is min F. Only what is other than zero is stored: the values that a factor
-/// gives weight (its active set) and the labels of an edge that were ever active.
+/// min F = -min G subject to all c_jf = 0. Only nonzeros are stored: the values that have weight in a factor
+/// (its active set), gold, and the labels of an edge that were ever active.
 
 #include <memory>
 #include <span>
@@ -23,13 +25,13 @@ namespace proxbench {
 
 class Factors : public MarginalPoint {
  public:
-  /// A value of a factor: the label of a variable, left*K + right of a pair.
+  /// A value of a factor: the label of a variable, or left*labels + right of a pair.
   using Value = std::uint64_t;
   struct Atom {
     Value value;
     double weight;
   };
-  /// A value, and dL/dalpha_f there.
+  /// A value, and the entry of dL/dalpha_f for it.
   struct Vertex {
     Value value;
     double gradient;
@@ -39,7 +41,7 @@ class Factors : public MarginalPoint {
     std::vector<Atom> active;
     std::vector<double> gradient, weight, sorted;
   };
-  /// What one thread needs for searches.
+  /// Buffers of one thread for searches.
   struct Work {
     explicit Work(Index labels) : search(labels), left(labels), right(labels) {}
     LabelSearch search;
@@ -48,7 +50,8 @@ class Factors : public MarginalPoint {
   };
   struct Settings {
     double mu, rho;
-    /// By index and sorted weights, or looking at all values; auto: the latter for pairs of few labels.
+    /// kFactorwise uses an index and sorted weights. kBrute looks at all values of a factor. kAuto is
+    /// kFactorwise, but kBrute for pairs of few labels.
     enum class Search { kAuto, kFactorwise, kBrute } search;
   };
 
@@ -61,35 +64,36 @@ class Factors : public MarginalPoint {
   Value gold(std::size_t factor) const { return factors_[factor].gold; }
   Work make_work() const { return Work(labels_); }
 
-  /// The value of least gradient (factorwise maximisation). Several threads may call it at once.
+  /// Returns the value with the least gradient (factorwise maximisation). Several threads may call it at
+  /// once.
   virtual Vertex search(std::size_t factor, Work& work) const = 0;
   double gradient(std::size_t factor, Value value) const;
-  /// The block problem, equation 25, on the active set and this value, which enters where its gradient beats
-  /// that of every active one: minimises <gradient, d> + (Q_f/2)*||d||^2 over alpha_f + d in the simplex. Q_f
-  /// bounds the Hessian there, so L falls by no less than the model does, which is what it returns.
+  /// Solves the block problem (equation 25): minimises <gradient, d> + (Q_f/2)*||d||^2 over d with alpha_f +
+  /// d in the simplex. d covers the active set, and `value` if its gradient is below that of every active
+  /// one. Returns the decrease of this model. Q_f bounds the Hessian, so L falls by at least as much.
   double solve(std::size_t factor, Value value, Block& block) const;
-  /// Solves it and makes the step. Of a pair, whose Q_f is far above most of its curvatures, this repeats
-  /// until little more is to be had without a search. Returns the first decrease.
+  /// Solves the block problem and takes the step. For a pair, whose Q_f is far above most of its curvatures,
+  /// repeats this until a step gains little. Returns the decrease of the first step.
   double step(std::size_t factor, Value value);
-  /// Q_f on these values.
+  /// Q_f for this active set.
   double curvature(std::size_t factor, std::span<const Atom> active) const;
-  /// alpha_f(value) += change, with w and the edges.
+  /// alpha_f(value) += change. Updates w and the edges.
   void shift(std::size_t factor, Value value, double change);
-  /// Takes values of no weight out of the active set, gold excepted.
+  /// Removes values without weight, except gold, from the active set.
   void drop(std::size_t factor);
-  /// Makes the pair factors that this instance lacks so far; called before its factors are searched.
+  /// Adds pair factors that now matter for the instance. Called after a visit of the instance.
   virtual void grow(std::size_t instance) { static_cast<void>(instance); }
 
   /// lambda_jf += eta * c_jf.
   void raise_multipliers(double eta);
   double rho() const { return settings_.rho; }
-  /// alpha and lambda stay as they are.
+  /// Leaves alpha and lambda as they are.
   void set_rho(double rho);
-  /// alpha of the variables, by factor; nothing of pairs.
+  /// alpha_f of each variable f. Empty for pairs.
   std::vector<std::vector<Atom>> variables() const;
-  /// sqrt(sum over edges of ||alpha_j - what it was||^2).
+  /// sqrt(sum over edges of ||alpha_j - variables[j]||^2).
   double moved_since(const std::vector<std::vector<Atom>>& variables) const;
-  /// sqrt(sum over edges of ||c_jf||^2): 0 where alpha are marginals of one distribution for each instance.
+  /// sqrt(sum over edges of ||c_jf||^2). It is 0 if alpha are marginals of one distribution per instance.
   double infeasibility() const override;
   /// L(alpha, lambda).
   double lagrangian() const;
@@ -109,38 +113,38 @@ class Factors : public MarginalPoint {
     bool pair;
     Value gold;
     std::vector<Atom> active;
-    std::vector<std::size_t> edges;  ///< of a pair the left, then the right one
+    std::vector<std::size_t> edges;  ///< a pair has two: the left one first
   };
 
-  /// Values of a variable are below `labels`. Position p has the variables p*per_position, ..., of the given
-  /// number. The objective, one with a hinge loss, is borrowed.
+  /// A variable has the values 0 to labels - 1. The variables of position p are the `per_position` ones from
+  /// p*per_position on. Borrows the objective, whose loss must be the hinge loss.
   Factors(const Objective& objective, Index labels, Index per_position, const Settings& settings);
-  /// All weight on gold. Return the factor's number.
+  /// Add a factor with all weight on gold. Return its number.
   std::size_t add_variable(std::size_t instance, Index gold);
   std::size_t add_pair(std::size_t instance, std::size_t left, std::size_t right);
 
-  /// <w, features> of this value.
+  /// <w, features of this value>.
   virtual double score(std::size_t factor, Value value) const = 0;
-  /// w += step * features.
+  /// w += step * features of this value.
   virtual void add_features(std::size_t factor, Value value, double step) = 0;
   virtual std::span<const double> pair_weights() const = 0;
 
   Index position_of(std::size_t variable) const { return static_cast<Index>(variable / per_position_); }
-  /// Of a value that is not gold.
+  /// The cost of each value other than gold.
   double cost(std::size_t variable) const { return cost_[position_of(variable)]; }
-  /// Largest eigenvalue of the features' part of the Hessian of alpha_f.
+  /// The largest eigenvalue of the Hessian of G in alpha_f.
   double feature_curvature(std::size_t factor) const {
     return (is_pair(factor) ? 1.0 : squared_norm_[position_of(factor)]) / settings_.mu;
   }
 
-  /// The labels of a pair's value.
+  /// The two labels of a pair's value.
   Index left_of(Value value) const { return static_cast<Index>(value / labels_); }
   Index right_of(Value value) const { return static_cast<Index>(value % labels_); }
 
   double message_at(const Edge& edge, Index label) const;
-  /// Fills `out` with `scale` * message.
+  /// Sets `out` to `scale` * message.
   void collect(const Edge& edge, double scale, LabelMessages& out) const;
-  /// The same summed over all edges of a variable.
+  /// The same, summed over all edges of a variable.
   void collect_all(const Factor& variable, double scale, LabelMessages& out) const;
 
   Settings settings_;
@@ -153,16 +157,16 @@ class Factors : public MarginalPoint {
  private:
   void move_gap(Edge& edge, Index label, double change);
 
-  std::vector<double> cost_, squared_norm_;  ///< by position; the norm is that of its features
-  Block block_;                              ///< of step()
+  std::vector<double> cost_, squared_norm_;  ///< by position; squared norms of features
+  Block block_;                              ///< for step()
 };
 
-/// Of the shape that the objective's oracle has: chain_factors.cpp, label_factors.cpp.
+/// Makes the factors for the shape of the objective's oracle (chain_factors.cpp, label_factors.cpp).
 std::unique_ptr<Factors> make_factors(const Objective& objective, const Factors::Settings& settings);
 std::unique_ptr<Factors> make_chain_factors(const Objective& objective, const Factors::Settings& settings);
 std::unique_ptr<Factors> make_label_factors(const Objective& objective, const Factors::Settings& settings);
 
-/// Projects onto the simplex, in place (Duchi et al. 2008). `sorted` is a buffer.
+/// Projects x onto the simplex in place (Duchi et al. 2008). `sorted` is a buffer.
 void project_onto_simplex(std::span<double> x, std::vector<double>& sorted);
 
 }  // namespace proxbench

@@ -1,5 +1,5 @@
 #pragma once
-/// Numbers by label, most of them zero: messages of one variable, as the factor searches read them.
+/// One number per label, mostly zeros. The factor searches read the messages of a variable in this form.
 
 #include <span>
 #include <vector>
@@ -15,7 +15,7 @@ class LabelMessages {
   Index labels() const { return static_cast<Index>(value_.size()); }
   double operator[](Index label) const { return value_[label]; }
   const std::vector<double>& values() const { return value_; }
-  /// The labels that were added to, each once: all others have zero.
+  /// The labels for which add() was called, each once. All others have the value 0.
   std::span<const Index> touched() const { return touched_; }
 
   void clear() {

@@ -1,6 +1,6 @@
 #pragma once
-/// Maximisation over the labels of one position with work that follows the nonzero weights of its features,
-/// and not K (Yen et al. 2016, section 3.2: multiclass search over an index by feature).
+/// Finds the best label of one position. The cost grows with the nonzero weights of the position's features,
+/// not with K (Yen et al. 2016, section 3.2: multiclass search over an index by feature).
 
 #include <span>
 #include <vector>
@@ -10,19 +10,19 @@
 
 namespace proxbench {
 
-/// Unary weights as a dense row of padded(K) numbers a feature, beside the labels whose weight has ever been
-/// other than zero.
+/// Unary weights: for each feature a dense row of padded(K) numbers, and a list of the labels whose weight
+/// was ever nonzero.
 class IndexedWeights {
  public:
-  /// X is borrowed.
+  /// Borrows X.
   IndexedWeights(const DesignMatrix& x, Index labels);
 
   Index labels() const { return labels_; }
   double at(Index feature, Index label) const { return rows_[feature * width_ + label]; }
-  /// The labels of a feature whose weight may be other than zero, in the order in which they came up.
+  /// The labels of a feature whose weight may be nonzero, in the order in which they were added.
   std::span<const Index> labels_of(Index feature) const { return labels_of_[feature]; }
   void add(Index feature, Index label, double change);
-  /// w[., label] += step * the features of this position.
+  /// w[., label] += step * (features of this position).
   void add_features(Index position, Index label, double step);
   /// Adds the scores of all labels at a position to a row of padded(K) numbers.
   void add_scores(Index position, double* row) const;
@@ -45,15 +45,15 @@ struct LabelChoice {
   double value;
 };
 
-/// Buffers of one thread.
+/// The search, with buffers for one thread.
 class LabelSearch {
  public:
   explicit LabelSearch(Index labels) : score_(padded(labels), 0.0), seen_(labels, false) {}
 
-  /// The label k of largest score(k) + cost * [k is not gold] + message[k], and that value.
+  /// Returns the label k that maximises score(k) + cost * [k is not gold] + message[k], and the maximum.
   LabelChoice best(const IndexedWeights& w, Index position, Index gold, double cost,
                    const LabelMessages& message);
-  /// The same by forming and looking at all K scores.
+  /// The same, by computing all K scores.
   LabelChoice best_by_force(const IndexedWeights& w, Index position, Index gold, double cost,
                             const LabelMessages& message);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Sparse marginals of two neighbours, made consistent.
+/// Makes sparse pair marginals consistent with the label marginals of two neighbours.
 
 #include <span>
 #include <vector>
@@ -8,10 +8,10 @@
 
 namespace proxbench {
 
-/// Replaces weights on pairs of labels by those of a distribution whose marginals are `left` and `right`,
-/// which each are >= 0 and sum to 1: rows scaled down, then columns, then a correction of rank one
-/// (Altschuler, Weed, Rigollet 2017, "Near-linear time approximation algorithms for optimal transport via
-/// Sinkhorn iteration", Algorithm 2). `pairs` are >= 0, each pair of labels once.
+/// Replaces the weights in `pairs` by those of a distribution with the marginals `left` and `right`. Scales
+/// down rows, then columns, and adds a correction of rank one (Altschuler, Weed, Rigollet 2017, "Near-linear
+/// time approximation algorithms for optimal transport via Sinkhorn iteration", Algorithm 2). `left` and
+/// `right` must be >= 0 and sum to 1. `pairs` must be >= 0 and hold each pair of labels at most once.
 void round_onto(std::span<const LabelWeight> left, std::span<const LabelWeight> right,
                 std::vector<PairWeight>& pairs);
 

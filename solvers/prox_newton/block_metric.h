@@ -7,8 +7,8 @@
 ///
 /// where m_pk is the marginal of output k at position p. These are the exact second derivatives without the
 /// covariances between positions and between outputs, which are left to the L-BFGS pairs. l is
-/// ill-conditioned mostly because features occur together (pixels and their products, words and their tags),
-/// and B0 contains all of that. An extra weight has its expected count as diagonal entry. B0 needs only
+/// ill-conditioned mostly because features occur together (pixels and their products, words and their tags).
+/// B0 captures this. An extra weight has its expected count as diagonal entry. B0 needs only
 /// marginals, which are the residual plus the gold structure, so it works for every oracle.
 /// If there are many positions, off-diagonal entries come from a sample of them (symmetric_block.h), which is
 /// always the same for the same data. Diagonals are exact.

@@ -3,15 +3,15 @@
 ///
 ///     min_d  g^T d + 1/2 d^T H d + lambda*||w + d||_1
 ///
-/// on a working set, solved exactly by a primal-dual active-set method (Hintermueller, Ito, Kunisch 2002): a
-/// linear system on the coordinates taken for nonzero, with their signs taken for known; those that come out
-/// with the other sign become zero, zeros whose gradient exceeds lambda become nonzero, until none does. Far
-/// from the solution that may fail; then a few passes of coordinate descent take its place.
+/// on a working set, solved exactly by a primal-dual active-set method (Hintermueller, Ito, Kunisch 2002).
+/// Each round guesses which coordinates are nonzero, with which signs, and solves a linear system on them.
+/// Coordinates that come out with the other sign become zero. Zeros whose gradient exceeds lambda become
+/// nonzero. The method ends when neither occurs. It may fail far from the solution. A few passes of
+/// coordinate descent then take its place.
 ///
-/// Expensive (Objective::hessian(), and n^3/3 operations for a Cholesky factor), so for the end of hard
-/// solves: where outputs and positions depend on each other so much that L-BFGS on blocks takes thousands of
-/// iterations, a few of these do. All in double precision: where it is needed H is too ill-conditioned for
-/// less.
+/// The model is expensive: Objective::hessian(), and n^3/3 operations for a Cholesky factor. It is for the
+/// end of hard solves. If outputs and positions depend strongly on each other, a few of its steps replace
+/// thousands of L-BFGS iterations on blocks. H is too ill-conditioned then for less than double precision.
 
 #include <cstdint>
 #include <span>
@@ -27,27 +27,28 @@ namespace proxbench::prox_newton {
 
 class NewtonModel {
  public:
-  /// Rows that H may have; with its factor it takes 2.3 GB then.
+  /// The most rows of H. H and its factor then take 2.3 GB.
   static constexpr std::size_t kMostRows = 12000;
 
-  /// Operations that build() and a factor take; roughly, as if all instances were alike.
+  /// Estimates the operations of build() and of one Cholesky factor, as if all instances were alike.
   static double work(const Objective& objective, std::span<const Coord> index);
-  /// The same of a pass without H: an inference (Oracle::inference_flops()), the scores of a direction, a
-  /// gradient.
+  /// Estimates the operations of a pass without H: an inference (Oracle::inference_flops()), the scores of a
+  /// direction, and a gradient.
   static double pass_work(const Objective& objective, std::span<const Coord> index, double inference_flops);
 
-  /// At the w with these scores. `index`: the working set, ascending, of kMostRows at most. Requires
-  /// Objective::has_hessian(). Returns false if the token stopped it; then it must be built again before use.
+  /// Builds H at the w with these scores. `index`: the working set, ascending, at most kMostRows coordinates.
+  /// Requires Objective::has_hessian(). Returns false if `stop` was requested. H must then be built again
+  /// before use.
   bool build(const Objective& objective, const Scores& scores, std::span<const Coord> index,
              const StopToken& stop = {});
 
-  /// w, g: of the working set. `most_rounds`: linear systems at most, and passes of coordinate descent where
-  /// they fail. Fills d; w + d is exactly zero where the solution is. Returns
-  /// g^T d + lambda*(||w + d||_1 - ||w||_1). Where the token asks to stop, d is of no use.
+  /// Sets d to the solution. w and g are those of the working set. `most_rounds` bounds the linear systems,
+  /// and the passes of coordinate descent if the systems fail. w + d is exactly zero where the solution is.
+  /// Returns g^T d + lambda*(||w + d||_1 - ||w||_1). d is meaningless if `stop` was requested.
   double solve(std::span<const double> w, std::span<const double> g, double lambda, std::int64_t most_rounds,
                const Parallel& parallel, std::vector<double>& d, const StopToken& stop = {});
 
-  /// Linear systems solved so far.
+  /// The number of linear systems solved so far.
   double systems() const { return systems_; }
 
  private:
@@ -65,10 +66,10 @@ class NewtonModel {
   std::size_t size_ = 0;
   AlignedVector<double> matrix_;  ///< rows of padded(size_)
   Cholesky cholesky_;
-  std::vector<std::uint32_t> order_;  ///< the rows that it is on, as they came
-  std::vector<std::uint32_t> place_;  ///< of each row in order_, or kNone
+  std::vector<std::uint32_t> order_;  ///< the rows that the factor covers, in its order
+  std::vector<std::uint32_t> place_;  ///< where each row is in order_, or kNone
 
-  std::vector<signed char> sign_;  ///< -1, 0, 1: of the solution, as far as it is known
+  std::vector<signed char> sign_;  ///< of the solution, as known so far: -1, 0, 1
   double systems_ = 0.0;
 };
 

@@ -133,8 +133,8 @@ class QuasiNewtonModel {
   /// Blocks are built after an epoch that lowers F by less than this share. If full gradients, and thus
   /// epochs, are costly, they are built at once.
   static constexpr double kSlowEpoch = 0.1;
-  /// The most iterations of an epoch with blocks and with counts. Counts get fewer, so that blocks come soon
-  /// if counts are slow.
+  /// The most iterations of an epoch with blocks and with counts. Epochs with counts are shorter, so that
+  /// blocks come soon if counts are slow.
   static constexpr std::int64_t kMostWithBlocks = 25, kMostWithCounts = 15;
   /// Blocks also serve the next working set if F has fallen by at most this share since they were made.
   static constexpr double kFresh = 1e-4;

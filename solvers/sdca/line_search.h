@@ -34,9 +34,9 @@ class LineSearch {
   /// Corrects the gamma0 of maximise() after w has moved, without another walk over the cliques. It returns a
   /// Newton step from gamma0 if that is certain to raise f, else the maximiser of a lower bound. The bound:
   /// let h(gamma) = -sum (nu - mu)(log m - log nu). f(gamma) - f(0) is the integral of h up to gamma, minus
-  /// shift*gamma + curvature*gamma^2/2. The integral up to gamma0 is KL(mu || nu) - KL(m || nu). h falls to 0
-  /// at 1. So below gamma0 the integral is at least its proportional share of that, and above gamma0 at least
-  /// all of it.
+  /// shift*gamma + curvature*gamma^2/2. The integral up to gamma0 is I0 = KL(mu || nu) - KL(m || nu). h falls
+  /// to 0 at 1. So the integral up to gamma is at least (gamma/gamma0)*I0 below gamma0, and at least I0
+  /// above.
   double corrected(double curvature, double shift) const;
   /// Ensures that log m belongs to this gamma.
   void go_to(double gamma);

@@ -1,6 +1,6 @@
 #pragma once
 /// Small random chain and tree problems. Each has a property that has broken solvers before. For tests and
-/// for the conformance suite (experiments/conformance.h).
+/// for the conformance suite (experiments/conformance/).
 
 #include <algorithm>
 #include <cmath>
@@ -36,8 +36,9 @@ struct ProblemSpec {
   double mu = 0.0;
   Loss loss = {};
   std::uint64_t seed = 1;
-  /// Sequences have one position and are labelled with the leaves of a tree, which uses the tree oracle (it
-  /// collapses outputs). kNested: a random forest of `labels` nodes. kFlat: `labels` leaves side by side.
+  /// Sequences have one position and are labelled with the leaves of a tree, for the tree oracle. kNested: a
+  /// random forest of `labels` nodes, whose outputs the oracle collapses. kFlat: `labels` leaves side by
+  /// side.
   enum class Tree { kNone, kFlat, kNested } tree = Tree::kNone;
   /// Draws groups of candidates instead of sequences, for the candidates oracle. `labels` is 1.
   bool candidates = false;

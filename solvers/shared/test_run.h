@@ -1,6 +1,6 @@
 #pragma once
 /// One run of a solver on a small problem, under the conditions that a test sets, and everything that can be
-/// observed of it. For tests and for the conformance suite (experiments/conformance.h).
+/// observed of it. For tests and for the conformance suite (experiments/conformance/).
 
 #include <atomic>
 #include <cmath>

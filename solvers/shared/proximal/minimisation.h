@@ -1,6 +1,6 @@
 #pragma once
-/// What a solve of prox-qn and one of prox-newton have in common around their models: where it stands, when
-/// it is over, and its result.
+/// Shared by the solves of prox-qn and prox-newton, apart from their models: the state of a solve, the
+/// decision to end it, and its result.
 
 #include <cmath>
 #include <optional>
