@@ -39,8 +39,7 @@
 
 namespace proxbench {
 
-/// A dual point and its value, from which a bound on its rounding has been subtracted: a lower bound on min
-/// F.
+/// A lower bound on min F: the value of a dual point minus a bound on its rounding.
 struct DualBound {
   double value = 0.0;
   double scale = 1.0;  ///< t above
@@ -62,8 +61,8 @@ struct PointBound {
 /// if all other weights are proven to be zero. Throws Error if a gold output is unknown.
 PointBound bound_at(Objective& objective, const SparseVector& w, const Scores& scores, Residual& residual);
 
-/// A dual point that a solver keeps: a distribution over the structures of each instance. The audit here uses
-/// only these distributions of all that the solver has.
+/// A dual point that a solver keeps: a distribution over the structures of each instance. The audit uses only
+/// these distributions, and nothing else of the solver.
 class DualPoint {
  public:
   virtual ~DualPoint() = default;

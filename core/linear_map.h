@@ -24,8 +24,8 @@ namespace proxbench {
 /// run in parallel inside and share scratch memory.
 class LinearMap {
  public:
-  /// If processes share the positions, a full gradient is summed over them in pieces of this many numbers, or
-  /// of one chunk of features for each process if that is more.
+  /// If processes share the positions, they sum a full gradient in pieces of this many numbers, or of one
+  /// chunk of features per process if that is more.
   static constexpr std::size_t kGradientsInPiece = std::size_t{1} << 17;
 
   /// Takes the layout of scores from the oracle. Throws Error unless X and the oracle have the same number of
@@ -38,10 +38,10 @@ class LinearMap {
   Index outputs() const { return outputs_; }
   /// J*K unary weights. The extra weights of the oracle follow them.
   Coord unary_weights() const { return unary_; }
-  /// Of a unary weight.
+  /// The feature and the output of a unary weight.
   Index feature_of(Coord c) const { return static_cast<Index>(c / outputs_); }
   Index output_of(Coord c) const { return static_cast<Index>(c % outputs_); }
-  /// How many of these coordinates, which ascend, are not extra weights.
+  /// The number of unary weights among these coordinates, which must ascend.
   std::size_t count_unary(std::span<const Coord> set) const {
     return static_cast<std::size_t>(std::ranges::lower_bound(set, unary_) - set.begin());
   }
@@ -95,8 +95,8 @@ class LinearMap {
   };
   Range own_chunks(std::size_t process) const;
   Range own_chunks() const;
-  /// Each process has the unary numbers of `out` for the features that it visits. Gives all of them to all
-  /// processes.
+  /// Before this call, each process has the unary numbers of `out` for the features that it visits. After it,
+  /// all processes have all of them.
   void share_rows(std::span<double> out) const { share_of_features(out.first(unary_), outputs_); }
   /// Does the same for one number per feature.
   void share_features(std::span<double> out) const { share_of_features(out, 1); }
@@ -119,29 +119,29 @@ class LinearMap {
   using RowSum = std::function<void(Index feature, const double* g)>;
   void sum_rows(const double* rows, std::size_t width, bool squares, const RowSum& visit) const;
 
-  /// Work over all processes, in multiply-adds of kPad numbers: of a full adjoint, and of gathering the
-  /// adjoint at some coordinates.
+  /// The work of a full adjoint, and of gathering the adjoint at some coordinates, over all processes. The
+  /// unit is a multiply-add of kPad numbers.
   double row_work() const;
   double gather_work(std::span<const Coord> coordinates) const;
-  /// The entries of X in all processes under these coordinates, each time one is under one.
+  /// The number of entries of X in the columns of these coordinates, summed over coordinates and processes.
+  /// Extra weights have none.
   double whole_entries_under(std::span<const Coord> index) const;
-  /// The number of entries of X in the columns of these coordinates, summed over the coordinates of unary
-  /// weights.
+  /// The same for the entries of this process.
   double entries_under(std::span<const Coord> index) const;
   /// Work of the full adjoint by definition (core/base/profile.h): each nonzero of X meets every column of
   /// the residual.
   Work full_work(const Residual& residual) const;
 
-  /// From now on, the methods are timed and their work is counted in `profile` by phase, and so are all loops
-  /// of parallel(). Null: nothing is timed. The profile must outlive the map, or be removed by passing null.
+  /// Times the methods and all loops of parallel() from now on, and counts their work in `profile` by phase.
+  /// Null stops this. The profile must outlive the map, or be removed by passing null.
   void time_phases(Profile* profile) {
     profile_ = profile;
     parallel_.time_loops(profile);
   }
 
  private:
-  /// Rows that are formed before they are turned into columns, or back; rows of the residual in a task;
-  /// coordinates of one output in a task.
+  /// The number of rows that are formed before they are turned into columns, or back; of rows of the residual
+  /// in a task; of coordinates of one output in a task.
   static constexpr std::size_t kRowsAtOnce = 64, kRowsPerTask = 512, kCoordinatesPerTask = 64;
 
   /// A chunk of features holds at most about this many nonzeros of X, so many nonzeros give many chunks.
@@ -166,8 +166,8 @@ class LinearMap {
   void add_partial(const Residual& residual, std::span<const Coord> set, bool rows, double* out) const;
   void share_of_features(std::span<double> out, std::size_t numbers) const;
   void cut_features();
-  /// Work by definition, however it is done: what must be computed and what must move. Entries of X count
-  /// with their values unless X is binary.
+  /// The necessary flops and bytes by definition, whatever the implementation does. Unless X is binary, the
+  /// values of its entries count.
   Work apply_work(std::span<const Coord> index) const;
   Work advance_work(const Scores& direction) const;
   Work partial_work(std::span<const Coord> set) const;

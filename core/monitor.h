@@ -110,20 +110,21 @@ Certificate certificate_of(const Objective& objective, const SparseVector& w, co
 struct MonitorOptions {
   double time_limit = kInfinity;  ///< seconds on the clock
   std::int64_t max_iterations = std::numeric_limits<std::int64_t>::max();
-  /// Which samples are taken in addition to those that a tenth of the clock demands: one in each of the first
-  /// `dense_samples` iterations, then one whenever the clock has grown by the share `sample_growth`. For a
-  /// solver that hands over no loss, they are taken only if the sampling budget pays for a full sample.
+  /// The samples that are taken in addition to those that the rule of a tenth demands: one in each of the
+  /// first `dense_samples` iterations, then one whenever the clock has grown by the share `sample_growth`.
+  /// For a solver that hands over no loss, they are taken only if the sampling budget pays for a full sample.
   double sample_growth = 0.01;
   std::int64_t dense_samples = 30;
   /// Whether each sample computes a full gradient, off the clock, for kkt and a lower bound on min F. All
   /// samples are then full, whatever they cost.
   bool sample_kkt = false;
-  /// The time that the monitor may spend off the clock on samples that no tenth of the clock demands, as a
-  /// share (>= 0) of the time on the clock so far. Such a sample is full only if two conditions hold: all
-  /// samples together, including those of the start and the end, stay within that share, and the time since
-  /// the last full sample pays for it, so that full samples are spread out. A light sample has a test
-  /// accuracy if half of the budget pays for it, spread out in the same way, or if the clock has grown by a
-  /// quarter since the last accuracy. 0: no additional samples are full. Infinity: every sample is full.
+  /// The share (>= 0) of the time on the clock so far that the monitor may spend, off the clock, on
+  /// additional samples, which the rule of a tenth does not demand. Such a sample is full only if two
+  /// conditions hold: all samples together, including those of the start and the end, stay within that share,
+  /// and the time since the last full sample pays for it, so that full samples are spread out. A light sample
+  /// has a test accuracy if half of the budget pays for it, spread out in the same way, or if the clock has
+  /// grown by a quarter since the last accuracy. 0: no additional samples are full. Infinity: every sample is
+  /// full.
   double sampling_budget = 0.01;
   /// Stop as soon as a sample shows F <= this. If the solver gives its losses, every iteration is checked.
   double objective_target = -kInfinity;
@@ -174,13 +175,13 @@ class Monitor {
 
   /// Called after each sample, off the clock.
   std::function<void(const Sample&)> on_sample;
-  /// Set from outside (Ctrl-C), this stops the solver at the next iteration, or within one that asks
+  /// If set from outside (Ctrl-C), the solver stops at the next iteration, or earlier if it asks
   /// out_of_time().
   const std::atomic<bool>* interrupt = nullptr;
 
-  /// For a solver that keeps a dual point. From now on, the monitor also reads that point wherever it looks
-  /// for a lower bound, and at the end. The point must be that of the iterate handed over (core/dual.h). Call
-  /// it after start().
+  /// For a solver that keeps a dual point. From now on, the monitor also computes a lower bound from that
+  /// point, whenever it looks for bounds and at the end. The point must be that of the iterate handed over
+  /// (core/dual.h). Call it after start().
   void watch(std::shared_ptr<const DualPoint> point) { dual_point_ = std::move(point); }
 
   /// Takes the sample of the starting point and starts the clock. The solver calls it once it is ready to
@@ -206,7 +207,7 @@ class Monitor {
   /// several at once, but not while step() runs. If processes share the instances, they agree on the clock
   /// only between iterations, and this is always false.
   bool out_of_time();
-  /// Makes the same available to work that knows no monitor. The token must not outlive the monitor.
+  /// Gives out_of_time() to work that does not know the monitor. The token must not outlive the monitor.
   StopToken stop_token() {
     return StopToken([this] { return out_of_time(); });
   }

@@ -75,7 +75,7 @@ class Objective {
   /// InstanceOracle::infer_instance(), counted as its share of a pass. Requires that capability.
   double infer_instance(Index instance, const double* scores, std::span<const double> extra, double* residual,
                         std::span<double> extra_residual, InstanceOracle::Workspace& work);
-  /// For calls that are not counted. Null: the oracle does not have this capability.
+  /// The oracle's interface, for calls that are not counted. Null if the oracle lacks this capability.
   const InstanceOracle* single_instances() const { return oracle_.instance(); }
   /// BeliefOracle::infer_beliefs(), counted as its share of a pass. Several threads may call it at once.
   /// Requires that capability.
@@ -85,7 +85,7 @@ class Objective {
   /// threads may call it at once. Requires that capability.
   InstanceMaxOracle::Value best_structure(Index instance, const double* scores, std::span<const double> extra,
                                           std::span<Index> outputs, InstanceMaxOracle::Workspace& work);
-  /// For the other methods of InstanceMaxOracle. Requires that capability.
+  /// The interface for the other methods of InstanceMaxOracle. Requires that capability.
   const InstanceMaxOracle& structures() const { return *oracle_.instance_max(); }
   /// The factors of the oracle's structures. Requires that capability.
   const FactorOracle& factors() const { return *oracle_.factors(); }
@@ -93,7 +93,7 @@ class Objective {
   void count_searches(double instances) { passes_ += instances / static_cast<double>(this->instances()); }
   /// MaxOracle::maximise() for the hinge loss. Not counted.
   MaxOracle::Sums hinge(const Scores& scores, Residual* residual = nullptr) const;
-  /// For the other methods of BeliefOracle. Requires that capability.
+  /// The interface for the other methods of BeliefOracle. Requires that capability.
   const BeliefOracle& beliefs() const { return *oracle_.beliefs(); }
   /// SumOracle::instance_terms(). Not counted.
   void instance_terms(const Scores& scores, std::span<InstanceTerms> terms) const;
@@ -162,9 +162,8 @@ class Objective {
   /// lambda.
   void select_gradient(const Selection& known, double complete_above, double threshold, Selection& out) const;
 
-  /// From now on, all other coordinates are taken as proven to be zero: select_gradient() does not look at
-  /// them, and gradient() gives 0 there. `candidates` must ascend and contain the support of every w that is
-  /// used.
+  /// From now on, all other coordinates count as proven to be zero: select_gradient() ignores them, and
+  /// gradient() gives 0 there. `candidates` must ascend and contain the support of every w that is used.
   void restrict_to(std::vector<Coord> candidates);
   /// Null if not restricted.
   const std::vector<Coord>* candidates() const { return candidates_ ? &*candidates_ : nullptr; }
@@ -187,9 +186,8 @@ class Objective {
     return updated_ ? std::optional(*updated_ / static_cast<double>(instances())) : std::nullopt;
   }
 
-  /// From now on, the methods are timed and their work is counted in `profile` by phase, and so are all loops
-  /// of parallel(). Null: nothing is timed. The profile must outlive the objective, or be removed by passing
-  /// null.
+  /// Times the methods and all loops of parallel() from now on, and counts their work in `profile` by phase.
+  /// Null stops this. The profile must outlive the objective, or be removed by passing null.
   void time_phases(Profile* profile) {
     profile_ = profile;
     map_.time_phases(profile);
@@ -208,7 +206,7 @@ class Objective {
     return loss_.hinge() ? max_->max_flops(at) : oracle_.sum()->inference_flops(at, residual);
   }
   Work inference_work(const ScorePoint& at, const Residual* residual, std::size_t positions) const;
-  /// Whether each instance is one position with a column for every output, and nothing else has a weight.
+  /// Whether each instance is one position, every output has a column, and there are no extra weights.
   bool independent_positions() const {
     return has(Capability::kSum) && oracle_.collapsed() == nullptr && oracle_.extra_weights() == 0 &&
            oracle_.positions() + 1 == oracle_.begin().size();

@@ -1,9 +1,9 @@
 #pragma once
 /// Inference oracles work on scores only: they know structure and gold outputs, never a feature.
 ///
-/// An oracle says what it can do. Each capability is an interface of its own. The oracle gives it as a whole
-/// or not at all (a null pointer). A solver names the capabilities that it needs (core/solver.h), and a pair
-/// that does not fit is refused before a run starts.
+/// Each capability of an oracle is an interface. The oracle offers the whole interface, or returns a null
+/// pointer. A solver names the capabilities that it needs (core/solver.h), and a pair that does not fit is
+/// refused before a run starts.
 
 #include <algorithm>
 #include <functional>
@@ -24,7 +24,7 @@ namespace proxbench {
 /// output at each position separately, which gets more positions right on average.
 enum class Decoding { kStructure, kPositions };
 
-/// What the certified dual bound needs to know about one instance.
+/// The terms of one instance in the certified dual bound.
 struct InstanceTerms {
   double log_gold;  ///< log p(gold structure), <= 0
   double entropy;   ///< H(p), in nats
@@ -190,7 +190,7 @@ class CovarianceOracle {
 class DerivativeOracle {
  public:
   virtual ~DerivativeOracle() = default;
-  /// What an oracle stores about a point, so that each direction from there costs less.
+  /// Results at a point that an oracle stores, so that derivatives in each direction cost less.
   class Messages {
    public:
     virtual ~Messages() = default;
@@ -306,9 +306,9 @@ class FactorOracle {
   virtual Shape shape() const = 0;
 };
 
-/// The layout of an oracle that does not need to look one by one at the outputs without a column in the
-/// scores. Its scores and residuals have columns for some outputs only (OutputColumns). In a residual, at
-/// least the outputs that have a column in the scores have a column of their own.
+/// The layout of an oracle that handles all outputs without a column in the scores together. Its scores and
+/// residuals have columns for some outputs only (OutputColumns). In a residual, at least the outputs that
+/// have a column in the scores have a column of their own.
 class CollapsedOutputs {
  public:
   virtual ~CollapsedOutputs() = default;
@@ -344,7 +344,7 @@ class Oracle : public Structure {
                       const Parallel& parallel) const = 0;
 };
 
-/// What a solver may ask of an oracle.
+/// The capabilities that a solver may require of an oracle.
 enum class Capability {
   kSum,
   kInstance,

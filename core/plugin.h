@@ -23,7 +23,7 @@
 
 namespace proxbench {
 
-/// What a plug-in fills. Names must be new: no built-in and no other plug-in may have them.
+/// The registries that a plug-in fills. Names must be new: no built-in and no other plug-in may have them.
 struct Plugin {
   Registry<SolverInfo> solvers{"solver"};
   Registry<OracleInfo> oracles{"oracle"};
@@ -58,7 +58,7 @@ struct Plugin {
 
 /// The text by which a stamp is found in a file.
 #define PROXBENCH_STAMP_MARK "proxbench plug-in stamp: "
-/// The stamp of whatever includes this header: "NAME=VALUE; NAME=VALUE; ...".
+/// The stamp of the code that includes this header: "NAME=VALUE; NAME=VALUE; ...".
 #define PROXBENCH_STAMP                                                 \
   "version=" PROXBENCH_VERSION "; core headers=" PROXBENCH_CORE_HEADERS \
   "; compiler=" PROXBENCH_STAMP_COMPILER "; standard library=" PROXBENCH_STAMP_LIBRARY

@@ -14,7 +14,7 @@ namespace proxbench {
 /// The unit roundoff of double precision.
 inline constexpr double kUnitRoundoff = 0x1p-53;
 
-/// What is known of a point in addition to w: its scores and, for the log loss, its residual.
+/// The known facts about a point in addition to w: its scores and, for the log loss, its residual.
 struct KnownPoint {
   const Scores* scores = nullptr;
   const Residual* residual = nullptr;
@@ -48,8 +48,8 @@ class GradientRounding {
  public:
   /// Costs as much as a full gradient of kPad outputs.
   GradientRounding(const Objective& objective, const Residual& residual);
-  /// For a residual given by rows: squares[p] = sum_k R_pk^2. The number of an extra weight is a difference,
-  /// and extra_sizes holds the size of its parts.
+  /// For a residual given by rows: squares[p] = sum_k R_pk^2. The gradient in an extra weight is the
+  /// difference of two counts, and extra_sizes holds their sum.
   GradientRounding(const Objective& objective, std::span<const double> squares,
                    std::span<const double> extra_sizes);
 

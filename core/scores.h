@@ -47,7 +47,7 @@ struct OutputColumns {
   /// Whether output k reads a column without scaling it, so that the column is its own (Residual).
   bool owns(Index k) const { return share.empty() || share[k] == 0.0; }
 
-  /// Drops all columns and makes `n` new ones. Their contents are undefined. The caller sets column_of.
+  /// Replaces all columns by `n` new ones with undefined contents. The caller sets column_of.
   void resize_columns(Index n) {
     columns = n;
     values.resize(n * stride);

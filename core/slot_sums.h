@@ -12,8 +12,8 @@
 
 namespace proxbench {
 
-/// Sums terms by slot. The bits are as if each slot's terms were added in their order within a leaf, and the
-/// sums of the leaves over the tree.
+/// Sums terms by slot. The result has the same bits as adding each slot's terms in their order within a leaf,
+/// and then the leaves over the tree.
 class SlotSums {
  public:
   /// Sets the tree and the number of slots. numbers[leaf] is as in LeafTree, and is borrowed. Keeps the

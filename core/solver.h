@@ -1,5 +1,5 @@
 #pragma once
-/// What a solver is given and what it returns.
+/// The input and the output of a solver.
 
 #include <functional>
 #include <map>
@@ -21,8 +21,8 @@ struct SmoothState {
   double loss = 0.0;
 };
 
-/// What a caller already knows about the point where a solve starts. A solver may use it instead of computing
-/// it again.
+/// Facts about the start of a solve that the caller already has. A solver may use them instead of computing
+/// them again.
 struct KnownStart {
   /// The state at the start. The solver may move it out and leave anything of the same shape in its place.
   SmoothState& state;
@@ -61,7 +61,7 @@ struct SolveResult {
   SparseVector w;
   std::int64_t iterations = 0;
   std::uint64_t working_set = 0;  ///< at the end
-  /// What a reader of the results should know about the solve: a calibrated learning rate, the number of
+  /// Facts about the solve for readers of the results, such as a calibrated learning rate or the number of
   /// epochs.
   std::map<std::string, double> notes = {};
 };
@@ -83,7 +83,7 @@ class Solver {
   virtual SolveResult solve(const SolveProblem& problem) = 0;
 };
 
-/// What a solver requires.
+/// The requirements of a solver.
 struct Needs {
   std::vector<Capability> capabilities = {Capability::kSum};
   bool l1 = false;      ///< lambda > 0
@@ -111,7 +111,7 @@ struct SolverInfo {
   /// Whether the solver reaches any kkt target that rounding allows. Otherwise it only comes near the optimum
   /// and should be stopped by its limits.
   bool exact = true;
-  /// Whether one object may make all solves of a sequence, and gains by it (SolveProblem::in_sequence).
+  /// Whether one object can make all solves of a sequence, and saves work by it (SolveProblem::in_sequence).
   /// Otherwise each solve needs a new object.
   bool continues = false;
   /// Whether the same holds for a sequence in which mu differs.
@@ -119,12 +119,12 @@ struct SolverInfo {
   /// Whether the solver starts from any w. Otherwise it has a start of its own, and a model to start from is
   /// refused.
   bool starts_anywhere = true;
-  /// Whether several processes may share the instances (core/base/processes.h). This requires that all that
-  /// the solver computes from data comes from sums over instances.
+  /// Whether several processes may share the instances (core/base/processes.h). For this, everything that the
+  /// solver computes from data must come from sums over instances.
   bool shares_instances = false;
-  /// Whether the solver does the same on data of any scale: with all values times 2^k, weights and the start
-  /// times 2^-k, lambda times 2^k and mu times 4^k, its iterates keep their bits up to that factor. (The
-  /// oracle's own weights, such as transitions, do not scale.) If false, `help` names the reason.
+  /// Whether the scale of the data does not matter: with all values times 2^k, weights and the start times
+  /// 2^-k, lambda times 2^k and mu times 4^k, its iterates keep their bits up to that factor. (The oracle's
+  /// own weights, such as transitions, do not scale.) If false, `help` names the reason.
   bool scale_free = false;
   AsReference as_reference = {};
 };

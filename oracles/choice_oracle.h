@@ -1,5 +1,5 @@
 #pragma once
-/// Oracles whose structures can be listed: an instance chooses one of some alternatives, by a softmax of
+/// Oracles whose structures can be listed: each instance has one of several alternatives, by a softmax of
 /// their scores.
 
 #include <algorithm>
@@ -63,7 +63,7 @@ class ChoiceOracle : public ExactOracle {
     return std::max(off, -*std::ranges::min_element(p));
   }
 
-  /// Among equal alternatives, the first.
+  /// Returns the first of equal alternatives.
   InstanceMaxOracle::Value best_structure(Index instance, Cost cost, const double* scores,
                                           std::span<const double> extra, std::span<Index> outputs,
                                           InstanceMaxOracle::Workspace& work) const override {
@@ -82,7 +82,7 @@ class ChoiceOracle : public ExactOracle {
     return std::make_unique<ListedScores>();
   }
 
-  /// In the order of scores. Among equal alternatives, the first comes first.
+  /// Lists alternatives by descending score. Equal ones keep their order.
   void nbest(const Scores& scores, Index instance, std::size_t n, List& out,
              NbestOracle::Workspace& work) const override {
     auto& [rows, score, order] = dynamic_cast<ListedScores&>(work);

@@ -67,7 +67,7 @@ class ExactOracle : public Oracle,
 void fill_rows(const ScorePoint& at, Index outputs, std::size_t begin, std::size_t n,
                AlignedVector<double>& rows);
 
-/// The same with kernels, where all outputs have columns. A product and its sum may be rounded once.
+/// Does the same with kernels, if all outputs have columns. A product and its sum may be rounded once.
 void make_rows(const ScorePoint& at, Index outputs, std::size_t begin, std::size_t n, double* rows);
 
 }  // namespace proxbench

@@ -1,5 +1,5 @@
 #pragma once
-/// For tests of oracles by name, with all that exact oracles can do.
+/// For tests: finds an exact oracle by name.
 
 #include <memory>
 #include <string>

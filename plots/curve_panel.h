@@ -25,11 +25,12 @@ struct Quantity {
   double unmeasured;  ///< the value of NaN in a median, e.g. infinity for a diverged objective
   std::function<double(const Run&, const Sample&)> value;
   bool to_reference = false;  ///< a difference to f*
-  /// Returns the length on the axis of a difference of |f*|, or NaN if f* or n is not known. Null: it is 1.
+  /// Returns the length on the axis of a difference as large as |f*|, or NaN if f* or n is not known. Null:
+  /// the length is 1.
   double (*unit)(const Run&) = nullptr;
 
   double unit_of(const Run& run) const { return unit == nullptr ? 1.0 : unit(run); }
-  /// Returns the unit of runs on the same problem. Some may have failed before it was known.
+  /// Returns the unit of runs on the same problem, of which some may have failed before their unit was known.
   double unit_of_any(const Runs& runs) const {
     for (const Run* run : runs)
       if (const double found = unit_of(*run); std::isfinite(found)) return found;
@@ -50,7 +51,7 @@ struct Abscissa : Measure {
 
 /// Relative differences at or below this are rounding and not drawn.
 inline constexpr double kDifferenceFloor = 1e-12;
-/// Return all of them, under their names in PlotConfig.
+/// Return all axes and all quantities, under their names in PlotConfig.
 const std::vector<Abscissa>& abscissas();
 const std::vector<Quantity>& quantities();
 

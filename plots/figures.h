@@ -57,7 +57,7 @@ std::vector<Chart> curve_charts(const std::vector<Run>& runs, const PlotConfig& 
 
 // ---- paths
 //
-// Pictures of regularisation paths.
+// Draws regularisation paths.
 
 /// Returns for each data set with a path the figures
 ///
@@ -110,8 +110,8 @@ std::vector<Chart> scaling_charts(const std::vector<ScalingProblem>& problems);
 
 // ---- theory
 //
-// Pictures and tables of how solvers converge, by the theory of Zhong et al. (2014). They show theory.json
-// of a results folder, which scripts/theory makes.
+// Figures and tables of the convergence of solvers, by the theory of Zhong et al. (2014). They show
+// theory.json of a results folder, which scripts/theory makes.
 
 /// Reads theory.json of the folder, which experiments/bench/theory_program.cpp writes; null if there is none.
 /// Throws Error (kInput) if the file is something else.

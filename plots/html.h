@@ -16,7 +16,7 @@ std::string_view report_script();
 std::string_view report_style();
 std::string_view chart_library_licence();
 
-/// Encodes the bytes for use in an address.
+/// Encodes the bytes for use in a URL.
 std::string percent_encoded(const std::string& bytes);
 /// Returns links from a page in a folder to those files that exist.
 std::string links_html(const std::vector<std::filesystem::path>& files,

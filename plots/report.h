@@ -22,11 +22,11 @@ struct ReportOptions {
 /// has
 ///
 ///   - curves of all runs of single penalties (plots/page_charts.h), to be filtered, zoomed and read off;
-///   - the stored figures of regularisation paths (plots/paths.h), their costs and their points;
-///   - how solvers converge after the theory of a paper (plots/theory.h), if scripts/theory has run;
+///   - the stored figures of regularisation paths (path_charts()), their costs and their points;
+///   - how solvers converge by the theory of a paper (theory_charts()), if scripts/theory has run;
 ///   - our table beside the paper's, the summary tables, and the failed runs with the reasons;
-///   - config.ini, the provenance of the runs, shown once if it is the same, and links to the files in the
-///     folder of the results. They are relative to the page, and break if only one of both is moved.
+///   - config.ini, the provenance of the runs, shown once if it is the same, and links to the files of the
+///     results. Links are relative to the page, and break if only the page or only the results are moved.
 ///
 /// Data whose description says that they are synthetic are marked as such in every heading. Runs from several
 /// machines are kept apart and never combined.

@@ -16,7 +16,7 @@ enum class ErrorKind {
   kRun     ///< anything else that went wrong: exit status 1
 };
 
-/// The texts and numbers one after the other.
+/// Concatenates texts and numbers.
 template <class... Parts>
 std::string all_parts(const Parts&... parts) {
   std::string out;

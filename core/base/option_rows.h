@@ -30,7 +30,7 @@ inline std::map<std::string, std::string> paper(std::string value) {
   return {{"paper", std::move(value)}};
 }
 
-/// Bounds of a number. Those that are open are excluded.
+/// Bounds of a number. Open bounds are excluded.
 struct Range {
   double min = -kInfinity, max = kInfinity;
   bool min_open = false, max_open = false;
@@ -45,7 +45,7 @@ constexpr Range above(double min, double max = kInfinity) {
   return {min, max, true};
 }
 
-/// `of_paper`, if not empty, is the default of the preset `paper`. The type follows from the member.
+/// Describes an option. A nonempty `of_paper` is its default in the preset `paper`. option() sets the type.
 inline OptionSpec describe(std::string name, std::string default_value, std::string help, Range range = {},
                            std::string of_paper = "") {
   return {std::move(name),
@@ -88,7 +88,8 @@ Value option_value(const Options& options, const std::string& name) {
     return options.string(name);
 }
 
-/// An option that is a number, a bool or a text. If the default of a real is "auto", that reads as NaN.
+/// An option that is a number, a bool or a text. A real whose default is "auto" accepts "auto", which reads
+/// as NaN.
 template <class Settings, class Value>
 OptionRow<Settings> option(Value Settings::*member, OptionSpec spec) {
   spec.type = option_type<Value>();
@@ -165,7 +166,7 @@ class OptionRows {
   std::vector<OptionRow<Settings>> rows_;
 };
 
-/// The rows of a struct that is a member of the settings.
+/// The rows of a settings struct that is a member of a larger one.
 template <class Settings, class Part>
 OptionRow<Settings> part(Part Settings::*member, const OptionRows<Part>& rows) {
   return {rows.specs(), [member, rows](const Options& options, Settings& settings) {

@@ -32,7 +32,7 @@ struct OptionSpec {
   /// kString: the value is the name of a file or "". The file is looked up like data files, and its content
   /// counts as data. A value of several lines is the content of the file itself. Models store it that way.
   bool file = false;
-  // Of keys of configs:
+  // The next three are for keys of configs.
   bool required = false;  ///< there is no default
   bool list = false;      ///< takes several values, separated by commas
   bool repeats = false;   ///< a value may occur more than once in the list
@@ -49,8 +49,8 @@ struct OptionSpec {
 
 using OptionTable = std::vector<OptionSpec>;
 
-/// Values of the options in one table: defaults, or those of the preset if the table has an option of that
-/// name, overridden by set().
+/// Values of the options in one table: the defaults (those of the preset, if the table has an option
+/// "preset"), unless set() changes them.
 class Options {
  public:
   Options() = default;
@@ -88,7 +88,7 @@ std::string shortest_text(double value);
 bool parse_real(std::string_view text, double& out);
 bool parse_integer(std::string_view text, std::int64_t& out);
 
-/// The words with a text between them.
+/// Joins the words with `between`.
 std::string joined(const std::vector<std::string>& words, std::string_view between = ", ");
 /// The candidate nearest to `word` by edit distance. Returns "" if none is near (distance > 1 + length/3) or
 /// if `word` has more than 100 characters.

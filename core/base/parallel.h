@@ -1,7 +1,7 @@
 #pragma once
 /// Parallel loops with two back ends, chosen at run time. Work is cut into chunks that do not depend on the
-/// number of threads, and callers sum across chunks in chunk order. So OpenMP and oneTBB give the same bits,
-/// with any number of threads.
+/// number of threads, and callers add the results of chunks in a fixed order. So OpenMP and oneTBB give the
+/// same bits, with any number of threads.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,7 @@ enum class Backend { kOpenMP, kTBB };
 Backend parse_backend(std::string_view name);
 std::string backend_name(Backend backend);
 
-/// A team of threads. Copies share the TBB arena. Not to be used by several threads at once.
+/// A team of threads. Copies share the TBB arena. Only one thread at a time may use it.
 class Parallel {
  public:
   /// Throws Error (kUsage) unless threads >= 1. `processes` must outlive this object.
@@ -48,8 +48,8 @@ class Parallel {
   /// Records in the profile that `numbers` numbers were summed over instances.
   void count_sum(std::size_t numbers) const;
 
-  /// From now on, loops are timed and counted in `profile` (core/base/profile.h). Null: they are not. Copies
-  /// made before are not affected.
+  /// Times loops from now on, and counts them in `profile` (core/base/profile.h). Null stops this. Earlier
+  /// copies are not affected.
   void time_loops(Profile* profile) { profile_ = profile; }
 
  private:
@@ -72,8 +72,8 @@ struct Chunks {
   std::size_t end(std::size_t chunk) const { return chunk * grain + grain < n ? chunk * grain + grain : n; }
 };
 
-/// Cuts [0, n) into chunks, the last one excepted, whose sizes sum to `least` or just more. Returns their
-/// bounds.
+/// Cuts [0, n) into the smallest chunks whose sizes sum to at least `least`. The last chunk may be smaller.
+/// Returns the bounds of the chunks.
 template <class Size>
 std::vector<std::uint32_t> cut_evenly(std::size_t n, std::uint64_t least, const Size& size) {
   std::vector<std::uint32_t> out{0};

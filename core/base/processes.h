@@ -29,20 +29,20 @@ class Processes {
   virtual void receive(int from, std::span<std::byte> message) const = 0;
   /// Copies the data of `root` to all processes.
   virtual void broadcast(int root, std::span<std::byte> data) const = 0;
-  /// Fills `all` with what each process gives, in order: sizes[r] numbers of process r.
+  /// Fills `all` with the numbers of all processes, in order: sizes[r] numbers from process r.
   virtual void gather(std::span<const double> own, std::span<const std::size_t> sizes,
                       std::span<double> all) const = 0;
-  /// Replaces `numbers` by the sums of what all processes give. The order of additions is undefined, so these
-  /// must be sums without rounding.
+  /// Replaces `numbers` by their sums over all processes. The order of additions is undefined, so the sums
+  /// must be exact.
   virtual void sum(std::span<double> numbers) const = 0;
-  /// Each process gives a part to each of them. `own` has sent[r] numbers for process r, one part after the
-  /// other. `out` gets received[r] numbers from process r.
+  /// Sends a part to each process. `own` has sent[r] numbers for process r, one part after the other. `out`
+  /// gets received[r] numbers from process r.
   virtual void exchange(std::span<const double> own, std::span<const std::size_t> sent,
                         std::span<const std::size_t> received, std::span<double> out) const = 0;
 
   /// Returns one number from each process.
   std::vector<double> gather(double own) const;
-  /// Returns what each process gives, of any length, one after the other.
+  /// Concatenates the numbers of all processes. Each process may give any number of them.
   std::vector<double> gather_all(std::span<const double> own) const;
 };
 

@@ -1,10 +1,8 @@
 #pragma once
-/// How a run spends its time, by phase: how long, over how many calls, how much inside parallel loops, and
-/// how much work by definition.
+/// The time of a run by phase: seconds, calls, seconds inside parallel loops, and work by definition.
 ///
-/// A profile belongs to a run of its own. Solvers are timed only by the monitor's clock. The clock here is
-/// read only if an objective is told to (Objective::time_phases()), and the seconds of such a run are
-/// compared only with those of other profiles.
+/// Profile a separate run, because solvers are compared only by the monitor's clock. The clock here is read
+/// only after Objective::time_phases(). Its seconds can be compared only with those of other profiles.
 
 #include <array>
 #include <cstddef>
@@ -35,8 +33,8 @@ struct PhaseProfile {
   double seconds = 0.0;       ///< 0 for kSolver, whose time is what the others leave of the run
   double loop_seconds = 0.0;  ///< the part of `seconds` inside loops of two chunks or more
   Work work;
-  /// What would cross between processes (core/base/sum.h), whether there are any or not: the number of sums
-  /// over instances, and the bytes of their results.
+  /// The number of sums over instances (core/base/sum.h), and the bytes of their results. Several processes
+  /// would exchange these. They are counted for a single process, too.
   std::int64_t sums = 0;
   double sum_bytes = 0.0;
 };

@@ -1,17 +1,17 @@
 #pragma once
-/// How sums over positions or instances are made. Every method gives the same bits for any number of threads
-/// and of processes (core/base/processes.h). No other part of the project knows that several processes may
-/// each have some of the instances.
+/// Sums over positions or instances. Every method gives the same bits for any number of threads and of
+/// processes (core/base/processes.h). No other part of the project knows that several processes may each have
+/// some of the instances.
 ///
-/// A few numbers, such as a loss: sum_chunks(). Chunks of instances are added over a fixed binary tree.
+/// sum_chunks() sums a few numbers, such as a loss. It adds chunks of instances over a fixed binary tree.
 ///
-/// Many numbers, each over its own entries, such as a gradient: LeafTree. The positions are cut into at most
-/// kSumLeaves leaves. A leaf is summed in the order of positions, and leaves are added over a fixed binary
-/// tree. Leaves without entries are skipped, which changes no bits. So a sum of n terms t_i is off by at most
-/// (m + log2(kSumLeaves)) * 2^-53 * sum_i |t_i|, where m is its largest number of entries in a leaf.
+/// LeafTree sums many numbers, each over its own entries, such as a gradient. The positions are cut into at
+/// most kSumLeaves leaves. A leaf is summed in the order of positions, and leaves are added over a fixed
+/// binary tree. Leaves without entries are skipped, which changes no bits. So a sum of n terms t_i is off by
+/// at most (m + log2(kSumLeaves)) * 2^-53 * sum_i |t_i|, where m is its largest number of entries in a leaf.
 ///
-/// Sums that are made once in a run go in the order of positions (add_in_order()): each process continues
-/// where the one before it stopped.
+/// add_in_order() makes rare sums in the order of positions. Each process continues where the previous one
+/// stopped.
 
 #include <bit>
 #include <cstddef>
@@ -62,7 +62,7 @@ SumLeaves sum_leaves(std::span<const Index> begin, const Processes* processes = 
 inline int common_level(std::uint32_t a, std::uint32_t b) {
   return static_cast<int>(std::bit_width(a ^ b));
 }
-/// The largest number of sums that wait for others to be complete, while leaves are added in order.
+/// While leaves are added in order, at most this many partial sums wait for their siblings.
 inline constexpr std::size_t kWaitingSums = std::bit_width(kSumLeaves);
 
 /// A node of a binary tree: its first leaf, and the largest number of leaves that it can hold, a power of
@@ -71,9 +71,9 @@ struct SumNode {
   std::size_t begin, size;
 };
 
-/// The tree over which sums of many numbers are made. A process adds its leaves up to its own nodes: the
-/// smallest set of nodes that hold its leaves and no others. The nodes of all processes are then added up to
-/// the root. A single process has one node, the root.
+/// The tree over which many numbers are summed. A process adds its leaves up to its own nodes: the smallest
+/// set of nodes that hold its leaves and no others. The nodes of all processes are then added up to the root.
+/// A single process has one node, the root.
 class LeafTree {
  public:
   /// Takes SumLeaves::number. All processes must call this together. Throws Error if two processes have
@@ -116,18 +116,18 @@ class LeafTree {
 /// Adds up numbers over all processes. Only for numbers whose sums are exact, such as counts.
 void add_exact(const Parallel& parallel, std::span<double> numbers);
 
-/// The largest of the values that all processes give, or NaN if one of them is NaN.
+/// The largest value of all processes, or NaN if one of them is NaN.
 double whole_max(const Parallel& parallel, double own);
 
-/// The sum of the counts that all processes give, and the sum of those of the processes before this one.
-/// `own` is the count of this process.
+/// The sum of the counts of all processes, and the sum of the counts of the processes before this one. `own`
+/// is the count of this process.
 std::size_t whole_count(const Parallel& parallel, std::size_t own);
 std::size_t count_before(const Parallel& parallel, std::size_t own);
 
-/// A sum over positions, or instances, in their order, which all processes get. add_own() must add the terms
-/// of this process's positions to `numbers`, in their order. On the first process, they begin with what the
-/// caller gives. On the others, they begin with what the process before has left. The processes wait for each
-/// other, so use it only for small sums.
+/// Sums over positions or instances in their order, and gives the result to all processes. add_own() must add
+/// this process's terms to `numbers`, in order. On the first process, `numbers` starts with the caller's
+/// values. On each other process, it starts with the sums of the processes before. Processes wait for each
+/// other, so use this only for small sums.
 template <class Numbers, class AddOwn>
 void add_in_order(const Parallel& parallel, Numbers&& numbers, const AddOwn& add_own) {
   const std::span out(numbers);

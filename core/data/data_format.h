@@ -19,7 +19,8 @@ struct DataBatch {
   std::string oracle;
 };
 
-/// A consumer of test files. It gets whole instances as they arrive, some at a time; no data set is returned.
+/// Consumes test files: gets some whole instances at a time, as they arrive. The reader then returns no data
+/// set.
 struct DataStream {
   std::shared_ptr<const Vocabulary> names;  ///< the names of features and outputs
   std::function<void(DataBatch&&)> use;
@@ -54,8 +55,8 @@ struct DataFormatInfo {
   /// Reads the files. Training and test set have the same vocabulary (or equal ones), and X has a column for
   /// each of its features.
   std::function<DataPair(const DataFiles&, const Options&)> read = nullptr;
-  /// Does the same if each of several processes reads a part of the training files and gets its share of the
-  /// training set (core/data/sharing.h). Test sets are whole on all of them. Null: each process reads
+  /// Does the same for several processes: each reads a part of the training files and gets its share of the
+  /// training set (core/data/sharing.h). Each process has the whole test set. Null: each process reads
   /// everything and keeps its share.
   std::function<DataPair(const DataFiles&, const Options&, const Processes&)> read_share = nullptr;
   /// Whether values depend on the training set (scaling), so that no file can be read without it. Null:

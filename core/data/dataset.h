@@ -1,5 +1,5 @@
 #pragma once
-/// What a data reader returns: X, the structure of the instances, the gold outputs, and names.
+/// The result of a data reader: X, the structure of the instances, the gold outputs, and names.
 
 #include <algorithm>
 #include <cstdint>
@@ -75,12 +75,12 @@ struct Dataset {
 
   std::size_t instances() const { return begin.size() - 1; }
   std::size_t positions() const { return gold.size(); }
-  /// Numbers of a prediction at each position: its output. For multi-label data, one number for each label: 1
-  /// if it is on, and 0 otherwise.
+  /// The length of a prediction for one position. It is 1, for the output. For multi-label data, there is one
+  /// number for each label: 1 if it is on, and 0 otherwise.
   std::size_t prediction_width() const { return on.empty() ? 1 : outputs(); }
   std::size_t prediction_size() const { return positions() * prediction_width(); }
-  /// The number of outputs to be predicted: one for each position, but one for each group of candidates, and
-  /// one for each label and position of multi-label data.
+  /// The number of outputs to be predicted: one for each group of candidates, one for each label and position
+  /// of multi-label data, and otherwise one for each position.
   std::size_t graded() const {
     if (!on.empty()) return prediction_size();
     return gold.size() - static_cast<std::size_t>(std::ranges::count(gold, kNoOutput));

@@ -68,8 +68,8 @@ class DesignMatrix {
     const double* value = binary() ? nullptr : row_value_.data() + row_value_begin_[position];
     for (const Index j : row(position)) visit(j, value != nullptr && has_values(j) ? *value++ : 1.0);
   }
-  /// Only the values, for kernels. Empty if binary(). Fills `scratch` and points into it if a feature of the
-  /// row has no values.
+  /// Returns only the values, for kernels. Empty if binary(). Fills `scratch` and points into it if a feature
+  /// of the row has no values.
   std::span<const double> row_values(Index position, std::vector<double>& scratch) const;
   /// Returns a copy of the values.
   std::vector<double> row_values(Index position) const;
@@ -82,11 +82,12 @@ class DesignMatrix {
   /// Replaces the leaves. Costs as much as indexing all columns, unless they are the same.
   void set_leaves(SumLeaves leaves);
 
-  /// From now on these are some of the positions of a larger matrix, which the processes hold together. All
+  /// Declares that these positions are a part of a larger matrix, which the processes hold together. All
   /// processes must have the same features.
   void share(const Processes& processes);
   bool shared() const { return !whole_column_.empty(); }
-  /// Sizes of that larger matrix if there is one, and of this one otherwise. All processes agree on them.
+  /// Sizes of the larger matrix of share(), or of this one without share(). They are the same on all
+  /// processes.
   std::uint64_t whole_positions() const { return whole_column_.empty() ? positions_ : whole_positions_; }
   std::uint64_t whole_nonzeros() const { return whole_column_.empty() ? nonzeros() : whole_nonzeros_; }
   std::uint64_t whole_column_size(Index feature) const {
@@ -178,8 +179,8 @@ class DesignMatrix {
   std::vector<std::uint32_t> most_in_leaf_;  ///< by feature
   std::vector<std::uint64_t> piece_begin_;   ///< by feature; empty if there is one block
   std::vector<Piece> pieces_;                ///< of one feature after the other, only those with entries
-  /// Where values begin, by position and by feature; empty if binary(). Values go by entry within a row or
-  /// column, without the entries of features that have no values.
+  /// The offsets of values, by position and by feature; empty if binary(). Within a row or column, values are
+  /// in the order of entries. Entries of features without values are skipped.
   std::vector<std::uint64_t> row_value_begin_, value_begin_;
   std::vector<double> row_value_, column_value_;
   /// Entries of the whole matrix by feature, and their sum. Empty if this is the whole matrix.

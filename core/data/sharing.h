@@ -1,6 +1,5 @@
 #pragma once
-/// Parts of data sets, and which instances each process has, if several share a data set
-/// (core/base/processes.h).
+/// Distributes the instances of a data set over several processes (core/base/processes.h).
 
 #include <vector>
 

@@ -1,7 +1,6 @@
 #pragma once
-/// The instruction set on which the hot loops run. They are compiled once for each (sources named
-/// *_simd.cpp), so that one program is fast on any machine. The best set that the machine has is chosen at
-/// the first use.
+/// The instruction set of the hot loops. They (sources named *_simd.cpp) are compiled once for each set, so
+/// that one program is fast on any machine. The first use chooses the best set of the machine.
 ///
 /// Results on two instruction sets differ by rounding: sums are taken in a different order, and multiply-adds
 /// round once or twice. On one instruction set, results have the same bits for any number of threads.

@@ -48,7 +48,7 @@ class CompactLbfgs {
   void assign(std::size_t rows, std::span<const std::vector<double>> s,
               std::span<const std::vector<double>> y, std::span<const std::vector<double>> b,
               const Parallel& parallel = Parallel());
-  /// Number j of y in the pair that has `age` older ones.
+  /// Entry j of y in a pair. The oldest pair has age 0.
   double y(std::size_t age, std::size_t j) const { return q_[j * stride_ + 2 * ages_[age] + 1]; }
 
   double gamma() const { return gamma_; }

@@ -1,5 +1,5 @@
 #pragma once
-/// The beginning of a text that can be read only once, without taking it from its reader.
+/// Copies the beginning of a text that can be read only once, and leaves it to its reader.
 
 #include <string>
 
@@ -9,8 +9,8 @@ namespace proxbench {
 /// exists, it holds the pipe open. So its writer is not ended by a signal before the reader opens the pipe.
 class WaitingText {
  public:
-  /// Waits until a pipe has text or its writer ends. "-" is standard input, which may also be a file. Nothing
-  /// waits in files that can be read again, and in devices such as terminals.
+  /// Waits until a pipe has text or its writer ends. "-" is standard input, which may also be a file. The
+  /// text is empty for files that can be read again, and for devices such as terminals.
   explicit WaitingText(const std::string& path);
   ~WaitingText();
   WaitingText(const WaitingText&) = delete;

@@ -28,7 +28,7 @@ PerfCounts read_perf_budget(const std::filesystem::path& file);
 
 struct PerfJudgement {
   std::string text;  ///< a table for the user
-  /// Whether a kernel is over its budget, has none, or is missing, and the counts can be compared.
+  /// True if the counts can be compared, and a kernel exceeds its budget, has none, or is missing.
   bool failed = false;
 };
 PerfJudgement judge(const PerfCounts& budget, const PerfCounts& counts);

@@ -51,9 +51,10 @@ struct Iteration {
   double step;   ///< ||m(w_t) - m(w_{t-1})||; NaN for the first
 };
 
-/// Returns an arm for theory.json: {label, support_settled_at, unit_steps, steps_since, iterations}. The
-/// support has settled at the first iteration from which on all have `nnz` nonzeros (null: never). Unit steps
-/// are counted from there. Each iteration is an object with the values above and
+/// Returns the record of an arm (a solver) for theory.json: {label, support_settled_at, unit_steps,
+/// steps_since, iterations}. The support has settled at the first iteration from which on all have `nnz`
+/// nonzeros (null: never). Unit steps are counted from there. Each iteration is an object with the values
+/// above and
 ///
 ///   ratio        e_t / e_{t-1}
 ///   order        log of this ratio divided by log of the previous one
@@ -84,8 +85,7 @@ Eigen::MatrixXd hessian_on(Objective& objective, const SparseVector& w, const st
 nlohmann::ordered_json spectrum(const Eigen::MatrixXd& hessian);
 
 /// The positive control of Theorem 1: exact Newton steps without a line search on the face of w*. They start
-/// at its weights with normal noise of a fiftieth, and end when the error stops falling. `objective` must use
-/// `oracle`.
+/// at w* with normal noise of 1/50, and end when the error stops falling. `objective` must use `oracle`.
 std::vector<Iteration> newton_on_face(Objective& objective, const MarginalsOracle& oracle,
                                       const SparseVector& best);
 

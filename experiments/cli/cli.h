@@ -60,8 +60,8 @@ void add_completion_commands(CLI::App& app);  // completion, man
 /// Returns the commands that are not hidden.
 std::vector<const CLI::App*> shown_commands(const CLI::App& app);
 
-// Everything that is registered, and the sections of configs: for `list`, the tables of options in the
-// READMEs, and completion.
+// All registered items and the sections of configs. `list`, the option tables of the READMEs and completion
+// use them.
 
 /// A registered item, or a section of configs.
 struct Entry {
@@ -82,7 +82,7 @@ struct Kind {
   std::vector<Entry> entries = {};
 };
 
-/// Returns all kinds, with what plug-ins have brought so far.
+/// Returns all kinds, with the items of the plug-ins loaded so far.
 std::vector<Kind> catalogue();
 
 /// If the arguments are `__complete WORDS...`, as completion scripts call the program, prints the possible
@@ -154,7 +154,7 @@ class KeyFlags {
     return flags_.contains(key) ? joined(flags_.at(key)->results()) : "";
   }
   bool given(const std::string& key) const { return !text(key).empty(); }
-  /// Sets the given flags in the section. The header of a model gives what they leave open. Throws Error.
+  /// Sets the given flags in the section. Other values come from the header of the model. Throws Error.
   void read(Section& section, const ModelHeader& header = {}) const {
     for (const auto& [key, flag] : flags_) {
       const bool stored = !given(key) && header.contains(key);
@@ -197,8 +197,8 @@ struct DataFlags {
   std::vector<std::string> options;
 
   void add_to(CLI::App& command);
-  /// Returns the flags as a config, with files resolved. The header of a model gives what the flags leave
-  /// open: the format and, for data of the model's own format, options and oracle. Throws Error.
+  /// Returns the flags as a config, with files resolved. Without a flag, the format comes from the header of
+  /// the model. For data of this format, so do options and oracle. Throws Error.
   DataConfig read(const ModelHeader& header = {}) const;
 };
 DataPair read_data(const DataConfig& data, const Processes* processes = nullptr);
@@ -209,8 +209,8 @@ std::string graded_text(const Dataset& data);
 /// Prints one line for each of these metrics except the first, accuracy.
 void print_other_metrics(const std::map<std::string, double>& metrics);
 
-/// Sets each "key=value". Throws Error (kUsage) with the name of the flag, and with what to write instead of
-/// a former option of the solver.
+/// Sets each "key=value". Throws Error (kUsage) with the name of the flag. For a former option of the solver,
+/// the message names its replacement.
 void set_options(Options& options, const std::vector<std::string>& assignments, const std::string& flag,
                  const std::string& solver = "");
 
@@ -309,7 +309,7 @@ struct ModelFlags : OutputFlags {
   std::string model;
 
   CLI::Option* add_to(CLI::App& command);  ///< returns --model
-  /// Returns what labels the data with the stored model.
+  /// Returns a tagger that labels the data with the stored model.
   Tagger tagger(const Model& stored, TestLabels labels) const;
 };
 
@@ -322,10 +322,10 @@ struct TrainingFlags : OutputFlags {
   std::vector<std::string> options;  ///< solver options, "key=value"
 
   void add_to(CLI::App& command);
-  /// With a gap target and no tolerance, tol is 0; otherwise the tolerance might end the run before the gap
-  /// is reached. Without --solver, the solver stays open if it depends on the data. Throws Error (kUsage).
+  /// With a gap target and no --tol, tol is 0, because the default might end the run before the gap is
+  /// reached. Without --solver, no solver is set if the choice depends on the data. Throws Error (kUsage).
   RunParameters settings_for(const ExperimentConfig& asked, const Penalty& penalty) const;
-  /// Reads the data, prints a description, and sets the solver if settings_for() left it open. From then on,
+  /// Reads the data, prints a description, and sets the solver if settings_for() set none. From then on,
   /// Ctrl-C stops cleanly.
   std::unique_ptr<LoadedData> load(const DataConfig& config, const Processes* processes,
                                    const Parallel& parallel, RunParameters& settings,

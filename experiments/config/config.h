@@ -149,7 +149,7 @@ struct ExperimentConfig : Presentation, StopRules {
   /// Whether f* is computed for the runs of single penalties.
   bool has_reference() const { return has_singles() && reference != "none"; }
 
-  /// Whether each job of Slurm takes a whole node.
+  /// Whether each Slurm job gets a whole node.
   bool whole_nodes() const {
     return slurm.exclusive == "auto" ? has_paths() || contains(plot.x, "seconds") : slurm.exclusive == "true";
   }

@@ -15,8 +15,8 @@
 
 namespace proxbench {
 
-/// Returns why a key has no effect in a config, or why its value cannot hold there, as an error says it after
-/// the value; "" if neither is so.
+/// Returns the reason why a key has no effect in a config, or why its value is wrong there. An error message
+/// shows it after the value. Returns "" if there is no such reason.
 using IdleReason = std::string (*)(const ExperimentConfig&);
 
 /// Returns the file that a name in a value stands for. Throws Error if there is none.

@@ -91,7 +91,7 @@ std::vector<ValueError> read_list(const OptionSpec& spec, const std::string& tex
   return errors;
 }
 
-/// Declare the type of a value, or of the values of a list.
+/// Their return types are the type of a value, and of the values of a list.
 template <class Value>
 Value element_of(const Value&);
 template <class Value>

@@ -54,7 +54,7 @@ class Problems {
   /// column. Problems without a line come last in their file, and problems of --set come last of all.
   std::vector<std::string> lines() const;
   /// Throws Error (kUsage) with a headline that names `subject` and counts the problems, followed by their
-  /// lines. Of each kind it shows the first 20, and how many more there are. Does nothing if there are no
+  /// lines. It shows the first 20 of each kind, and the number of others. Does nothing if there are no
   /// problems.
   void throw_if_any(const std::string& subject) const;
 
@@ -67,8 +67,8 @@ class Problems {
   std::vector<Problem> found_;
 };
 
-/// The text from `offset` on is at this line and column. A value that continues in the next line has several
-/// pieces.
+/// Says that the text of a value from `offset` on is at this line and column. A value that continues in the
+/// next line has several pieces.
 struct TextPiece {
   std::size_t offset, line, column;
 };
@@ -78,7 +78,7 @@ struct IniEntry {
   Location where;                      ///< of the key
   std::vector<TextPiece> pieces = {};  ///< pieces of its line; none for --set
   std::size_t begin = 0;               ///< offset of the value in its line
-  /// Returns the location of this byte of the value, or for an empty value, where it would be.
+  /// Returns the location of this byte of the value. For an empty value, this is where the value would be.
   Location at(std::size_t offset = 0) const;
 };
 

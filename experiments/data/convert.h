@@ -27,8 +27,8 @@ struct ConvertedFiles {
 
 /// Writes the training set to `file`, and the format's other files beside it. The features of a position are
 /// in ascending order, so reading crfsuite data back gives every name the same number. Names of features (or
-/// labels) that are already numbers are kept. Throws Error (kInput) if the format cannot hold something in
-/// the data, and then leaves no file.
+/// labels) that are already numbers are kept. Throws Error (kInput) if the format cannot express the data,
+/// and then leaves no file.
 ConvertedFiles convert(const Dataset& data, const std::string& target, const std::filesystem::path& file);
 
 }  // namespace proxbench

@@ -1,7 +1,6 @@
 #pragma once
-/// Code that all data formats share, with errors, options and text: readers that check the given files, the
-/// parts of files that several processes read, descriptions, the last steps of reading, and checks of the
-/// data.
+/// Code that all data formats share: readers that check the given files, the parts of files that several
+/// processes read, descriptions, the last steps of reading, and checks of the data.
 
 #include <memory>
 #include <string>
@@ -45,8 +44,8 @@ std::vector<std::pair<std::string, std::string>> options_with_texts(const Option
 /// positions counts as none.
 void check_data(const DataPair& data, const std::string& format);
 
-/// Says why the labels of a checked training set may be the wrong ones: there is only one, or more than half
-/// as many as positions. Empty if there is no doubt.
+/// Returns why the labels of a checked training set may be wrong: there is only one label, or more than half
+/// as many labels as positions. Empty if there is no doubt.
 std::string label_doubt(const Dataset& train);
 
 /// If the file lacks a mark of `format` in its first lines and looks like another format, returns that

@@ -96,7 +96,7 @@ void from_json(const nlohmann::json& json, Status& status);
 /// The results of a run. NaN or no value: not measured, or not applicable.
 struct RunFigures {
   std::optional<Status> status;
-  /// Why a run did not come to its end: "crashed(SIGSEGV)", "out-of-memory", "skipped(...)".
+  /// The reason why a run failed: "crashed(SIGSEGV)", "out-of-memory", "skipped(...)".
   std::string failure;
   std::string reason;
   std::optional<std::uint64_t> d, instances, positions, outputs, features, features_kept, nonzeros,
@@ -139,14 +139,14 @@ double number_or_nan(const std::optional<Count>& count) {
   return count ? static_cast<double>(*count) : kNaN;
 }
 
-/// Together with its parameters, this decides whether a stored run is the run that is asked for. Texts are
-/// digests of bytes; results of different instruction sets differ within rounding.
+/// A stored run is used again if its parameters and this key are those of the requested run. Texts are
+/// digests of bytes. Results of different instruction sets differ within rounding.
 struct RunKey {
   std::string digest, data, program, start, instruction_set;
   double stop_at = 0.0;
 };
 
-/// The launcher's knowledge about the timing of a run.
+/// Facts about the timing of a run, known to the launcher.
 struct Timing {
   bool comparable = true;
   std::string not_comparable_because;
@@ -207,14 +207,14 @@ struct Run {
   /// How the run ended, e.g. "converged" or "crashed(SIGSEGV)"; empty if it has not run.
   std::string status() const;
   void set_status(const std::string& text);
-  /// Whether the run did not come to an end of its own.
+  /// Whether the run failed or was interrupted.
   bool failed() const;
   bool reached_tolerance() const {
     return result.status == Status::kConverged || result.status == Status::kGapReached;
   }
 };
 
-/// What error messages expect of a file among stored results.
+/// The expected content of a file, in error messages about stored results.
 inline constexpr const char* kStoredResult = "a stored result";
 
 enum class FieldType { kText, kCount, kReal, kTruth, kJson };

@@ -12,7 +12,7 @@ struct MergeResult {
   std::vector<std::string> notes;  ///< for the user: configs that differ, runs that are equal
 };
 
-/// Copies the runs and references of the folders into OUT , which is made if it is missing. If a run of
+/// Copies the runs and references of the folders into OUT, which is made if it is missing. If a run of
 /// another machine has the same name, the run becomes NAME@MACHINE, with a number if that name is taken too.
 /// Byte-equal runs are copied once. Of two references for the same f*, the more exact one is kept. The config
 /// is copied from the first folder. Throws Error (kUsage) if two different runs of the same name come from

@@ -1,9 +1,9 @@
 #pragma once
-/// Stored results: what a run leaves on disk, and how it is read back. Plots and tables need nothing else.
+/// Stored results: the files of runs, and functions that read them. Plots and tables read nothing else.
 ///
 ///     OUT/config.ini               the resolved config
 ///     OUT/references/PROBLEM.json  f* of one data set and penalty, and how it was made
-///     OUT/runs/RUN/manifest.json   what the run was and what came of it, see below
+///     OUT/runs/RUN/manifest.json   the record of the run, see below
 ///     OUT/runs/RUN/trace.csv
 ///     OUT/runs/RUN/model.tsv
 ///     OUT/runs/RUN/path.csv, model-NUMBER.tsv    of a path, for each of its penalties

@@ -16,14 +16,14 @@ namespace proxbench {
 /// this one, "threads" counts processes.
 inline constexpr const char* kProcessesBackend = "mpi";
 
-/// The contents of scale.json: profiled runs, with repetitions outermost and the runs of one problem
-/// together.
+/// The contents of scale.json: profiled runs, problem by problem and, within a problem, repetition by
+/// repetition.
 struct Scaling {
   std::string title;
   std::vector<Run> runs;
 };
 nlohmann::ordered_json scaling_json(const Scaling& scaling);
-/// Throws Error (kInput) if it is no such file.
+/// Throws Error (kInput) if the file is not a scale.json.
 Scaling read_scaling(const std::filesystem::path& file);
 
 /// One phase of one problem on one back end, or the total of its phases. Seconds are spreads over

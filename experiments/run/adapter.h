@@ -1,6 +1,6 @@
 #pragma once
-/// Adapters: scripts between the harness and trainers that are separate programs. Their protocol is in
-/// experiments/trainers/README.md.
+/// Adapters: scripts by which the harness runs external trainers. experiments/trainers/README.md has their
+/// protocol.
 
 #include <filesystem>
 

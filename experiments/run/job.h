@@ -1,7 +1,7 @@
 #pragma once
 /// The request to a worker process: the record of a run, as far as it is known before the run. A manifest is
-/// such a record too, so any run can be repeated: `proxbench-worker RECORD.json FOLDER`. Also what all runs
-/// begin with: options, data, and the hooks of their caller.
+/// such a record too, so any run can be repeated: `proxbench-worker RECORD.json FOLDER`. Also the first steps
+/// of all runs: options, data, and the hooks of their caller.
 
 #include <atomic>
 #include <functional>
@@ -39,7 +39,7 @@ inline constexpr int kOutOfMemoryStatus = 3;
 DataPair read_data(const DataFormatInfo& format, const DataFiles& files, const Options& options,
                    const std::string& oracle = "", const Processes* processes = nullptr);
 
-/// How the caller of a long computation hears about its progress and stops it. Any of the functions may be
+/// Functions by which the caller of a long computation follows its progress and stops it. Any of them may be
 /// empty. The texts are lines for people.
 struct Hooks {
   std::function<void(const std::string&)> message;  ///< progress

@@ -30,16 +30,17 @@ struct PathStart {
   double lambda = 0.0;
 };
 
-/// The status is kConverged if every penalty is done and every kkt reached its target. It is kGapReached if
-/// every kkt or gap reached its target. Otherwise it says what stopped the path or kept a point from its
-/// target. Figures and w belong to the last point. Costs are totals over all points. The trace covers all
-/// solves on one clock; its objective is that of the current penalty. Samples count time and passes from the
-/// start of the path.
-///
 /// Solves for all penalties. There must be at least one. Along the path either lambda or mu descends
 /// strictly, and the other one is constant. The function ignores lambda, mu and objective_target of
-/// `settings`. time_limit bounds the whole path; a point that it interrupts is not among the points. The
-/// target for kkt at each point is
+/// `settings`. time_limit bounds the whole path; a point that it interrupts is not among the points.
+///
+/// The returned status is kConverged if every penalty is done and every kkt reached its target. It is
+/// kGapReached if every kkt or gap reached its target. Otherwise it is that of the event that stopped the
+/// path, or of a point that missed its target. Figures and w belong to the last point. Costs are totals over
+/// all points. The trace covers all solves on one clock; its objective is that of the current penalty.
+/// Samples count time and passes from the start of the path.
+///
+/// The target for kkt at each point is
 ///
 ///     tol * max(kkt at w = 0, lambda),    where kkt at w = 0 is max(lambda_max - lambda, 0).
 ///

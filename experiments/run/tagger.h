@@ -15,15 +15,15 @@
 
 namespace proxbench {
 
-/// How well data fit a model: how much of the data the model does not know.
+/// How well data fit a model: counts of the labels and attributes that the model does not know.
 struct Fit {
   std::uint64_t attributes = 0, unknown_attributes = 0;  ///< entries of X; those without a weight
   std::uint64_t positions = 0, unlabelled = 0, unknown_labels = 0;
 
   /// Whether any gold output can be predicted. Otherwise an accuracy means nothing.
   bool graded() const { return positions > unlabelled + unknown_labels; }
-  /// Returns which of these counts are more than half unknown, and what to do; empty if the data fit. If the
-  /// model's header has the known share of attributes in its training data (kKnownShare), attributes are
+  /// If more than half of the labels or attributes are unknown, says so and what to do; otherwise empty. If
+  /// the model's header has the known share of attributes in its training data (kKnownShare), attributes are
   /// compared with that.
   std::string warning(const Model& model) const;
 };

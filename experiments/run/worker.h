@@ -7,7 +7,7 @@ namespace proxbench {
 /// of job.h. Writes into the folder
 ///
 ///     trace.csv      line by line as samples are taken; a kill loses at most the current line
-///     model.tsv      if there is a model; for a path that of the last point
+///     model.tsv      the model, if there is one; for a path, that of the last point
 ///     path.csv, model-NUMBER.tsv   for a path, one line and one model as each point is done (path_columns())
 ///     manifest.json  the record with its results; written last
 ///

@@ -44,7 +44,7 @@ class OutLock {
   int descriptor_ = -1;
 };
 
-/// Makes a new, empty, hidden folder that is going to become this one.
+/// Makes an empty hidden folder, which publish() later renames to `folder`.
 std::filesystem::path start_folder(const std::filesystem::path& folder);
 
 /// Makes a folder from start_folder() visible as `folder` once it is complete, by rename. Replaces an older

@@ -71,8 +71,9 @@ std::vector<SweepProblem> inspect(const ExperimentConfig& config, const std::fil
 
 // ---- Decides whether a stored run is the run that is asked for.
 
-/// Returns everything except the parameters that decides the result of a job. `stop_at` is the relative
-/// difference to f* at which the run stops. It replaces the job's target, which changes with every better f*.
+/// Returns the key of a job: everything besides its parameters that decides its result. `stop_at` is the
+/// relative difference to f* at which the run stops. It replaces the job's target, which changes with every
+/// better f*.
 RunKey key_of(const RunParameters& job, double stop_at, const std::string& source_digest,
               const std::string& program_digest);
 

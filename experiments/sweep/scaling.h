@@ -1,6 +1,6 @@
 #pragma once
 /// Measures how each phase of a run scales with threads and processes. Runs make the same iterations with
-/// different numbers of threads, one run at a time on its own CPUs, with profiling (core/base/profile.h).
+/// different numbers of threads. They are profiled (core/base/profile.h), and run one at a time.
 
 #include <cstdint>
 #include <filesystem>
@@ -26,9 +26,10 @@ struct ScalingOptions {
 /// one of the solvers, or has paths.
 ScalingOptions completed(ScalingOptions options, const ExperimentConfig& config);
 
-/// Makes all runs, one at a time, with repetitions as the outermost loop. `options` must come from
-/// completed(). `scratch` is a folder for the runs, which is removed afterwards. Throws Error if a run fails,
-/// if two runs of a problem end at different weights, or on an interrupt.
+/// Makes all runs, one at a time and problem by problem. Within a problem, repetitions are the outermost
+/// loop. `options` must come from completed(). `scratch` is a folder for the runs, which is removed
+/// afterwards. Throws Error if a run fails, if two runs of a problem end at different weights, or on an
+/// interrupt.
 Scaling run_scaling(const ExperimentConfig& config, const ScalingOptions& options,
                     const std::filesystem::path& scratch, const Hooks& hooks = {});
 

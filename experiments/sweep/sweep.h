@@ -48,9 +48,9 @@ struct Sweep {
 struct LauncherInfo {
   std::string name, help;
   double patience_seconds;  ///< how long to wait for a lock that another process holds
-  /// Cleans up after an earlier sweep, calls find_missing(), writes the config, and makes the missing runs or
-  /// submits them. Counts them in the result. Stops if the hooks say so. Throws Error if the launcher cannot
-  /// make the sweep.
+  /// Cleans up after an earlier sweep, calls find_missing(), writes the config, and makes or submits the
+  /// missing runs. Counts them in the result. Stops if the hooks ask for it. Throws Error if the launcher
+  /// cannot make the sweep.
   void (*run)(Sweep&, SweepResult&);
 };
 const std::vector<LauncherInfo>& launchers();

@@ -55,8 +55,8 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
   double inconsistency(Index instance, const double* beliefs) const override;
   void covariances(const Scores& scores, std::size_t instance, const LocalFeatures& features,
                    HalfMatrix& out) const override;
-  /// Keeps three numbers per position and label. Beyond kLinearRange it keeps the scores instead, and a
-  /// derivative works with logarithms, which is slow but correct for any finite scores.
+  /// Stores three numbers per position and label. Beyond kLinearRange it stores the scores instead. A
+  /// derivative then works with logarithms, which is slow but correct for any finite scores.
   double infer_and_keep(const ScorePoint& at, Residual& residual, std::unique_ptr<Messages>& kept,
                         const Parallel& parallel) const override;
   /// 6 K^2 multiply-adds per position, twice those of an inference.

@@ -43,8 +43,7 @@ struct ChainChunk {
   const double **left = nullptr, **right = nullptr;             ///< scratch: a pointer per row each
 };
 
-/// The derivative of forward-backward along a direction of scores, on a chunk of sequences. It is compiled
-/// once for each instruction set.
+/// The derivative of forward-backward along a direction of scores, on a chunk of sequences.
 ///
 /// Let the scaled messages a_t sum to 1, and let the backward messages b_t satisfy sum_k a_t(k) b_t(k) = 1.
 /// With r_t = exp(score - top)/scale, v_t = r_t . b_t and M = exp(transition - largest), forward-backward is

@@ -12,7 +12,7 @@ using namespace kernels;
 
 constexpr std::size_t kTile = kTileVectors * kLanes;
 
-/// The doubles of a row that are computed. Those behind them in the padding are neither written nor read.
+/// The number of doubles of a row that are computed. The padding behind them is neither written nor read.
 template <class Chunk>
 std::size_t covered(const Chunk& c) {
   return (c.outputs + kLanes - 1) / kLanes * kLanes;

@@ -102,7 +102,7 @@ class NamedSequences {
   void hand_over_to(std::function<void()> use) { use_ = std::move(use); }
   bool streams() const { return use_ != nullptr; }
 
-  /// Makes all rows again. For each entry, add(rows, feature, value) adds the new entry to the new rows.
+  /// Rebuilds all rows. For each old entry, add(rows, feature, value) adds new entries to the new rows.
   template <class Add>
   void remake_rows(const Add& add) {
     DesignMatrix::Builder out;
@@ -113,7 +113,7 @@ class NamedSequences {
     rows = std::move(out);
   }
 
-  /// Counts in data.notes what the vocabulary lacks.
+  /// Counts in data.notes the names that the vocabulary lacks.
   void set_notes();
   /// Returns the finished data set, without description.
   Dataset build(std::shared_ptr<const Vocabulary> vocabulary) &&;

@@ -1,5 +1,5 @@
 #pragma once
-/// For generated data: draws from a discrete distribution, and what tests generate by themselves.
+/// For generated data: draws from a discrete distribution, and generators that tests call themselves.
 
 #include <algorithm>
 #include <iterator>

@@ -1,5 +1,5 @@
 #pragma once
-/// The tables of an experiment, as commands print and write them and as the page shows them.
+/// The tables of an experiment, for the commands and for the page.
 
 #include <vector>
 

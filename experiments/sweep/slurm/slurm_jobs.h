@@ -2,9 +2,9 @@
 /// Tracks the jobs that were submitted for a folder of results. Of a job's own output, only the stored runs
 /// are read here; everything else comes from squeue.
 ///
-///     OUT/slurm/NAME/jobs.json    one array of jobs, NAME in the queue, and what each of its tasks makes
+///     OUT/slurm/NAME/jobs.json    one array of jobs, NAME in the queue, and the runs of each of its tasks
 ///     OUT/slurm/NAME/script
-///     OUT/slurm/NAME/INDEX.log    what a task says
+///     OUT/slurm/NAME/INDEX.log    the output of a task
 ///
 /// The folder is written before its array is submitted, and no other job has its name. So however a sweep
 /// ends, the next one finds its jobs.
@@ -70,8 +70,8 @@ struct RunState {
   std::filesystem::path log;  ///< the log of the run or of its task
   bool live() const { return state != "failed"; }
 };
-/// Returns the runs that jobs were asked for and have not stored, by the names in SlurmTask::runs. If squeue
-/// gave no answer, runs that are not stored count as live.
+/// Returns the submitted runs that are not stored yet, by the names in SlurmTask::runs. If squeue gave no
+/// answer, they count as live.
 std::map<std::string, RunState> open_runs(const std::filesystem::path& out, const SubmittedJobs& jobs);
 
 /// Throws Error if jobs of OUT wait or run, or if this cannot be known.
@@ -85,7 +85,7 @@ inline constexpr double kJobMargin = 60.0, kReadingData = 600.0;
 
 /// Keeps only the part of a problem that one task makes. `label` is SlurmTask::solver.
 void restrict_to(SweepProblem& problem, const std::string& label, const SlurmConfig& config);
-/// Returns SlurmTask::key of a problem or a part of it.
+/// Returns SlurmTask::key for a problem or a part of it.
 std::string task_key(const SweepProblem& problem);
 
 /// Makes the runs of task `index` of this array, according to OUT/config.ini. Throws Error if it cannot.
