@@ -193,7 +193,7 @@ OptionRows<Settings> option_rows() {
               {1, 100000}),
        option(&Settings::inner_tol, "inner_tol", "0.3",
               "the inner problem is solved when no coordinate moves its own gradient "
-              "by more than this share of the first pass's; 0: all passes",
+              "by more than this share of the first pass's, and by a tenth of that on a path; 0: all passes",
               {0, 1}),
        option(&Settings::epoch_factor, "epoch_factor", "0.1",
               "an epoch ends when the l1 norm of the subgradient on its working set has fallen to this "

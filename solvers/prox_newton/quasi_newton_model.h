@@ -93,12 +93,13 @@ class QuasiNewtonModel {
   double minimise(proximal::Iterate& at) {
     lbfgs_.refresh(at.parallel());
     descent_.begin(lbfgs_, {metric_.start(), metric_.diagonal()}, at.set.w, at.set.g, at.lambda(), at.d);
+    const double tolerance = (keeps_history() ? kOfTolerance : 1.0) * settings_.inner_tol;
     double first = 0.0;
     for (std::int64_t pass = 0; pass < settings_.max_inner && !at.stop.requested(); ++pass) {
       const double moved = descent_.pass(random_);
       inner_passes_ += 1.0;
       if (pass == 0) first = moved;
-      if (moved <= settings_.inner_tol * first) break;
+      if (moved <= tolerance * first) break;
     }
     return proximal::predicted_change(at.set.w, at.set.g, at.d, at.lambda());
   }
@@ -144,6 +145,8 @@ class QuasiNewtonModel {
   /// The curvature is measured over this relative change of the smooth part. The quadratic term then has
   /// eight correct digits or more.
   static constexpr double kShortStep = 1e-3;
+  /// The share of inner_tol on a path. There the model has pairs from the start, so a better solution pays.
+  static constexpr double kOfTolerance = 0.1;
 
   bool blocks_fit(const proximal::Iterate& at) const {
     // Whether there is memory for the blocks of this working set.
