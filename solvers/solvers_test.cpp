@@ -1,5 +1,5 @@
 /// Statements about every registered solver, on small random chain and tree problems. They add to those of
-/// the conformance suite (experiments/conformance.h), which its own test runs over all solvers.
+/// the conformance suite (experiments/conformance/), which its own test runs over all solvers.
 ///
 /// No expected value comes from a run of the solver under test. Optimality is judged by certify(), which uses
 /// only F and its minimum-norm subgradient, and values by agreement among solvers that share little code.

@@ -1,6 +1,6 @@
 /// proxbench_theory JOB.json...: the theory of Zhong et al. (2014) on the problems of the jobs
 /// (experiments/bench/theory.h). The jobs of a sweep are arms on one or more problems. Each job runs once
-/// more, and every iterate is examined. Prints theory.json, which plots/theory.h reads.
+/// more, and every iterate is examined. Prints theory.json, which theory_charts() reads (plots/figures.h).
 #include <fmt/format.h>
 
 #include <functional>
