@@ -216,8 +216,8 @@ void cholesky(benchmark::State& state) {
   });
 }
 
-/// Makes 2,012 sentences of 1 to 46 tokens, 23.5 on average, with the 22 labels of CoNLL-2000. Number and mean are
-/// those of its test set.
+/// Makes 2,012 sentences of 1 to 46 tokens, 23.5 on average, with the 22 labels of CoNLL-2000. Their number
+/// and their mean length are those of its test set.
 Dataset sentences() {
   constexpr Index kLabels = 22, kCount = 2012;
   Random random(1);
