@@ -91,7 +91,8 @@ std::vector<ValueError> read_list(const OptionSpec& spec, const std::string& tex
   return errors;
 }
 
-/// Their return types are the type of a value, and of the values of a list.
+/// These functions are only declared. The return type of the first is the type of a value, and that of the
+/// second is the type of the values in a list.
 template <class Value>
 Value element_of(const Value&);
 template <class Value>

@@ -9,8 +9,9 @@ using namespace proximal;
 
 namespace {
 
-/// The most violators that enter, unless a quarter of the support is more. The limit is lower if full
-/// gradients are costly, since the cost of an iteration then depends on the working set.
+/// At most kMostEntering violators enter, or the support's size divided by kShareEntering if that is more.
+/// kMostEnteringCostly takes the place of kMostEntering if full gradients are costly, since the cost of an
+/// iteration then depends on the working set.
 constexpr std::size_t kMostEntering = 5000, kMostEnteringCostly = 1000, kShareEntering = 4;
 /// Full gradients are costly if X has more entries than this many times N*K, which is about the cost of an
 /// inference.

@@ -6,8 +6,8 @@
 /// set only shrinks. At its end a full gradient shows which coordinates enter. The method follows Zhong et
 /// al. 2014 (prox_qn.cpp), with these differences:
 ///
-/// - B is the Hessian's blocks by output, corrected by L-BFGS pairs (quasi_newton_model.h). Once the
-///   iterations have cost as much as two exact Hessians, B is the exact Hessian (newton_model.h).
+/// - B is the Hessian's blocks by output, corrected by L-BFGS pairs (quasi_newton_model.h). B becomes the
+///   exact Hessian (newton_model.h) once the iterations have cost as much as building two of them.
 /// - The inner problem is solved to a tolerance.
 /// - A working set begins with the worst violators (entering.h), and an epoch ends relative to its own start.
 ///
@@ -33,7 +33,7 @@ using namespace proximal;
 /// The rise of F that the line search tolerates, in units of eps*|F|. Near the optimum the last digits of F
 /// must not shorten a good step. kkt shows whether it was good.
 constexpr double kRounding = 256.0;
-/// The Hessians that Newton's method usually needs until F is within rounding of its minimum.
+/// The number of Hessians that a phase of Newton's method builds, as it was seen on the development problems.
 constexpr double kHessiansOfPhase = 2.0;
 
 /// One solve.
@@ -114,8 +114,8 @@ class Minimiser : Minimisation {
     return settings_.newton && at_.set.chosen && at_.set.size() <= NewtonModel::kMostRows &&
            at_.objective.has_hessian() && !model_.keeps_history() && are_paid(kHessiansOfPhase);
   }
-  /// Whether the iterations since the last Hessian have cost as much as so many do. Alternating in this way
-  /// costs about twice as much as the better of the two methods, at most.
+  /// Whether the iterations since the last Hessian have cost as much as building this number of Hessians.
+  /// Alternating in this way costs at most about twice as much as the better of the two methods.
   bool are_paid(double hessians) const {
     const double passes = at_.objective.passes() - passes_before_;
     return passes * NewtonModel::pass_work(at_.objective, at_.set.index, at_.inference_flops()) >=

@@ -42,8 +42,8 @@ TEST(ProxNewton, MeetsTheSameOptimumWithEveryChoice) {
   }
 }
 
-/// Once the iterations have cost as much as two Hessians, Newton's method takes over. It reaches the last digits
-/// within a few steps.
+/// Once the iterations have cost as much as two Hessians, Newton's method takes over. It reaches the last
+/// digits within a few steps.
 TEST(ProxNewton, EndsWithNewtonsMethodWhereItPays) {
   for (const double mu : {0.0, 0.01}) {
     const Problem problem({.name = "long sequences",

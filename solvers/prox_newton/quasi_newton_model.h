@@ -145,7 +145,8 @@ class QuasiNewtonModel {
   /// The curvature is measured over this relative change of the smooth part. The quadratic term then has
   /// eight correct digits or more.
   static constexpr double kShortStep = 1e-3;
-  /// The share of inner_tol on a path. There the model has pairs from the start, so a better solution pays.
+  /// On a path, the tolerance of the inner problem is this share of inner_tol. The model then has pairs from
+  /// the start, so it is accurate enough for a better solution to pay.
   static constexpr double kOfTolerance = 0.1;
 
   bool blocks_fit(const proximal::Iterate& at) const {
