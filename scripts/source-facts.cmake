@@ -1,12 +1,12 @@
-# Writes OUTPUT, a header with the revision of SOURCE, whether files differ from it, and a digest of the sources that
-# decide the results of runs. Leaves the file alone if nothing changed. Runs at every build:
+# Writes OUTPUT, a header with the revision of SOURCE, whether any file but pages and measurements differs from it, and a
+# digest of the sources that decide the results of runs. Leaves the file alone if nothing changed. Runs at every build:
 # cmake -DSOURCE=... -DOUTPUT=... -P source-facts.cmake
 set(revision "")
 set(dirty "")
 execute_process(COMMAND git -C ${SOURCE} rev-parse HEAD
   OUTPUT_VARIABLE revision OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
 if(NOT failed)
-  execute_process(COMMAND git -C ${SOURCE} status --porcelain --untracked-files=no
+  execute_process(COMMAND git -C ${SOURCE} status --porcelain --untracked-files=no -- . :!*.md :!*/measured/*
     OUTPUT_VARIABLE changes OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
   set(dirty "no")
   if(changes)
