@@ -32,7 +32,7 @@ struct CertifyCommand : ModelFlags {
         ->type_name("SECONDS");
   }
 
-  /// Combines the flags with the model's header, which gives what they leave open.
+  /// Combines the flags with the model's header. The header supplies values that no flag gives.
   ExperimentConfig config(const Model& stored) const {
     for (const char* key : {"lambda", "mu"})
       if (!run.given(key) && !stored.header.contains(key))

@@ -27,7 +27,7 @@ constexpr std::string_view kSharedCommands[] = {"train", "select", "certify"};
 
 extern "C" void on_interrupt(int signal) {
   interrupted = true;
-  std::signal(signal, SIG_DFL);  // the second one kills
+  std::signal(signal, SIG_DFL);  // a second signal ends the program
 }
 
 std::size_t terminal_width() {
@@ -255,7 +255,7 @@ void ProgressPrinter::sample(const std::string& name, const Sample& sample) {
   std::string line = fmt::format("{}: {:.1f} s, iteration {}, objective {:.10g}, nnz {}", name,
                                  sample.seconds, sample.iteration, sample.objective, sample.nnz);
   if (terminal_) {
-    fmt::print(stderr, "\r\x1b[K{}", line.substr(0, terminal_width() - 1));  // a wrapped line would stay
+    fmt::print(stderr, "\r\x1b[K{}", line.substr(0, terminal_width() - 1));  // only one row can be cleared
     std::fflush(stderr);
     open_line_ = true;
   } else {

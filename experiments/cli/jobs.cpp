@@ -27,7 +27,8 @@ std::vector<std::string> end_of(const std::filesystem::path& log) {
   return lines;
 }
 
-/// Sets `revision` to that of the proxbench that made the run; empty if it is unknown.
+/// Returns the state of a run by its record. If there is a record, sets `revision` to that of the proxbench
+/// that made the run; empty if it is unknown.
 RunState stored_state(const std::filesystem::path& folder, std::string& revision) {
   RunState out{.state = "failed", .job = "", .reason = "", .node = "", .log = folder / "log.txt"};
   if (const std::optional<Run> run = find_record(folder / kManifestFile, out.reason)) {

@@ -323,7 +323,7 @@ TEST_F(PathCommands, SelectGoesOnBeyondTheEndOfThePath) {
   EXPECT_GT(all["points"].size(), 4u);
   EXPECT_LE(all["points"].size(), 14u);
   for (std::size_t k = 0; k < all["points"].size(); ++k) {
-    // Equals the results of the path that continues, up to the tolerance, although that one starts from zero.
+    // Equals the results of the two single paths up to the tolerance, although the second starts from w = 0.
     const json& same = k < 4 ? points[k] : further[k - 3];
     EXPECT_NEAR(all["points"][k]["lambda"].get<double>(), same["lambda"].get<double>(), 1e-3);
     EXPECT_NEAR(all["points"][k]["mean"].get<double>(), same["mean"].get<double>(), 1e-4) << k;

@@ -104,8 +104,8 @@ struct RunCommand : SweepFlags {
  private:
   SweepOptions options() const { return {.force = force, .jobs = jobs, .launcher = launcher, .wait = wait}; }
 
-  /// Returns the config with the flags applied. The cores of a login node say nothing about those of the
-  /// cluster.
+  /// Returns the config with the flags applied. With Slurm, threads = 0 is an error if `cpus` does not
+  /// replace it: it would count the cores of the login node instead of those of the cluster.
   ExperimentConfig config() const {
     std::vector<std::string> all = overrides;
     for (const std::string& assignment : slurm) all.push_back("slurm." + assignment);

@@ -18,7 +18,7 @@ namespace proxbench {
 namespace {
 
 constexpr const char* kLoss = "loss";
-/// The number of points beyond the end of a path, for --extend and for the command that continues.
+/// The number of points beyond the end of a path, for --extend and for the command that edge_text() proposes.
 constexpr int kMorePoints = 10;
 
 /// The penalties to choose from: a path, and the part of the penalty that is constant along it.
@@ -136,14 +136,14 @@ struct SelectCommand : TrainingFlags {
             : "--lambda is missing, expected --lambda PATH, or --mu PATH for l2 alone");
   }
 
-  /// Returns the measure on the test set for the model of a point, trained on all training instances.
-  /// Accuracy replaces the loss.
+  /// Returns the measure on the test set for the model of a point, trained on all training instances. If the
+  /// measure is the loss, returns the accuracy.
   double test_figure(const PathPoint& point) const {
     const auto other = point.test_metrics.find(measure);
     return other == point.test_metrics.end() ? point.test_accuracy : other->second;
   }
 
-  /// Lists all points. Those of the last training have test results, too.
+  /// Lists all points. Those that were trained on all training instances also have test results.
   TextTable table(const Search& search, const ModelSelection& selection) const {
     const std::vector<PathPoint>& refit = selection.refit.points;
     const bool tested = only_tests() && !refit.empty() && !std::isnan(refit.back().test_accuracy);

@@ -101,7 +101,7 @@ struct ReadFlags {
   }
 
  private:
-  /// The config's choices, overridden by the
+  /// Returns the choices of the folder's config, overridden by the flags.
   Presentation presentation_of(const fs::path& folder) const {
     Presentation presentation = load_presentation(folder / "config.ini");
     plot.read(presentation.plot);

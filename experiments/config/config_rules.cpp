@@ -13,7 +13,7 @@
 namespace proxbench {
 namespace {
 
-/// At most one of them goes over a path, and lambda + mu > 0.
+/// Requires that at most one of lambda and mu is a path, and that lambda + mu > 0.
 void check_penalties(const ExperimentConfig& config, const ConfigText& text) {
   const auto path = std::ranges::find_if(config.lambdas, &PathGrid::is_path);
   if (config.mu.is_path() && path != config.lambdas.end())
@@ -47,7 +47,7 @@ void check_length(const ConfigText& text, const char* section, const char* key, 
                 fmt::format("found {} values, expected {}: one for each of {}", found, expected, other));
 }
 
-/// Requires that the numbers of a paper are for lambdas of the grid.
+/// Requires that each lambda of [paper] is in the grid, and that lists of numbers have one for each lambda.
 void check_paper(const ExperimentConfig& config, const ConfigText& text) {
   const PaperConfig& paper = config.paper;
   check_length(text, "paper", "nnz", paper.nnz.size(), "lambda", paper.lambdas.size());
@@ -103,7 +103,7 @@ bool fits_none(const std::vector<std::string>& misfits) {
   return std::ranges::count(misfits, "") == 0;
 }
 
-/// A solver that can run on no problem is an error, which names the solvers that could.
+/// Rejects each solver that can run on no problem, and names the solvers that can.
 void check_solvers(const ExperimentConfig& config, const ConfigText& text) {
   for (const SolverConfig& solver : config.solvers) {
     const std::vector<std::string> misfits = misfits_of(config, solver_or_trainer(solver.solver));

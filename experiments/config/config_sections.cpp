@@ -38,7 +38,7 @@ std::string of_f_star(const ExperimentConfig& config) {
   return config.reference == "none" ? ", but reference = none gives no f*, expected no such key"
                                     : of_single_penalties(config);
 }
-/// Returns why a value that needs f* cannot hold.
+/// Returns why a value that needs f* is not allowed, or "".
 std::string needs_f_star(const ExperimentConfig& config, bool needs) {
   return needs && config.reference == "none" ? ", which needs f*, but [experiment] reference = none" : "";
 }
@@ -304,13 +304,13 @@ namespace {
 
 std::string line_of(const std::string& key, const std::string& value) {
   std::string line = fmt::format("{} = {}\n", key, value);
-  // A backslash at the end would join the next line. So another backslash and an empty line to join are
-  // added.
+  // A backslash at the end of a value would join the next line. A second backslash and an empty line prevent
+  // this: the reader joins the empty line.
   if (line.ends_with("\\\n")) line.insert(line.size() - 1, "\\\n");
   return line;
 }
 
-/// Omits keys that have no effect in the config, and keys that are empty by default.
+/// Omits keys that have no effect in the config, and empty keys whose default is empty.
 template <class Section>
 std::string section_ini(const ExperimentConfig& config, const std::string& title, const Section& section) {
   std::string out = fmt::format("[{}]\n", title);

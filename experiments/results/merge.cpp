@@ -17,8 +17,8 @@ std::string manifest_text(const Run& run) {
   return read_file(run.folder / kManifestFile, kStoredResult);
 }
 
-/// Returns the name under which the run is stored; "" if it is already there. `chosen` maps names to the runs
-/// that have them. Throws Error if the run cannot be told from another one.
+/// Returns the name under which to store the run, or "" if an equal run is in `chosen`, which maps names to
+/// runs. Throws Error if another run of the same name comes from the same machine.
 std::string merged_name(const Run& run, const std::map<std::string, Run>& chosen) {
   const std::string own = run.folder.filename().string(), name = own.substr(0, own.find('@'));
   const Provenance& made = run.provenance;

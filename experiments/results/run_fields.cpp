@@ -15,8 +15,7 @@ auto section(const char* name, Part Run::*part, FieldUse use = FieldUse::kColumn
   };
 }
 
-/// Lets the value be null in a record: an empty text, and a value that is not `known`, is written as null.
-/// Null sets nothing.
+/// Writes null for an empty text, and for a value that is not `known`. A null in a record sets nothing.
 Field<Run> or_null(Field<Run> field, bool (*known)(const Run&) = nullptr) {
   field.get = [get = field.get, known](const Run& run) {
     const Json value = get(run);
@@ -28,7 +27,7 @@ Field<Run> or_null(Field<Run> field, bool (*known)(const Run&) = nullptr) {
   return field;
 }
 
-/// A part of the penalty. A path over it is a text.
+/// Returns the field of lambda or mu. Its value is a number, or the text of a path over it.
 Field<Run> penalty(const char* name, const char* help, double RunParameters::*part, bool is_mu) {
   return {"run",
           name,
