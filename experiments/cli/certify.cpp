@@ -47,7 +47,7 @@ struct CertifyCommand : ModelFlags {
     const auto own = stored.header.find("data_digest");
     if (own != stored.header.end() && own->second != digest)
       ProgressPrinter(quiet).warning(
-          fmt::format("these are other data than the model was trained on (digest {}, its header says {}): "
+          fmt::format("these data differ from the model's training data (digest {}, its header says {}): "
                       "objective, kkt and bound are those of these data",
                       digest, own->second));
   }
@@ -103,9 +103,8 @@ struct CertifyCommand : ModelFlags {
     print_certificate(outcome);
     if (parameters.loss.hinge())
       fmt::print(
-          "the bound is that of one structure an instance; a solver's dual point, which no model holds, "
-          "proves "
-          "more\n");
+          "the bound uses one structure per instance; the solver's dual point, which a model does not store, "
+          "gives a better one\n");
     if (seconds > 0.0)
       fmt::print("tightened: min F >= {:.10g}, a relative gap of {:.3g}\n", better.dual,
                  better.relative_gap());

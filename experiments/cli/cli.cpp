@@ -57,8 +57,9 @@ void refuse_commands_for_one_process(CLI::App& app) {
     const std::string name = command->get_name();
     if (std::ranges::find(kSharedCommands, name) != std::end(kSharedCommands)) continue;
     command->preparse_callback([name](std::size_t) {
-      throw Error::usage(fmt::format("{}: found {} processes, expected one; those that several may share: {}",
-                                     name, launched_processes()->count(), fmt::join(kSharedCommands, ", ")));
+      throw Error::usage(
+          fmt::format("{}: found {} processes, expected one; commands that several processes may share: {}",
+                      name, launched_processes()->count(), fmt::join(kSharedCommands, ", ")));
     });
   }
 }

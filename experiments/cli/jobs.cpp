@@ -66,7 +66,7 @@ struct StatusCommand {
     require_results(out);
     const SubmittedJobs jobs = submitted_jobs(out);
     if (!jobs.queue)
-      spdlog::warn("Slurm does not answer ({}): what follows is from stored runs alone", jobs.no_answer);
+      spdlog::warn("Slurm does not answer ({}): the states below come from stored runs only", jobs.no_answer);
     const std::string revision = provenance().git_revision;
     std::vector<std::string> others;
     std::map<std::string, RunState> states = open_runs(out, jobs);

@@ -237,7 +237,7 @@ struct CheckSolverCommand {
 
 std::vector<Kind> catalogue() {
   const SolverInfo& external = external_trainer();
-  Kind trainers{"Programs of their own (solver = external)", "trainers", "options"};
+  Kind trainers{"External trainers (solver = external)", "trainers", "options"};
   trainers.entries.push_back({.name = external.name,
                               .help = external.help,
                               .facts = {{"paper", external.paper}},

@@ -190,7 +190,7 @@ struct PredictCommand : ModelFlags {
         "FILE");
     command
         .add_flag("--unlabelled", unlabelled,
-                  "the text has no labels: no column or field of them [as its lines show]")
+                  "the text has no column or field of labels [default: found from its lines]")
         ->needs(to_output);
     CLI::Option* const gold =
         command.add_flag("--with-gold", with_gold, "write the gold label and a TAB before each label")

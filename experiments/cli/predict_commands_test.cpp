@@ -176,7 +176,7 @@ TEST_F(PredictCommands, DataThatDoNotFitAreWarnedOf) {
   EXPECT_THAT(run("certify --train train.txt --model m.tsv").err, IsEmpty());
   folder.write("more.txt", read_text(folder / "train.txt") + "\nO\tw=the\n");
   EXPECT_THAT(run("certify --train more.txt --model m.tsv").err,
-              StartsWith("warning: these are other data than the model was trained on (digest "));
+              StartsWith("warning: these data differ from the model's training data (digest "));
 }
 
 TEST_F(PredictCommands, AModelThatWasCutIsRefused) {

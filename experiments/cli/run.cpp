@@ -52,8 +52,9 @@ struct RunCommand : SweepFlags {
 
   void add_to(CLI::App& command) {
     SweepFlags::add_to(command, "folder for the results");
-    command.add_flag("--dry-run", dry_run,
-                     "print the grid, what of it is stored, and how long the rest may take; run nothing");
+    command.add_flag(
+        "--dry-run", dry_run,
+        "print all runs, which of them are stored, and how long the others may take; run nothing");
     auto* with_why = command.add_flag("--why", why, "print why each run that is not stored must be made");
     command.add_flag("--force", force, "make all runs and references again");
     command
@@ -114,8 +115,8 @@ struct RunCommand : SweepFlags {
     if (config.threads == 0) config.threads = config.slurm.cpus;
     if (config.threads == 0)
       throw Error::usage(
-          "[experiment] threads: found 0 (all cores), expected a number, or one for [slurm] cpus: "
-          "it is what each job asks for");
+          "[experiment] threads: found 0 (all cores), expected a number of threads, or [slurm] cpus: "
+          "each job asks for so many CPUs");
     return config;
   }
 

@@ -54,7 +54,7 @@ std::string doubt_text(const RunOutcome& outcome) {
         change);
   if (outcome.status != Status::kConverged) return "";
   return fmt::format(
-      "; F is proven to a relative gap of {:.3g} only: --gap 1e-6 in place of --tol proves more", gap);
+      "; F is proven to a relative gap of {:.3g}: --gap 1e-6 in place of --tol proves a smaller one", gap);
 }
 
 /// Says why all weights are 0, and what to do; empty if some are not, or if the run diverged.

@@ -89,7 +89,7 @@ std::vector<std::string> misfits_of(const ExperimentConfig& config, const Solver
     for (const PathGrid& lambda : config.lambdas) {
       const Penalty penalty{lambda.value(), config.mu.value()};
       if (!data.start.empty() && !solver.starts_anywhere)
-        out.emplace_back("it starts from no model");
+        out.emplace_back("it cannot start from a model");
       else if (data.oracle.empty())
         out.push_back(unmet_needs(solver, penalty, config.loss.kind));
       else

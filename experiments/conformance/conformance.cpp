@@ -345,7 +345,7 @@ class Suite {
       fail("{} iterations, expected {}", found.result.iterations, expected.result.iterations);
     const SparseVector &a = expected.result.w, &b = found.result.w;
     if (a.index != b.index || !std::equal(a.value.begin(), a.value.end(), b.value.begin(), same_bits))
-      fail("another w");
+      fail("the two runs end at different w");
   }
 
   std::string same_bits_again() {

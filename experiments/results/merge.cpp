@@ -29,11 +29,11 @@ std::string merged_name(const Run& run, const std::map<std::string, Run>& chosen
     if (taken == chosen.end()) return candidate;
     if (manifest_text(taken->second) == manifest_text(run)) return "";
     if (taken->second.provenance.id == made.id)
-      throw Error::usage(
-          fmt::format("{} and {} are both runs of {} on {} and differ: expected one of both (run the "
-                      "experiment with another seed or name to keep two)",
-                      taken->second.folder.string(), run.folder.string(), name,
-                      made.machine.empty() ? "one machine" : made.machine));
+      throw Error::usage(fmt::format(
+          "{} and {} are different results of the same run, {} on {}: expected only one of them (run the "
+          "experiment with another seed or name to keep two)",
+          taken->second.folder.string(), run.folder.string(), name,
+          made.machine.empty() ? "one machine" : made.machine));
     candidate =
         number == 1 ? fmt::format("{}@{}", name, machine) : fmt::format("{}@{}-{}", name, machine, number);
   }

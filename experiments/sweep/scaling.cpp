@@ -138,7 +138,7 @@ ScalingOptions completed(ScalingOptions options, const ExperimentConfig& config)
     if (solver.solver != kExternal) labels.push_back(solver.label);
   if (labels.empty())
     throw Error::usage(config.name +
-                       ": found only programs of their own, expected a solver whose phases can be measured");
+                       ": found only external trainers, expected a solver whose phases can be measured");
   threads.push_back(1);
   std::ranges::sort(threads);
   threads.erase(std::unique(threads.begin(), threads.end()), threads.end());

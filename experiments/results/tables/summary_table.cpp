@@ -127,8 +127,8 @@ std::vector<std::string> remarks_of(const Runs& runs) {
   for (const Run* run : runs) {
     if (out.empty() && !run->result.trainer.empty() && !run->trace.empty())
       out.push_back(
-          "a program of its own, timed as a process that stops later and later; its times begin with "
-          "its first iteration, unless they count what came before (load s).");
+          "an external trainer, started repeatedly, each time to stop later; its times begin with its first "
+          "iteration, unless they include load s.");
     for (const std::string& warning : run->result.warnings)
       if (!contains(out, warning + ".")) out.push_back(warning + ".");
   }
