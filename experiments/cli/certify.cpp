@@ -70,8 +70,8 @@ struct CertifyCommand : ModelFlags {
                                          loaded.extra_names(), UnknownFeatures::kReject);
     for (const auto& [set, name] : {std::pair(&loaded.train(), "training"), {&loaded.test(), "test"}}) {
       if (set->positions() == 0) continue;
-      if (const std::string misfit = fit_of(*set, stored, w).warning(stored); !misfit.empty())
-        ProgressPrinter(quiet).warning(fmt::format("{} data: {}", name, misfit));
+      if (const std::string mismatch = fit_of(*set, stored, w).warning(stored); !mismatch.empty())
+        ProgressPrinter(quiet).warning(fmt::format("{} data: {}", name, mismatch));
     }
     Objective objective = loaded.objective(parameters.lambda, parameters.mu, parameters.loss);
     outcome.kkt_at_zero = certify(objective, {}).kkt;

@@ -83,7 +83,7 @@ void check_slurm(const ExperimentConfig& config, const ConfigText& text) {
 
 /// Returns for each problem of the grid (a data set with a penalty) why the solver cannot run on it. Returns
 /// "" for those on which it can run, as far as this is known without the data.
-std::vector<std::string> misfits_of(const ExperimentConfig& config, const SolverInfo& solver) {
+std::vector<std::string> unmet_needs_of(const ExperimentConfig& config, const SolverInfo& solver) {
   std::vector<std::string> out;
   for (const DataConfig& data : config.data)
     for (const PathGrid& lambda : config.lambdas) {
@@ -99,21 +99,21 @@ std::vector<std::string> misfits_of(const ExperimentConfig& config, const Solver
 }
 
 /// Whether the solver can run on none of the problems. There may be no problems.
-bool fits_none(const std::vector<std::string>& misfits) {
-  return std::ranges::count(misfits, "") == 0;
+bool fits_none(const std::vector<std::string>& reasons) {
+  return std::ranges::count(reasons, "") == 0;
 }
 
 /// Rejects each solver that can run on no problem, and names the solvers that can.
 void check_solvers(const ExperimentConfig& config, const ConfigText& text) {
   for (const SolverConfig& solver : config.solvers) {
-    const std::vector<std::string> misfits = misfits_of(config, solver_or_trainer(solver.solver));
-    if (misfits.empty() || !fits_none(misfits)) continue;
+    const std::vector<std::string> reasons = unmet_needs_of(config, solver_or_trainer(solver.solver));
+    if (reasons.empty() || !fits_none(reasons)) continue;
     std::vector<std::string> fitting;
     for (const SolverInfo& other : solver_registry().items())
-      if (!fits_none(misfits_of(config, other))) fitting.push_back(other.name);
+      if (!fits_none(unmet_needs_of(config, other))) fitting.push_back(other.name);
     text.reject("solver." + solver.label,
                 fmt::format("[solver.{}] can run on no problem of the config: {}; {}{}",
-                            printable(solver.label), misfits.front(),
+                            printable(solver.label), reasons.front(),
                             fitting.empty() ? "no solver can" : "solvers that fit: ", joined(fitting)));
   }
 }
@@ -148,12 +148,12 @@ void check_rules(const ExperimentConfig& config, const ConfigText& text) {
 std::vector<std::string> notes_of_skipped_solvers(const ExperimentConfig& config) {
   std::vector<std::string> out;
   for (const SolverConfig& solver : config.solvers) {
-    std::vector<std::string> misfits = misfits_of(config, solver_or_trainer(solver.solver));
-    const std::size_t problems = misfits.size();
-    std::erase(misfits, "");
-    if (!misfits.empty())
-      out.push_back(fmt::format("{} is skipped on {} of {} problems: {}", solver.label, misfits.size(),
-                                problems, misfits.front()));
+    std::vector<std::string> reasons = unmet_needs_of(config, solver_or_trainer(solver.solver));
+    const std::size_t problems = reasons.size();
+    std::erase(reasons, "");
+    if (!reasons.empty())
+      out.push_back(fmt::format("{} is skipped on {} of {} problems: {}", solver.label, reasons.size(),
+                                problems, reasons.front()));
   }
   return out;
 }
