@@ -47,7 +47,8 @@ double mixture_divergence(const InstanceTerms& terms, double t) {
   return std::max(divergence, 0.0);
 }
 
-/// Finds t with nearly the largest D by golden sections of [0, 1]: D is concave, and flat around its maximum.
+/// Finds a t in [0, 1] that nearly maximises D, by golden-section search. D is concave and flat around its
+/// maximum.
 template <class Value>
 double best_scale(const Value& value) {
   constexpr double kSection = 0.6180339887498949, kPrecision = 1e-5;
@@ -73,7 +74,7 @@ double best_scale(const Value& value) {
   return best;
 }
 
-/// The dual point that one w gives.
+/// Computes the dual point that one w gives, and its lower bound on min F.
 class Bound {
  public:
   /// `cost` is the total cost of the structures that the max oracle found, for a hinge loss.
@@ -102,7 +103,7 @@ class Bound {
     if (rounding_matters()) sharpen();
     const double t = scale();
     const double value = hinge_ ? value_at(t) - hinge_rounding(t) : at_.objective - at_.rounding - gap(t);
-    // All mass on the gold structures gives D = 0. It is also used if the value is NaN.
+    // All mass on the gold structures gives D = 0. This point is also the result if the value is NaN.
     return value > 0.0 && std::isfinite(value) ? DualBound{value, t} : DualBound{0.0, 0.0};
   }
 
@@ -137,7 +138,7 @@ class Bound {
     return largest / lambda_ * (at_.objective + objective_.l1(w_.value)) > kMostRounding * gap(t);
   }
 
-  /// Sums again the gradients that may exceed lambda.
+  /// Sums again, with compensation, the gradients that may exceed lambda.
   void sharpen() {
     std::vector<std::size_t> place, extra;
     std::vector<Coord> index;
@@ -206,7 +207,7 @@ class Bound {
       along += term;
       sizes += std::abs(term);
     }
-    // Each of them is a sum of at most d terms.
+    // Each of these three sums has at most d terms.
     const double rounding = kUnitRoundoff * (static_cast<double>(objective_.dimension()) + 64.0),
                  rest = 1.0 - t;
     const double squares = t * t * selection.kkt_squares * (1.0 + rounding) +
@@ -216,7 +217,7 @@ class Bound {
     return off * off / (2.0 * mu_);
   }
 
-  /// With l1, the terms of coordinates outside the selection are 0.
+  /// The gap with an l1 penalty, as a sum of terms over coordinates. Terms outside the selection are 0.
   double gap_of_terms(double t) const {
     const Objective::Selection& selection = at_.selection;
     std::vector<double> v;  // w - w(alpha), the derivative of the gap in g

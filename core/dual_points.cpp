@@ -1,4 +1,4 @@
-/// The values of the dual points that solvers keep, and their audits.
+/// The values of the dual points that solvers keep, and checks of these points.
 
 #include <algorithm>
 #include <cmath>
@@ -17,14 +17,15 @@ namespace {
 
 constexpr std::size_t kInstancesPerChunk = 256;
 
-/// Writes six digits, however small x is.
+/// Writes x with six significant digits.
 std::string number(double x) {
   char text[32];
   std::snprintf(text, sizeof text, "%.6g", x);
   return text;
 }
 
-/// E[features] - gold over all instances, by position and output and for the extra weights.
+/// The expected outputs at each position, and the expected counts of the extra weights over all instances.
+/// dual_value() subtracts gold.
 struct Expectation {
   explicit Expectation(const Objective& objective)
       : width(padded(objective.outputs())),

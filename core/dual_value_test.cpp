@@ -217,8 +217,8 @@ TEST(DualValue, RefusesWhatIsNoDistribution) {
 }
 
 TEST(DualValue, IsABoundOfWhatTheToleranceAccepts) {
-  // If masses differed from 1, D would move by a multiple of log Z, and for one of the signs above the
-  // optimum.
+  // If the masses of beliefs differed from 1, D would change by a multiple of log Z. For one sign of the
+  // change, D would exceed the optimum.
   for (const ProblemSpec& spec : specs()) {
     const Problem problem(spec);
     Objective objective = problem.objective();

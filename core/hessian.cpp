@@ -10,16 +10,16 @@ namespace proxbench {
 
 namespace {
 
-/// Numbers in the covariance matrices of the instances that are handled at once: few enough to stay in the
-/// cache until they are added. And rows of the Hessian to which one task adds them.
+/// kCovariancesAtOnce: numbers in the covariance matrices of one batch of instances. They stay in the cache
+/// until they are added. kHessianRows: rows of the Hessian to which one task adds them.
 constexpr std::size_t kCovariancesAtOnce = std::size_t{1} << 21, kHessianRows = 32;
-/// Independent positions whose coordinates are listed at once, and those of one task.
+/// Independent positions whose active coordinates are listed in one batch, and those listed by one task.
 constexpr std::size_t kPositionsAtOnce = 4096, kPositionsPerTask = 64;
-/// The tree's leaves are cut into this many parts. A Hessian is summed in the order of instances within a
-/// part, and then part after part. The parts are few, since a process that shares the instances stores the
-/// matrices of its own parts.
+/// The leaves of the summation tree form this many parts. A Hessian is summed in the order of instances
+/// within a part, and then over the parts. The number is small, because a process that shares the instances
+/// stores one matrix for each of its parts.
 constexpr std::uint32_t kHessianParts = 4;
-/// Numbers, over all matrices, that the processes exchange at once.
+/// Numbers of each matrix that the processes exchange at once.
 constexpr std::size_t kNumbersAtOnce = std::size_t{1} << 20;
 
 /// The instances of this process that belong to one part of the sum.
@@ -55,8 +55,8 @@ std::vector<HessianPart> hessian_parts(const Objective& objective) {
 
 }  // namespace
 
-/// The part of a set of coordinates that is on in one instance: its features, and the index in the set of
-/// each slot's coordinate.
+/// The coordinates of a set that are active in one instance: the local features, and for each slot the index
+/// of its coordinate in the set.
 struct Objective::LocalCoordinates {
   LocalFeatures features;
   std::vector<std::uint32_t> of_slot;
@@ -64,8 +64,8 @@ struct Objective::LocalCoordinates {
   HalfMatrix covariances;
 };
 
-/// A coordinate that is on at a position: its row in the Hessian, and its feature's value times p and times
-/// 1 - p, where p is the probability of its output.
+/// A coordinate that is active at a position: its row in the Hessian, and its feature's value times p and
+/// times 1 - p, where p is the probability of its output.
 struct Objective::ActiveCoordinate {
   std::uint32_t row;
   Index output;
@@ -233,7 +233,7 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
       if (stop.requested()) return;  // some instances may be missing
       parallel().for_each(rows.count(), [&](std::size_t from_last) {
         const std::size_t task =
-            rows.count() - 1 - from_last;  // extra weights take longest: they are on in every instance
+            rows.count() - 1 - from_last;  // extra weights take longest: they are active in every instance
         for (const LocalCoordinates& local : std::span(batch).first(taken)) {
           auto at = std::ranges::lower_bound(
               local.ascending, rows.begin(task),

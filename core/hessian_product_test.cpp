@@ -72,7 +72,7 @@ void expect_products_of_the_hessian(const test::Problem& problem, double point_d
   }
 }
 
-/// Covers sets and points that have columns for some outputs, for others, or for all.
+/// Covers sets and points whose scores have columns for none, some or all of the outputs.
 TEST(HessianProduct, IsTheDerivativeOfTheGradientAndThatOfCovariances) {
   for (test::ProblemSpec spec : test::problem_specs()) {
     spec.mu = 0.25;

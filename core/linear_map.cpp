@@ -13,8 +13,8 @@ namespace proxbench {
 
 namespace {
 
-/// Costs of one scattered element, and of looking at one entry of a row of X. The unit is one multiply-add of
-/// kPad numbers on a row. The choice between the two ways changes only speed.
+/// Costs of scattering one element and of reading one entry of a row of X, in units of one multiply-add of
+/// kPad numbers on a row. apply() uses them to choose between its two methods. The choice changes only speed.
 constexpr double kScatterCost = 1.6, kEntryCost = 1.0;
 
 constexpr double kScoreBytes = sizeof(double), kOffsetBytes = sizeof(std::uint16_t);
@@ -83,7 +83,7 @@ void LinearMap::apply(std::span<const Coord> index, std::span<const double> valu
   }
 
   if (scatter_cost <= row_cost) {
-    // Coordinates by column, then feature.
+    // Groups the coordinates by column. Within a column they are in the order of features.
     const Grouping by_column(unary, out.columns, [&](std::size_t i) { return column_of(index[i]); });
     const std::size_t blocks = x_.blocks();
     parallel_.for_each(out.columns * blocks, [&](std::size_t task) {
@@ -182,7 +182,7 @@ double LinearMap::inner(const Residual& a, const Residual& b, const Scores& s, c
                    *direction = t.direction != nullptr ? t.direction->find(k) : nullptr;
       if (plus == nullptr && base == nullptr && direction == nullptr) continue;
       const double a_share = a.owns(k) ? 1.0 : a.share[k], b_share = b.owns(k) ? 1.0 : b.share[k];
-      // A column of its own includes -gold, a shared one does not.
+      // The column of an output that owns it includes -gold. A shared column does not.
       const double gold = static_cast<double>(b.owns(k)) - static_cast<double>(a.owns(k));
       const double *a_column = a.find(k), *b_column = b.find(k);
       for (std::size_t p = first; p < last; ++p) {

@@ -16,10 +16,10 @@ namespace {
 /// kFewestChunkNonzeros each.
 constexpr std::uint64_t kFewestChunkNonzeros = 1u << 10, kFeatureChunks = 128;
 /// Tasks per thread in the full gradient, each of several chunks of features. They are few, so that all rows
-/// of R are read from memory only a few times, and enough that the threads end together. Sums keep to chunks,
-/// so this number does not change them.
+/// of R are read from memory only a few times. They are enough to let the threads end together. Sums are
+/// formed by chunk, so this number does not change them.
 constexpr std::size_t kTasksPerThread = 8;
-/// Gradients that a task forms at once: their number of doubles, and the fewest features.
+/// Gradients that a task computes at once: their number of doubles, and the fewest features.
 constexpr std::size_t kGradientsAtOnce = 1u << 15, kFewestFeaturesAtOnce = 128;
 
 }  // namespace
@@ -39,7 +39,7 @@ void LinearMap::cut_features() {
   });
 }
 
-/// Stores R by position: rows_[p][k], padded to kPad outputs, or the short rows of the oracle's layout.
+/// Stores R by position: as rows_[p][k], padded to kPad outputs, or as the short rows of the oracle's layout.
 void LinearMap::fill_rows(const Residual& residual) const {
   if (!residual.one_each()) return collapsed_->compact_rows(residual, compact_rows_, parallel_);
   const std::size_t width = padded(outputs_);
@@ -58,8 +58,8 @@ void LinearMap::add_rows(const double* rows, std::span<const Index> features, st
                          double* out, std::size_t stride) const {
   const KernelTable& kernels = kernels_in_use();
   const TreeLeaves leaves{tree_.numbers().data(), tree_.node_of().data()};
-  // If columns are long, all features walk one block of rows before the next block, so that these rows stay
-  // in the cache. Each feature then needs its own room for sums that wait.
+  // If columns are long, all features process one block of rows before the next one, so that these rows stay
+  // in the cache. Each feature then needs memory for its own waiting sums.
   const bool by_block = x_.blocks_within_leaves() && x_.blocks() > 1;
   const std::size_t apart = (by_block ? features.size() : 1) * width;
   static thread_local AlignedVector<double> waiting;
@@ -161,7 +161,7 @@ void LinearMap::for_each_row(const Residual& residual, double bound, const Wante
       });
 }
 
-/// Does for_each_row() from compact_rows_.
+/// Implements for_each_row() on compact_rows_.
 void LinearMap::for_each_collapsed_row(double bound, const Wanted& wanted, const Row& row) const {
   const std::size_t width = collapsed_->basis() * kPad;
   const auto groups_of = [&](std::size_t chunk) {
@@ -198,8 +198,8 @@ void LinearMap::for_each_collapsed_row(double bound, const Wanted& wanted, const
 }
 
 /// Calls visit(chunk, sums) for this process's own_chunks(). fill(chunk, zeros, stride) must add size(chunk)
-/// numbers for each node of the tree, `stride` numbers apart, and sums[0..size(chunk)) are the sums of these
-/// over all processes. All processes fill all chunks, one piece at a time.
+/// numbers for each node of the tree, `stride` numbers apart. sums[0..size(chunk)) are the sums of these
+/// numbers over all nodes and processes. All processes fill all chunks, one piece at a time.
 template <class Size, class Fill, class Visit>
 void LinearMap::for_each_shared_chunk(const Size& size, const Fill& fill, const Visit& visit) const {
   struct Task {
@@ -252,7 +252,7 @@ LinearMap::Range LinearMap::own_chunks(std::size_t process) const {
   return {feature_chunks() * process / count, feature_chunks() * (process + 1) / count};
 }
 
-/// Shares `numbers` numbers for each feature.
+/// Gives all processes the `numbers` numbers of every active feature.
 void LinearMap::share_of_features(std::span<double> out, std::size_t numbers) const {
   const Processes* const processes = parallel_.processes();
   if (processes == nullptr) return;
@@ -293,7 +293,8 @@ void LinearMap::for_each_feature(std::size_t width, const Gradients& gradients, 
             g += width;
           }
         });
-  // Takes few enough features at a time that memory depends on K and not on the number of features.
+  // Computes the gradients of few features at a time. So memory depends on the number of outputs, but not on
+  // that of features.
   const std::size_t at_once = std::max(kFewestFeaturesAtOnce, kGradientsAtOnce / width);
   const std::size_t tasks = kTasksPerThread * static_cast<std::size_t>(parallel_.threads());
   const Chunks chunks{feature_chunks(), std::max<std::size_t>(feature_chunks() / tasks, 1)};
@@ -343,7 +344,7 @@ void LinearMap::for_each_single_row(const SingleRow& row) const {
   for_each_feature(
       width,
       [&](std::span<const Index> features, double* gradient, std::size_t) {
-        // Everything goes into the first node: only the sizes of these sums matter, not their order.
+        // The first node gets everything: these sums only select coordinates, so order does not matter.
         for (std::size_t b = 0; b < x_.blocks(); ++b)
           for (std::size_t f = 0; f < features.size(); ++f)
             kernels.add_single_rows(single_rows_.data() + x_.block_begin(b) * width,

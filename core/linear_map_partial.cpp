@@ -13,18 +13,18 @@ namespace proxbench {
 namespace {
 
 /// Cost of one gathered element, in units of one multiply-add of kPad numbers on a row. The choice between
-/// the two ways changes only speed.
+/// gathering from columns and summing rows changes only speed.
 constexpr double kGatherCost = 1.2;
-/// Cost, in the same units, of turning one number of the residual from columns into rows for a few features,
-/// whose rows then come from memory.
+/// Cost of copying one number of the residual from columns to rows, in the same units. It includes reading
+/// the rows from memory afterwards.
 constexpr double kTurnCost = 6.0;
 
 /// The coordinates [begin, end) of a set belong to one feature.
 struct OneFeature {
   Index feature;
   std::size_t begin, end;
-  /// What a whole row of the residual saves for each entry, in multiply-adds of kPad numbers. It is cheaper
-  /// for a feature with many outputs in the set. The other features gather from the residual's columns.
+  /// What whole rows of the residual save for each entry, in multiply-adds of kPad numbers. Rows are cheaper
+  /// for a feature with many outputs in the set. Other features gather from the residual's columns.
   double gain(std::size_t width) const {
     return kGatherCost * static_cast<double>(end - begin) - static_cast<double>(width / kPad);
   }
@@ -114,8 +114,8 @@ void LinearMap::partial_adjoint(const Residual& residual, std::span<const Coord>
   const PhaseTimer timer(profile_, Phase::kPartialGradient, [&] { return partial_work(set); });
   const std::size_t unary = count_unary(set);
   parallel_.count_sum(unary);
-  // Turning the residual into rows touches every column of every position once. If outputs collapse, a row
-  // would be expanded over all outputs, which never pays off for a few of them. Both ways give the same bits.
+  // Copying the residual to rows reads every column of every position once. If outputs collapse, a row would
+  // be expanded over all outputs, which never pays off for a few of them. Both methods give the same bits.
   double saved = 0.0;
   for_each_feature_in(set.first(unary), outputs_, [&](const OneFeature& group) {
     saved += std::max(group.gain(padded(residual.columns)), 0.0) *
@@ -165,8 +165,8 @@ void LinearMap::add_partial(const Residual& residual, std::span<const Coord> set
     });
   }
 
-  // The rest goes by column, so that a column of the residual is read for all coordinates that need it.
-  // Coordinates of outputs that share a column come last.
+  // The other coordinates are grouped by column, so that a column of the residual is read for all coordinates
+  // that need it. Coordinates of outputs that share a column come last.
   const std::size_t columns = residual.columns;
   const Grouping by_column(set.size(), columns + 2, [&](std::size_t i) {
     if (in_rows[i] != 0) return columns + 1;

@@ -17,30 +17,30 @@ namespace {
 
 /// The largest allowed |given - found| / max(1, |found|) between a loss that a solver gave and the one found
 /// at its iterate. Both come from the same kernels, so they may differ only by rounding. Scores that are
-/// advanced step by step gather at most an ulp per step. An ulp moves the loss by |marginal - gold| of its
-/// position, and these add up to about the loss itself. So n steps at scores of size s cost a relative
+/// advanced step by step gain an error of at most an ulp per step. An ulp moves the loss by |marginal - gold|
+/// of its position, and these add up to about the loss itself. So n steps at scores of size s cost a relative
 /// n*s*eps, which is 1e-9 for n = 1e5 and s = 50 if all errors had one sign. Solvers that map w directly
 /// differ by an ulp at most. The loss of another iterate, or one that includes penalties, is off by far more.
 constexpr double kAuditTolerance = 1e-9;
-/// If scores are so large that their rounding moves the loss by more than that, the two losses may differ by
-/// this many times the effect of rounding on F at the iterate, since scores are advanced over many steps.
+/// The rounding of large scores may move the loss by more than that. Then the two losses may differ by this
+/// many times the effect of rounding on F at the iterate, because scores are advanced over many steps.
 constexpr double kAuditRoundings = 100.0;
 
-/// Between two samples the clock grows by at most the share kLargestGrowth. The sample must be taken before
-/// the iteration that would carry the clock past it. That iteration may take kNextIteration times as long as
-/// the last one: beside other programs, an iteration may take more than twice as long as the one before.
+/// Between two samples, the clock should grow by at most the share kLargestGrowth. So a sample is taken if
+/// the next iteration could exceed this limit. That iteration may take kNextIteration times as long as the
+/// last one, because other programs on the machine can slow it down.
 constexpr double kLargestGrowth = 0.1, kNextIteration = 4.0;
 /// Between two test accuracies the clock grows by at most this share, if the next iteration takes no longer
 /// than the last one.
 constexpr double kAccuracyGrowth = 0.25;
-/// A full sample is taken only if the budget has room for this many: itself, and those of the start and the
-/// end.
+/// A full sample is taken only if the budget has room for this many: the sample itself and those at the start
+/// and the end.
 constexpr double kFullSamples = 3.0;
 
-/// A gap target is checked after each of the first iterations, and then when the clock has grown by the share
-/// kGapGrowth, or by kGapRest times the cost of the last check. A check costs about three iterations, so it
-/// adds the time of some tens of iterations to a run of hundreds, and a twentieth to a long run. With
-/// gap_by_count it is the number of iterations that grows by kGapGrowth.
+/// A gap target is checked after each of the first kDenseGaps iterations. Later it is checked when the clock
+/// has grown by the share kGapGrowth or by kGapRest times the cost of the last check, whichever comes first.
+/// A check costs about three iterations, so in a long run checks add about 1/kGapRest to the time. With
+/// gap_by_count, it is checked when the number of iterations has grown by the share kGapGrowth.
 constexpr std::int64_t kDenseGaps = 5;
 constexpr double kGapGrowth = 0.1, kGapRest = 20.0;
 
@@ -181,7 +181,7 @@ bool Monitor::gap_due(std::int64_t iteration) const {
   return seconds_ - gap_mark_ >= std::min(kGapGrowth * gap_mark_, kGapRest * gap_cost_);
 }
 
-/// Whether the last sample has reached the gap target. If counts decide, a sample that the clock chose does
+/// Whether the last sample has reached the gap target. With gap_by_count, a sample that the clock chose does
 /// not end the run.
 bool Monitor::gap_reached() const {
   const Sample& last = trace_.back();
@@ -207,7 +207,6 @@ bool Monitor::accuracy_fits() const {
          accuracy_cost_ <= budget * (seconds_ - accuracy_seconds_);
 }
 
-/// Measures the accuracy of the current iterate.
 void Monitor::measure_accuracy(const SparseVector& w, Sample& sample) {
   const double began = options_.clock();
   test_->measure(w, sample);
@@ -330,8 +329,8 @@ void Monitor::take_light_sample(std::int64_t iteration, const SparseVector& w, s
   record(sample);
 }
 
-/// Infers F at w. If `with_gradient` is true, also measures kkt and a lower bound from a full gradient.
-/// Audits the given loss.
+/// Computes F at w by inference. If `with_gradient` is true, also measures kkt and a lower bound from a full
+/// gradient. Audits the given loss.
 Sample Monitor::full_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set,
                             bool with_gradient) {
   evaluator_.scores(w, scores_);

@@ -158,7 +158,7 @@ TEST(Monitor, AsksForTheIterateOnlyWhereASampleIsDueAndOffTheClock) {
   monitor.start(SparseVector{});
   int made = 0;
   for (int i = 1; i <= 20; ++i) {
-    time.now += i == 1 ? 1000.0 : 1.0;  // less than a tenth after the first
+    time.now += i == 1 ? 1000.0 : 1.0;  // later steps add less than a tenth
     monitor.step(
         i,
         [&] {
@@ -267,7 +267,7 @@ TEST(Monitor, SamplesSparselyAndAlwaysTheLast) {
       {.sample_growth = 1000.0, .dense_samples = 2, .sampling_budget = kInfinity, .clock = time.clock()});
   monitor.start(SparseVector{});
   for (int i = 1; i <= 50; ++i) {
-    time.now += i == 1 ? 1000.0 : 1.0;  // less than a tenth after the first
+    time.now += i == 1 ? 1000.0 : 1.0;  // later steps add less than a tenth
     monitor.step(i, good_weights(), 2);
   }
   monitor.finish(50, good_weights(), 2);
@@ -531,7 +531,7 @@ TEST(Target, IsLookedAtInEveryIterationWhereTheLossIsGiven) {
                    .clock = time.clock()});
   monitor.start(start);
   for (int i = 1; i <= 7; ++i) {
-    time.now += i == 1 ? 1000.0 : 1.0;  // less than a tenth after the first
+    time.now += i == 1 ? 1000.0 : 1.0;  // later steps add less than a tenth
     EXPECT_TRUE(monitor.step(i, start, 2, loss_at(problem, start)));
   }
   EXPECT_EQ(monitor.trace().size(), 2u) << "the start and the first iteration";

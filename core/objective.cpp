@@ -17,7 +17,7 @@ namespace {
 /// Gathering the gradients near lambda may take at most kMostNear of it.
 constexpr double kShortenCost = 8.0, kMostBeside = 0.2, kMostNear = 0.5;
 
-/// The members of a selection that are taken over all coordinates.
+/// The members of a selection that are sums or maxima over all coordinates.
 constexpr double Objective::Selection::*kOverAll[] = {
     &Objective::Selection::kkt_max, &Objective::Selection::kkt_l1, &Objective::Selection::kkt_squares,
     &Objective::Selection::gradient_max, &Objective::Selection::excess_squares};
@@ -177,16 +177,16 @@ void Objective::partial_gradient(const Residual& residual, std::span<const Coord
     for (std::size_t i = 0; i < set.size(); ++i) out[i] += mu() * w[i];
 }
 
-/// Finds, in about half the time of a full gradient, the coordinates that may have |g| > `quiet`, and all of
-/// w's coordinates, ascending. Returns nothing if this is impossible, or if it would cost too much together
-/// with the exact gradients at these coordinates.
+/// Finds, faster than by a full gradient, the coordinates that may have |g| > `quiet`, and all of w's
+/// coordinates, ascending. Returns nothing if this is impossible, or if it would cost too much together with
+/// the exact gradients at these coordinates.
 ///
 /// Proof that it misses none: rounding a number of R to single precision changes it by at most u = 2^-24 of
 /// its size. A sum of n such numbers in single precision is off by at most n*u/(1 - n*u) of the sum of their
 /// sizes, where n is at most the size of the feature's largest block. The rounding of double precision is
-/// negligible beside that. Parts of several processes are more sums of fewer entries. So |g| and the computed
-/// value differ by less than 1.01 * (n + 1) * u times the sum over all positions of |R| in the output's
-/// column, if n*u < 1/100.
+/// negligible beside that. With several processes there are more sums, each of fewer entries. So |g| and the
+/// computed value differ by less than 1.01 * (n + 1) * u times the sum over all positions of |R| in the
+/// output's column, if n*u < 1/100.
 std::optional<std::vector<Coord>> Objective::find_near(const Residual& residual, const SparseVector& w,
                                                        double quiet) const {
   constexpr double kUnit = 0x1p-24;
@@ -286,7 +286,7 @@ void Objective::record(Coord c, double w, double g, double threshold, Selection&
 void Objective::select_gradient(const Selection& known, double complete_above, double threshold,
                                 Selection& out) const {
   out = Selection{};
-  // Coordinates outside `known` are not above this.
+  // Gradients at coordinates outside `known` are at most this large.
   out.gradient_max = std::min(complete_above, known.gradient_max);
   auto candidate = candidates_ ? candidates_->begin() : std::vector<Coord>::const_iterator{};
   for (std::size_t i = 0; i < known.index.size(); ++i) {
@@ -304,7 +304,7 @@ void Objective::select_gradient(const Selection& known, double complete_above, d
 void Objective::select_gradient(const Residual& residual, const SparseVector& w, double threshold,
                                 Selection& out) const {
   const PhaseTimer timer(profile_, Phase::kFullGradient, [&] { return map_.full_work(residual); });
-  // Sums go by chunks of features, extra weights last. So they are the same whichever way is taken.
+  // Sums are formed by chunk of features, extra weights last. So both methods below give the same sums.
   std::vector<Selection> parts(map_.feature_chunks() + 1);
   const auto chunk_of = [&](Coord c) {
     return c < unary_weights() ? map_.chunk_of(map_.feature_of(c)) : map_.feature_chunks();

@@ -221,7 +221,7 @@ std::vector<Coord> some_candidates(const Objective& objective, const SparseVecto
   return {out.begin(), out.end()};
 }
 
-/// A random w without extra weights.
+/// w without its extra weights.
 SparseVector unary_part(const SparseVector& w, Coord unary) {
   SparseVector out;
   for (std::size_t i = 0; i < w.nnz(); ++i)
@@ -405,7 +405,7 @@ TEST_P(EachShape, HessianIsTheDerivativeOfTheGradient) {
   }
 }
 
-/// The Hessian stops wherever the token asks it to.
+/// hessian() returns false whenever the token asks it to stop.
 TEST_P(EachShape, GivesUpAHessian) {
   const Objective objective = problem_.objective(1.0, 0.5, 2);
   std::vector<Coord> set;

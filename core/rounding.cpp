@@ -26,7 +26,7 @@ constexpr std::size_t kSharpChunk = 16, kInstancesAtOnce = 256;
 constexpr double kSmallest = 0x1p-511;
 
 /// A bound on the size of a row of a residual if outputs collapse. The leaves of a position share
-/// probabilities that sum to 1, along paths of this many nodes. The size is the sum of the sizes that
+/// probabilities that sum to 1, along paths of `path` nodes. The size is the sum of the sizes that
 /// LinearMap::for_each_row() adds up, which is at least the norm of the row.
 double collapsed_size(std::size_t path) {
   const double nodes = static_cast<double>(path) + 1.0;
@@ -280,7 +280,7 @@ void GradientRounding::add_features(const Objective& objective, std::span<const 
   if (!std::isfinite(norm_)) largest_ = kInfinity;
 }
 
-/// If all values of X are 1, a term at output k is a number of column k.
+/// If all values of X are 1, each term of a gradient at output k is a number of the residual's column k.
 void GradientRounding::add_outputs(const Objective& objective, const Residual& residual) {
   const DesignMatrix& x = objective.x();
   if (whole_max(objective.parallel(), x.binary() ? 0.0 : 1.0) > 0.0) return;

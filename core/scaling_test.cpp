@@ -17,7 +17,7 @@ namespace {
 using test::Problem;
 using test::ProblemSpec;
 
-/// Normal numbers times `size`, a third of them replaced by 0. Weights of the oracle's own get none.
+/// Normal numbers times `size`, a third of them replaced by 0. The oracle's extra weights get none.
 SparseVector draw(const Problem& problem, double size) {
   Random random(7);
   SparseVector w;

@@ -287,7 +287,7 @@ TEST(Beliefs, SignedSumsAreDivergencesOfDistributions) {
       for (Index i = 0; i < p.oracle->instances(); ++i) {
         const auto all = structures(p, i);
         const Point a = random_point(p, i, size, transition_size, random);
-        Point b = a;  // whatever is nearly impossible under b then is so under a
+        Point b = a;  // what is nearly impossible under b is so under a, too
         for (double& x : b.rows) x += x == 0.0 ? 0.0 : random.normal();
         for (double& x : b.extra) x += random.normal();
         const Distribution da = distribution(all, [&](const auto& y) { return score(p, a, y); });
@@ -437,7 +437,7 @@ TEST(Beliefs, EverySpoiledNumberIsFound) {
 }
 
 TEST(Beliefs, NumbersBelowZeroAreFoundWhereAllSumsAgree) {
-  // Two pairs of a sequence of two positions, and two leaves.
+  // Changes two pairs of a sequence of two positions, and two leaves.
   for (const Problem& p : {chain(2, 1), tree({}, 3, 2)}) {
     const Index i = p.chain ? 1 : 0;
     std::vector<double> beliefs(p.beliefs().belief_size(i).all());

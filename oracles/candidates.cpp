@@ -105,7 +105,7 @@ class CandidatesOracle final : public ChoiceOracle, public CovarianceOracle {
     });
   }
 
-  /// Per candidate, the shift by the largest score and the sum. The residual takes a product more.
+  /// Per candidate, the shift by the largest score and an addition. The residual adds a product.
   double inference_flops(const ScorePoint&, bool residual) const override {
     return (residual ? 3.0 : 2.0) * static_cast<double>(positions());
   }
@@ -159,7 +159,7 @@ class CandidatesOracle final : public ChoiceOracle, public CovarianceOracle {
     });
   }
 
-  /// Both decodings return the best candidate of each group. Among equal ones, the first.
+  /// Both decodings return the best candidate of each group, or the first of several equal ones.
   void decode(const Scores& scores, Decoding, std::span<Index> outputs,
               const Parallel& parallel) const override {
     const double* score = scores.column(0);

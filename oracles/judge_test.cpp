@@ -173,7 +173,7 @@ TEST_P(JudgeOf, DescendsToTheOptimum) {
     const Case c = problem(3);
     const Judge judge(c.data, c.oracle, penalty);
     const Judge::Weights w = judge.descend(Judge::Weights(judge.dimension(), 0.0L));
-    // F is flat there. The last step that lowers F leaves kkt near the square root of F's precision.
+    // F is flat at its minimum. The last step that lowers F leaves kkt near the square root of F's precision.
     EXPECT_LT(judge.kkt(w), 1e-9L) << penalty.text();
     EXPECT_LT(judge.objective(w), judge.objective(SparseVector{}));
   }

@@ -154,9 +154,9 @@ class LabelsOracle final : public Oracle, public MaxOracle, public FactorOracle 
     std::size_t labels;
     std::vector<double> weight, gain, loss;
   };
-  /// The relaxed structure of one position. First come the labels that are decided whatever the others are. A
-  /// label is off if even all undecided gains cannot make its score positive, and on if even all undecided
-  /// losses cannot make it negative. The flow finds the others.
+  /// The relaxed structure of one position. First, labels are decided whose value does not depend on the
+  /// undecided labels. A label is off if even all undecided gains cannot make its score positive, and on if
+  /// even all undecided losses cannot make it negative. A maximum flow finds the values of the others.
   struct Relaxation {
     std::vector<double> x, gain, loss;
     std::vector<Index> queue, open;

@@ -41,7 +41,7 @@ Scores random_scores(const Oracle& oracle, double pair_scale, Random& random) {
   return out;
 }
 
-/// The score of x, and its cost against gold. The entries of x are multiples of 1/steps.
+/// The score of x in the relaxation, and its cost against gold.
 struct Point {
   double score, cost;
 };

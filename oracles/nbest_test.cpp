@@ -150,7 +150,7 @@ TEST(ChainNbest, ThreadsWithAWorkspaceEachGetWhatOneGets) {
 
 TEST(TreeNbest, AreTheBestLeaves) {
   constexpr Index kDocuments = 6;
-  // The tree is 0 -> 1 2(-> 3 4), 5, 6 -> 7. Only some nodes have columns.
+  // The forest is 0 -> {1, 2 -> {3, 4}}, 5, 6 -> 7. Only some nodes have columns.
   const std::vector<Index> parents{Hierarchy::kNone, 0, 0, 2, 2, Hierarchy::kNone, Hierarchy::kNone, 6};
   Dataset data = sequences(8, std::vector<Index>(kDocuments, 1));
   data.hierarchy = std::make_shared<Hierarchy>(parents);

@@ -140,9 +140,9 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
   double inference_flops(const ScorePoint& at, bool residual) const override {
     return (residual ? 4.0 : 2.0) * static_cast<double>(at.base.columns) * static_cast<double>(positions());
   }
-  /// Rows of jumps: the entry of a node is the probability of one of its own leaves minus that of one of its
+  /// Rows of jumps. The entry of a node is the probability of one of its own leaves minus that of one of its
   /// parent's own leaves, and minus 1 for the gold leaf. Only nonzero jumps are listed. Entry K is the
-  /// root's. expand() adds jumps on the way down the tree, then leaves on the way up.
+  /// root's. expand() adds up jumps on the way down the tree, then leaves on the way up.
   std::size_t basis() const override { return outputs() + std::size_t{1}; }
   void compact_rows(const Residual& residual, CompactRows& rows, const Parallel& parallel) const override {
     // The probability of a leaf jumps only at nodes with a nonzero score, and most nodes of most documents
@@ -246,7 +246,7 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
     });
   }
 
-  /// Both decodings return the most probable leaf. Among equal ones, the first.
+  /// Both decodings return the most probable leaf, or the first of several equal ones.
   void decode(const Scores& scores, Decoding, std::span<Index> outputs,
               const Parallel& parallel) const override {
     const Collapsed tree = collapse({scores});
@@ -376,10 +376,10 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
   }
 
   std::vector<Index> lay_out(const Collapsed& tree, std::size_t positions, Residual& residual) const {
-    // Lays out the residual: one column for each touched node, then, for every entry that is not a leaf,
-    // starting with the root, the probability of one of its own leaves. Outputs without a column of their own
-    // share the latter. Returns each entry's column of the second kind, or kNoColumn. Labels side by side
-    // only have columns of their own.
+    // Lays out the residual. First come the columns of the touched nodes. Then, for every entry that is not a
+    // leaf, starting with the root, comes a column with the probability of one of its own leaves. Outputs
+    // without a column of their own share the latter columns. Returns each entry's column of the second kind,
+    // or kNoColumn. Labels side by side only have columns of their own.
     residual.stride = padded(positions);
     residual.gold = true;
     Index columns = static_cast<Index>(tree.nodes.size()) - 1;

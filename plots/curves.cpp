@@ -103,7 +103,7 @@ std::string band_caption(const CurvePanel& panel) {
   return out + ".";
 }
 
-/// Returns the last drawn sample of a run; -1 if there is none.
+/// Returns the index of the last drawn sample of a run, or -1 if there is none.
 int last_drawn(const CurvePanel& panel, const Run& run) {
   for (std::size_t k = run.trace.size(); k-- > 0;)
     if (panel.drawn(panel.abscissa.of(run.trace[k]), panel.quantity.value(run, run.trace[k])))
@@ -137,7 +137,7 @@ bool has_bands(const CurvePanel& panel) {
   return !panel.curves.empty() && panel.curves.front().is_band();
 }
 
-/// Returns a row of the data; `values` are seconds, the quantity, iteration, passes and updates.
+/// Returns a row of the data. `values` are seconds, the quantity, iteration, passes and updates.
 std::string row_text(const CurvePanel& panel, const std::string& series, const std::string& repetition,
                      const std::array<double, 5>& values, double q25 = kNaN, double q75 = kNaN) {
   const auto& [seconds, value, iteration, passes, updates] = values;

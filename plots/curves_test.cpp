@@ -278,7 +278,8 @@ BandPoint at(double x, double value) {
 }
 
 TEST_F(Curves, ABandIsMadeOfStepFunctionsOnTheUnionOfTheirPlaces) {
-  // Three runs. At 1 the second still has its value of 0. Beyond its end, the first keeps its last value.
+  // Three runs. At x = 1 the second one still has its value from x = 0. After its end, the first one keeps
+  // its last value.
   const auto band =
       repetition_band({{at(0, 8), at(1, 4)}, {at(0, 8), at(2, 2)}, {at(0, 8), at(1, 6), at(4, 0)}});
   ASSERT_EQ(band.size(), 4u);

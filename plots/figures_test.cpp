@@ -299,7 +299,7 @@ std::vector<Kind> kinds() {
   for (const char* quantity : {"nnz", "objective", "seconds"})
     paths.push_back({std::string("path-ocr-") + quantity, "prox-newton", 0, 1, 2, true, false});
   const Area left{.right = 480, .bottom = 0.45 * 640}, right{.left = 480, .bottom = 0.45 * 640};
-  // These follow the ideal line and, in the first panel, the key of the back end.
+  // These curves follow the ideal line and, in the first panel, the key of the back end.
   const std::vector<Reading> scale = {{"scale", "gnuplot_plot_3a", 0, 2, 6, true, true, left},
                                       {"scale", "gnuplot_plot_2b", 0, 2, 7, true, false, right}};
   const std::vector<Reading> theory = {

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The notes of every panel on its curves, and on those with repetitions.
+/// The notes of panels: kStepNote for every panel, kMedianNote for panels with repetitions.
 constexpr const char* kStepNote =
     "A value holds up to the next sample: nothing is known of what lies between.";
 constexpr const char* kMedianNote =

@@ -12,10 +12,10 @@ namespace {
 
 /// The largest number of problems or runs that are named under a plot.
 constexpr std::size_t kMostNames = 4;
-/// The smallest end of a ratio axis.
+/// A ratio axis ends at this value or beyond.
 constexpr double kLeastRatio = 2.0;
 
-/// The differences between profiles and distributions of costs.
+/// The parts of a chart that differ between performance profiles and distributions of costs.
 struct Distribution {
   std::string name, title, x_label, y_label, caption;
   double smallest_target;

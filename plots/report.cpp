@@ -237,7 +237,7 @@ std::string summaries_html(const std::vector<TextTable>& summaries, bool paths) 
                       summaries.size() <= kOpenTables ? " class=\"printed\" open" : " class=\"printed\"");
 }
 
-/// Returns the charts that are stored as figures; `kind` is that of `proxbench plot`.
+/// Returns the charts that are stored as figures. `kind` is that of `proxbench plot`.
 std::string pictures_html(const fs::path& figures, const std::vector<Chart>& charts, const char* kind) {
   std::string out;
   for (const Chart& chart : charts)
@@ -368,7 +368,7 @@ std::string contents_html(const std::vector<Section>& sections) {
          "</nav>\n";
 }
 
-/// Forbids the page to load anything, whatever names in the results say.
+/// Forbids the page to load anything, even if names in the results contain HTML.
 constexpr const char* kAlone =
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; "
     "style-src 'unsafe-inline'; img-src data:\">";

@@ -7,12 +7,12 @@ namespace {
 
 /// Phases below this share of the time at 1 thread have no line.
 constexpr double kLeastShare = 0.01;
-/// Up to this many ticks all have labels; of more, only some.
+/// If there are more thread counts than this, only some have a tick below the bars.
 constexpr std::size_t kMostLabels = 16;
 constexpr const char* kBlack = "#000000";
 constexpr double kTotalWidth = 3.5, kKeyWidth = 8.0;
 
-/// Returns the colour of a phase in all panels; the total is black.
+/// Returns the colour of a phase in all panels. The total is black.
 const char* colour_of(const std::string& phase) {
   if (phase == kTotal) return kBlack;
   for (std::size_t i = 0; i < kPhases; ++i)

@@ -14,8 +14,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr const char* kFile = "theory.json";
-/// The end of an arm is judged by this many iterations whose error is above this share of the first error.
-/// Below it, w* itself is not exact enough.
+/// The end of an arm is judged by the last kTail iterations whose error is above the share kExact of the
+/// first error. Below that share, w* itself is not exact enough.
 constexpr std::size_t kTail = 10;
 constexpr double kExact = 1e-9;
 

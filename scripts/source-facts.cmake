@@ -1,6 +1,6 @@
-# Writes OUTPUT, a header with the revision of SOURCE, whether any file but pages and measurements differs from it, and a
-# digest of the sources that decide the results of runs. Leaves the file alone if nothing changed. Runs at every build:
-# cmake -DSOURCE=... -DOUTPUT=... -P source-facts.cmake
+# Writes the header OUTPUT. It has the revision of SOURCE, and a digest of the sources that decide the results of runs.
+# It also states whether any tracked file except pages (*.md) and measurements differs from the revision. Leaves OUTPUT
+# alone if its content is the same. Runs at every build: cmake -DSOURCE=... -DOUTPUT=... -P source-facts.cmake
 set(revision "")
 set(dirty "")
 execute_process(COMMAND git -C ${SOURCE} rev-parse HEAD
@@ -14,8 +14,8 @@ if(NOT failed)
   endif()
 endif()
 
-# The digest covers code, without comments, layout and tests. It leaves out the code that reads configs, plans sweeps and
-# reports results, except for the values of lambda paths.
+# The digest ignores comments, layout and tests. It also ignores the code that reads configs, plans sweeps and reports
+# results, except for the code that computes the values of lambda paths.
 set(folders core oracles solvers experiments/base experiments/data experiments/metrics experiments/run configs/templates)
 list(TRANSFORM folders PREPEND ${SOURCE}/)
 list(TRANSFORM folders APPEND "/*" OUTPUT_VARIABLE patterns)

@@ -32,7 +32,7 @@
 #include "solvers/solvers.h"
 
 extern "C" {
-/// setulb of the Fortran source lbfgsb.f, which has no header. Every argument is passed by reference; the
+/// setulb of the Fortran source lbfgsb.f, which has no header. Every argument is passed by reference. The
 /// lengths of both texts follow.
 // NOLINTNEXTLINE: the name is Fortran's.
 void setulb_(const int* n, const int* m, double* x, const double* l, const double* u, const int* nbd,
@@ -47,7 +47,7 @@ namespace {
 constexpr std::size_t kTextLength = 60;
 
 /// The library's state between calls. The library works by reverse communication: after each call, task()
-/// tells what it wants.
+/// says what it needs next.
 class Lbfgsb {
  public:
   Lbfgsb(std::size_t variables, std::size_t memory, bool bounded)

@@ -11,13 +11,13 @@
 /// inference at S + alpha*S_p.
 ///
 /// L-BFGS (solvers/shared/lbfgs_steps.h) runs first, until F falls slowly: far from the optimum the quadratic
-/// model is not worth its products. eta is constant, so a system ends when the gradient has fallen by a
-/// decade, and none is solved to needless accuracy. The preconditioner is L-BFGS with pairs (p, H p) spread
-/// evenly over the previous iteration (Morales and Nocedal, SIAM J. Optim. 2000). With few features, its
-/// initial matrix is the rough Hessian with blocks (solvers/shared/rough_hessian.h), else a multiple of I:
-/// with many rare features most eigenvalues of H are about mu, and a diagonal would scatter them. H is
-/// positive definite for mu > 0. Only rounding can make a direction without positive curvature; it ends the
-/// conjugate gradients at their current point.
+/// model is not worth its products. eta is constant, so no system is solved to needless accuracy. The
+/// preconditioner is L-BFGS with pairs (p, H p) spread evenly over the previous iteration (Morales and
+/// Nocedal, SIAM J. Optim. 2000). With few features, its initial matrix is the rough Hessian with blocks
+/// (solvers/shared/rough_hessian.h). Otherwise it is a multiple of I: with many rare features most
+/// eigenvalues of H are about mu, and a diagonal would scatter them. H is positive definite for mu > 0. Only
+/// rounding can make a direction without positive curvature. Such a direction ends the conjugate gradients at
+/// their current point.
 
 #include <algorithm>
 #include <cmath>

@@ -38,8 +38,8 @@ constexpr double kFirstEta = 0.5, kEtaGrowth = 1.05;
 /// A smaller eta moves nothing beyond rounding, so the step is given up.
 constexpr double kLeastEta = 1e-6;
 /// The decrease of D that a step may owe to rounding, relative to the block's terms. An entropy is a
-/// difference of sums of scores. If one label has all the mass, its error is as large as that of these sums,
-/// and without this allowance the instance would be stuck there.
+/// difference of sums of scores. If one label has all the mass, the error of the entropy is as large as that
+/// of these sums. Without this allowance, no step of the instance would then be accepted.
 constexpr double kRounding = 2e-15;
 
 /// theta_i of all instances, which are the dual point.
@@ -64,7 +64,7 @@ class Ascent {
   std::shared_ptr<const DualPoint> dual_point() const { return theta_; }
   SparseVector weights() const { return w_.nonzeros(); }
 
-  /// Sets theta_i to the scores at `start`. If start = 0, it adds `gold_score` for each gold output. Then
+  /// Sets theta_i to the scores at `start`. If start = 0, gives each gold label the score `gold_score`. Then
   /// sets w = w(alpha). Costs a pass, which may stop early if the monitor is out of time. Returns false if a
   /// loss is not finite.
   bool start(const SparseVector& start, double gold_score, Monitor& monitor) {

@@ -86,7 +86,6 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
 
   const double unit = objective.map().typical_value(), omega = settings.omega / (unit * unit);
 
-  // If lambda = 0 there are no orthants, and both projections do nothing.
   const bool orthants = lambda > 0.0;
   /// p = pi(H v; v).
   auto find_direction = [&] {

@@ -20,8 +20,8 @@
 /// grad f(y)||_inf + r, where the first term is at most about as large as r. So the exact kkt at the iterate
 /// is computed only if r <= the target. (r is known before the inference, which then gives the residual too.)
 /// If that check fails, the threshold on r is lowered by the factor that was missing. The check is also made
-/// every 25 iterations whatever r is, and whenever y = w_k, where it is free. Only this exact kkt stops the
-/// run.
+/// every 25 iterations whatever r is, and whenever y = w_k, where it is free. Only this exact kkt shows
+/// convergence.
 
 #include <algorithm>
 #include <cmath>

@@ -48,9 +48,9 @@ class Minimiser : Minimisation {
       if (iteration == 1 || shrink_working_set()) {                              // lines 3 to 10
         if (const auto status = start_epoch(iteration)) return finish(*status);  // lines 11 to 16
       }
-      const double slope = solve_inner_problem();  // lines 19 to 27
+      const double slope = solve_inner_problem();  // lines 19 to 28
       if (at_.stop.requested()) return give_up();
-      progressed_ = search_and_update(slope);  // lines 28 to 39
+      progressed_ = search_and_update(slope);  // lines 29 to 39
       if (!progressed_ && at_.stop.requested()) return give_up();
       if (!report()) return finish(problem_.monitor.stop_status());
     }

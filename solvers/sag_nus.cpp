@@ -11,10 +11,10 @@
 /// Half of the draws are uniform, the other half proportional to L_i. The search for L_i starts at half the
 /// mean of those seen, and on later visits at 0.9 times its last value. If a gradient is too small to search
 /// by, L_i stays at least ||g||^2/(2 l_i(w)). Any L_i that passes the test is above that, since no loss is
-/// below 0. No L_i is below mu/n, which is added to it wherever it counts. Without these floors such L_i
-/// would go to 0, and w would circle the optimum. With skipping (SAG-NUS* in Le Priol et al. 2018), after xi
-/// visits in a row without a doubling the next 2^(xi-1) searches are skipped, but at most 8. L_i falls only
-/// in a search, and must fall as the gradients do if the data are separable.
+/// below 0. L_i also stays at least mu/n, which the step sizes add to it anyway. Without these floors such
+/// L_i would go to 0, and w would circle the optimum. With skipping (SAG-NUS* in Le Priol et al. 2018), after
+/// xi visits in a row without a doubling the next 2^(xi-1) searches are skipped, but at most 8. L_i falls
+/// only in a search, and must fall as the gradients do if the data are separable.
 ///
 /// L_i is searched along one gradient only, so nothing proves that the steps are short enough. If instances
 /// are few and differ much, w may circle the optimum instead of nearing it.

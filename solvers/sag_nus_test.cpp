@@ -182,8 +182,8 @@ TEST(SagNus, BeginsAtTheModelThatItStartsFrom) {
 }
 
 TEST(SagNus, StaysAtTheOptimumWhereGradientsAreTooSmallToSearchBy) {
-  // Two labels with one feature each. Near the optimum no instance's gradient is above 1e-4, so no search
-  // keeps the L_i up.
+  // Two labels with one feature each. Near the optimum no instance's gradient is above 1e-4. So no L_i is
+  // searched for, and only its floors keep it from going to 0.
   constexpr Index kInstances = 20;
   const Problem problem({.name = "separable", .labels = 2, .features = 2, .sequences = kInstances});
   Dataset data;

@@ -299,7 +299,6 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
   SolveResult result{.w = problem.start, .working_set = objective.dimension()};
 
   monitor.start(problem.start);
-  // kkt is known at w = 0.
   if (problem.solved_at_zero()) return result;
   learner.prepare();
   random.shuffle(std::span(order));

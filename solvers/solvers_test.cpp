@@ -326,7 +326,7 @@ TEST_P(EverySolver, EndsWhereAllTrialsHaveNoValue) {
     const Outcome r = run(GetParam(), problem, {.oracle = &oracle});
     EXPECT_TRUE(r.result.status == Status::kStalled || r.result.status == Status::kDiverged)
         << status_name(r.result.status);
-    if (GetParam() == "sdca" || GetParam() == "bcfw" || GetParam() == "ssg") continue;  // moved by then
+    if (GetParam() == "sdca" || GetParam() == "bcfw" || GetParam() == "ssg") continue;  // w has moved
     EXPECT_EQ(r.result.w.nnz(), 0u) << "what is returned is the last point with a value";
   }
 }

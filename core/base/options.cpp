@@ -155,7 +155,7 @@ bool parse_real(std::string_view text, double& out) {
   double value = 0.0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (end != text.data() + text.size() || !std::isfinite(value)) return false;
-  // from_chars reports numbers too small for a double as out of range. Everywhere else they read as zero.
+  // from_chars reports numbers too small for a double as out of range. strtod reads them as zero.
   if (status == std::errc::result_out_of_range) {
     value = std::strtod(std::string(text).c_str(), nullptr);
     if (!std::isfinite(value)) return false;
@@ -176,7 +176,7 @@ bool parse_integer(std::string_view text, std::int64_t& out) {
 }
 
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates) {
-  // Nobody mistypes longer names, and computing the distance takes the product of both lengths.
+  // The cost of the distance is the product of both lengths. A longer word is no misspelt name.
   constexpr std::size_t kLongest = 100;
   std::string best;
   if (word.size() > kLongest) return best;

@@ -147,7 +147,7 @@ TEST(NearestName, FindsNearNamesOnly) {
   EXPECT_EQ(nearest_name("prox-qm", names), "prox-qn");
   EXPECT_EQ(nearest_name("owlqn", names), "owl-qn");
   EXPECT_EQ(nearest_name("newton", names), "");
-  // A name of length 7 allows a distance of 1 + 7/3 = 3: three replacements, as in "prox-xyz", but not four.
+  // A name of length 7 allows a distance of 1 + 7/3 = 3: three replacements, as in "abcdxyz", but not four.
   EXPECT_EQ(nearest_name("abcdxyz", {"abcdefg"}), "abcdefg");
   EXPECT_EQ(nearest_name("abcwxyz", {"abcdefg"}), "");
   EXPECT_EQ(did_you_mean("newton", names), "");

@@ -17,10 +17,10 @@ namespace proxbench {
 
 namespace {
 
-/// States in our own code what TBB guarantees inside its library, where a thread sanitizer cannot see it:
-/// every body sees all that came before the loop, and all that the bodies did is visible after it. The
-/// releases without an acquire add no order among the bodies, so the sanitizer still finds races between
-/// them.
+/// Repeats TBB's guarantees of order with atomics, because a thread sanitizer cannot see inside TBB's
+/// library. Each body sees all writes before the loop, and all writes of the bodies are visible after it.
+/// Bodies only release `ended_`, which adds no order among them. So the sanitizer still finds races between
+/// bodies.
 class OrderedBody {
  public:
   explicit OrderedBody(const std::function<void(std::size_t)>& body) : body_(body) {
@@ -48,7 +48,7 @@ class OrderedBody {
 
 }  // namespace
 
-/// An arena of its own, with permission for as many workers even if there are fewer cores.
+/// A TBB arena for `threads` threads, with permission for that many workers even if there are fewer cores.
 struct Parallel::Arena {
   explicit Arena(int threads)
       : limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads)),

@@ -121,7 +121,7 @@ TEST(Processes, LeavesHaveTheSameSumForAnyNumber) {
         const int r = processes.rank();
         const std::size_t first = begin_of(numbers.size(), r, count),
                           last = begin_of(numbers.size(), r + 1, count);
-        if (begin_of(numbers.size(), 1, count) == 0) return;  // refused elsewhere: a process has no leaf
+        if (begin_of(numbers.size(), 1, count) == 0) return;  // process 0 would have no leaf
         const std::span<const std::uint32_t> all_numbers(numbers);
         const LeafTree tree(all_numbers.subspan(first, last - first), count == 1 ? nullptr : &processes);
         std::vector<double> own(tree.nodes() * kWidth), out(kWidth);

@@ -46,7 +46,8 @@ double* fold(SumNode node, std::size_t total, const std::vector<SumNode>& nodes,
   return left;
 }
 
-/// The chunks of this process are all[0..chunks) of the sequence, `stride` numbers apart.
+/// Sets out[0..width) to the sum of the chunks of all processes. The chunks of this process stand in `all`,
+/// `stride` numbers apart. Overwrites `all`.
 void sum_over_processes(const Processes& processes, std::size_t chunks, std::size_t width, std::size_t stride,
                         double* all, double* out) {
   const std::vector<double> counts = processes.gather(static_cast<double>(chunks));
@@ -114,7 +115,7 @@ LeafTree::LeafTree(std::span<const std::uint32_t> number, const Processes* proce
       begin.push_back(first < 0.0 ? kSumLeaves : static_cast<std::size_t>(first));
     begin.front() = 0;
     begin.push_back(kSumLeaves);
-    // A process that has a leaf also has those up to the first one of the next process.
+    // A process with leaves also owns all missing leaves up to the first leaf of the next process.
     const bool apart = number_.empty() || number_.back() < begin[rank + 1];
     for (const double holds : processes->gather(apart ? 1.0 : 0.0))
       if (holds == 0.0)
@@ -219,7 +220,8 @@ void sum_chunks(const Parallel& parallel, std::size_t chunks, std::size_t width,
     std::fill_n(out, width, 0.0);
     return;
   }
-  // The thread keeps these pages for its next call. They are moved out, because a part may itself be a sum.
+  // Each thread keeps this memory for its next call. It is moved out of `pages`, because add() may itself
+  // call sum_chunks().
   static thread_local AlignedVector<double> pages;
   AlignedVector<double> parts = std::move(pages);
   const std::size_t stride = padded(width);
@@ -234,8 +236,7 @@ void sum_chunks(const Parallel& parallel, std::size_t chunks, std::size_t width,
     pages = std::move(parts);
     return;
   }
-  // First, part 0 takes part 1, part 2 takes part 3, and so on. Then part 0 takes part 2, part 4 takes part
-  // 6, and so on.
+  // Adds part 1 to part 0, part 3 to part 2, ... Then adds part 2 to part 0, part 6 to part 4, ...
   const Chunks numbers{width, kNumbersPerTask};
   parallel.for_each(numbers.count(), [&](std::size_t task) {
     const std::size_t first = numbers.begin(task), last = numbers.end(task);

@@ -35,8 +35,7 @@ TEST(SumOfChunks, HasTheSameBitsForAnyThreads) {
 }
 
 TEST(SumOfChunks, AddsPairsOfPairs) {
-  // ((1 + 1e16) + (-1e16 + 1)) = 1, as it would be in order, but for a different reason: here each pair
-  // rounds.
+  // Every addition of a pair rounds, so (1 + 1e16) + (-1e16 + 1) = 0. Added in order, they give 1.
   const double numbers[] = {1.0, 1e16, -1e16, 1.0, 0.5};
   EXPECT_EQ(sum_chunks(Parallel(), 5, [&](std::size_t chunk) { return numbers[chunk]; }),
             ((1.0 + 1e16) + (-1e16 + 1.0)) + 0.5);

@@ -12,7 +12,7 @@
 namespace proxbench {
 namespace {
 
-/// A running xxh3. The length of every list comes before the list, so that no two contents coincide.
+/// A running xxh3. Every list comes after its length, so that different contents give different bytes.
 class Hash {
  public:
   Hash() : state_(XXH3_createState(), &XXH3_freeState) {
@@ -54,7 +54,7 @@ double f1_of(double correct, double gold, double guessed) {
 std::uint64_t digest_of(const Dataset& data, const Processes* processes) {
   const Parallel parallel(1, Backend::kOpenMP, processes);
   Hash hash;
-  // Adds data of which the processes have parts, those of the first process before the others.
+  // Hashes data that is spread over the processes, in the order of the processes.
   const auto in_turn = [&](const auto& add) {
     const unsigned char* const secret = hash.secret();
     add_in_order(parallel, hash.state(), [&] {
@@ -90,8 +90,8 @@ std::uint64_t digest_of(const Dataset& data, const Processes* processes) {
     hash.names(data.vocabulary->features);
     hash.names(data.vocabulary->outputs);
   }
-  // Whatever data do not have leaves their digest unchanged. Data of which each process reads a part have
-  // none of these.
+  // Members that a data set lacks do not change its digest. Data that each process reads in part has none of
+  // these members.
   if (data.hierarchy != nullptr) hash.list(std::span<const Index>(data.hierarchy->parents()));
   if (!data.quality.empty()) {
     hash.list(std::span<const double>(data.quality));

@@ -13,7 +13,7 @@
 namespace proxbench {
 namespace {
 
-/// Positions in the smallest part of a leaf, which is 16 KiB of a score or residual column.
+/// A leaf is cut into blocks of about this many positions or more: 16 KiB of a score or residual column.
 constexpr std::size_t kBlockPositions = 2048;
 /// With fewer entries per feature and block than this, blocking costs more than it saves.
 constexpr std::uint64_t kEntriesPerBlock = 16;
@@ -185,7 +185,7 @@ std::vector<double> DesignMatrix::row_values(Index position) const {
   return {values.begin(), values.end()};
 }
 
-/// `values` holds those of all entries by row. Empty: all are 1.
+/// `values` holds the values of all entries, row by row. If it is empty, all values are 1.
 void DesignMatrix::keep_values(std::vector<double> values) {
   if (values.empty()) return;
   value_begin_.assign(std::size_t{features_} + 1, 0);
@@ -227,7 +227,7 @@ void DesignMatrix::choose_blocks() {
   if (block_begin_.size() == 1) block_begin_.push_back(0);
 }
 
-/// Lists the blocks in which each column has entries, and where these begin.
+/// Lists for each column the blocks in which it has entries, and its number of entries before each of them.
 void DesignMatrix::list_pieces() {
   piece_begin_.clear();
   pieces_.clear();

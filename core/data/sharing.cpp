@@ -39,7 +39,7 @@ std::vector<Index> shares(std::span<const Index> begin, int processes) {
   for (std::size_t r = 1; r < count; ++r) {
     const double wanted =
         static_cast<double>(begin.back()) * static_cast<double>(r) / static_cast<double>(count);
-    // At least one leaf goes to this process and to each of those after it.
+    // Process r - 1 and each process after it get at least one leaf.
     ++leaf;
     while (leaf + (count - r) < leaves.size() && static_cast<double>(leaves.begin[leaf]) < wanted) ++leaf;
     out.push_back(static_cast<Index>(std::ranges::lower_bound(begin, leaves.begin[leaf]) - begin.begin()));

@@ -15,7 +15,7 @@ double typical_value(const DesignMatrix& x, const Parallel& parallel) {
   const auto sum = static_cast<std::int64_t>(exponents),
              entries = static_cast<std::int64_t>(x.whole_nonzeros());
   if (entries == 0) return 1.0;
-  // The integer nearest to sum/entries, computed in integers. If all exponents rise by one, so does this.
+  // The integer nearest to sum/entries, computed in integers. It rises by one if all exponents do.
   const std::int64_t twice = 2 * sum + entries, divisor = 2 * entries;
   const std::int64_t nearest = twice >= 0 ? twice / divisor : -((-twice + divisor - 1) / divisor);
   return std::ldexp(1.0, static_cast<int>(nearest));

@@ -1,7 +1,7 @@
-/// A kernel must round each number in the same way, whether the number lies in a whole vector, in the rest
-/// behind the last one, in a whole tile or in a smaller one. Then no bit depends on how instances are cut
-/// into chunks and shared among processes. The reference adds one product after the other, either all of them
-/// fused or none.
+/// A kernel must round each number in the same way wherever it lies: in a whole vector, in the remainder
+/// after the last whole vector, in a whole tile or in a smaller one. Then no bit depends on how instances are
+/// cut into chunks and shared among processes. The reference adds one product after the other, either all of
+/// them fused or none.
 
 #include <gtest/gtest.h>
 
@@ -70,7 +70,7 @@ TEST_P(Contraction, SumsOfTwoVectorsAreTheSameInTheRest) {
 }
 
 TEST_P(Contraction, ProductsOfTwoVectorsAreTheSameInTheRest) {
-  // One number among zeros, at each place of whole vectors and of the rest.
+  // One number among zeros, at each place of whole vectors and of the remainder.
   for (std::size_t n = 1; n <= 5 * kPad; ++n)
     for (std::size_t at = 0; at < n; ++at) {
       AlignedVector<double> a(n, 0.0), b(n, 0.0);

@@ -27,7 +27,7 @@ TEST(InstructionSet, CanBeChanged) {
   use_instruction_set(before);
 }
 
-/// Runs in a process of its own, since the choice is made once.
+/// Runs in a separate process, because the choice is made only once in a process.
 TEST(InstructionSetDeathTest, TheEnvironmentForcesOneOrIsRefused) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   const auto exit_with_set = [](const char* name) {

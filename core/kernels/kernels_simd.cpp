@@ -20,7 +20,7 @@ void prefetch(const ColumnBlock& block) {
       __builtin_prefetch(block.value + i);
 }
 
-/// The i-th waiting sum.
+/// The i-th partial sum that waits to be merged.
 double* waiting_row(const TreeRows& sums, std::size_t i) {
   return i == 0 ? sums.out + sums.node * sums.node_stride : sums.waiting + (i - 1) * sums.apart;
 }
@@ -81,7 +81,7 @@ void add_tree_rows(const double* rows, const ColumnBlock& block, const std::uint
 
 template <int V>
 void add_single_rows(const float* rows, std::size_t width, const ColumnBlock& block, double* gradient) {
-  // Each number has several sums, so that an addition need not wait for the one before it.
+  // Each output has several partial sums, so that consecutive additions do not depend on each other.
   constexpr int kSums = V <= 2 ? 4 : (V <= 4 ? 2 : 1);
   Floats sums[V] = {}, more[kSums][V] = {};
   const auto add = [&](std::size_t i, Floats(&to)[V]) {
@@ -142,8 +142,8 @@ struct Entries {
   }
 };
 
-/// Each addition of a sum in order waits for the one before it. So four long blocks are summed at the same
-/// time. Blocks shorter than kLongBlock are overlapped by the processor itself.
+/// In a sum in order, each addition waits for the one before it. So kBlocksAtOnce long blocks are summed
+/// together. The processor itself overlaps blocks shorter than kLongBlock.
 constexpr std::size_t kLongBlock = 24, kBlocksAtOnce = 4;
 
 template <bool kValues>

@@ -163,7 +163,7 @@ TEST(CompactLbfgs, NeedsMemory) {
   EXPECT_THROW(CompactLbfgs(0), Error);
 }
 
-/// Tests B = gamma*B0 - ...
+/// Covers a first matrix B0 other than the identity.
 TEST(CompactLbfgs, StartsFromAnyMatrix) {
   const Pairs pairs(11, 5);
   Random random(12);

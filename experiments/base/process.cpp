@@ -26,10 +26,10 @@ extern char** environ;
 namespace proxbench {
 namespace {
 
-/// The size of the kernel's sets of NUMA nodes, in nodes and in bits per word.
+/// The NUMA node mask of Linux system calls: its number of nodes, and the bits of one word.
 constexpr std::size_t kMostNodes = 1024, kBits = 8 * sizeof(unsigned long);
 
-/// The environment of this process, in which the additions replace variables of the same name.
+/// Returns the environment of this process. The additions replace variables of the same name.
 std::vector<std::string> merged_environment(const std::vector<std::string>& additions) {
   const auto name = [](std::string_view entry) { return entry.substr(0, entry.find('=')); };
   std::set<std::string_view> added;
@@ -109,7 +109,7 @@ int wait_status(pid_t id, rusage& usage) {
   return status;
 }
 
-/// The smallest number of the CPUs that share this one's core; the CPU itself if the system does not tell.
+/// Returns the lowest CPU number on the core of `cpu`, or `cpu` itself if the system does not list the core.
 int core_of(int cpu) {
   std::ifstream in(fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu));
   int first = cpu;
@@ -245,7 +245,7 @@ bool may_place_memory() {
   int policy = -1;
   if (syscall(SYS_get_mempolicy, &policy, nullptr, 0, nullptr, 0) != 0 || policy != MPOL_DEFAULT)
     return false;
-  // No policy has this number. A kernel that may look at it answers EINVAL.
+  // -1 is no valid policy, so EINVAL shows that the call is allowed. A sandbox may forbid the call.
   return syscall(SYS_set_mempolicy, -1, nullptr, 0) != 0 && errno == EINVAL;
 }
 

@@ -83,7 +83,7 @@ TEST(Process, DiesWithItsParent) {
   }
   waitpid(parent, nullptr, 0);
   const pid_t id = std::stoi(read_text(file));
-  bool gone = false;  // or a zombie until init reaps it
+  bool gone = false;  // a zombie that init has not reaped yet counts, too
   for (int i = 0; i < 2000 && !gone; ++i) {
     const std::string status = read_text("/proc/" + std::to_string(id) + "/stat");
     gone = status.empty() || status.find(") Z ") != std::string::npos;

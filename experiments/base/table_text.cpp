@@ -10,7 +10,7 @@
 namespace proxbench {
 namespace {
 
-/// A reason may come from anywhere. A line break in it would end a comment or a paragraph.
+/// Replaces line breaks, which would end the paragraph of a note. Messages of failed runs may contain some.
 std::string one_line(const std::string& text) {
   return replaced(text, {{'\n', " "}, {'\r', " "}});
 }
@@ -30,8 +30,7 @@ std::string latex_text(const std::string& text) {
                          {'}', "\\}"}});
 }
 
-/// Escapes a mark at the start, which Markdown would read as a list, and keeps messages of failed runs in one
-/// paragraph.
+/// Escapes a `*` at the start, which Markdown would read as a list item. Keeps the note in one paragraph.
 std::string markdown_note(const std::string& note) {
   return fmt::format("{}{}", note.starts_with('*') ? "\\" : "", one_line(note));
 }

@@ -11,7 +11,8 @@
 namespace proxbench {
 namespace {
 
-/// Copies what waits in the pipe into another pipe, and reads it there. Returns the number of bytes, or -1.
+/// Reads the bytes that wait in the pipe without removing them: tee() copies them to a second pipe. Returns
+/// their number, or -1.
 ssize_t copy_waiting(int pipe, char* to, std::size_t size) {
   int copy[2];
   if (::pipe2(copy, O_CLOEXEC) != 0) return -1;

@@ -1,5 +1,5 @@
-/// The run of a manifest without the harness: the solver with a monitor that samples only the start and the
-/// end, without trace, model or process around it. scripts/overhead compares with it.
+/// Makes the run of a manifest without the harness. The monitor samples only the start and the end. There is
+/// no trace, no model and no parent process. scripts/overhead compares runs of the harness with it.
 #include <fmt/format.h>
 
 #include <limits>
@@ -13,7 +13,7 @@
 namespace proxbench {
 namespace {
 
-/// Prints as JSON the seconds on the clock and of the processor, and the final objective.
+/// Prints the wall and CPU seconds on the clock, the number of samples and the final objective as JSON.
 void run(std::vector<RunParameters> jobs) {
   const RunParameters& job = jobs.front();
   const LoadedData data = data_of(job);

@@ -1,4 +1,4 @@
-/// The hardware limits of kernels for one instruction set (core/kernels/kernels.h).
+/// The loops of bounds.h for one instruction set.
 #include "core/kernels/kernels.h"
 #include "experiments/bench/bounds.h"
 

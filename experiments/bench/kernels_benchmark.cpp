@@ -1,10 +1,10 @@
-/// Micro-benchmarks of the kernels of training, on OCR degree 2 and on LSHTC Task 1 validation (or, if their
-/// files are not found, on synthetic tasks of the same shape). Each states its bound: the flops or the bytes
-/// of an iteration, by definition.
-///   flops  = multiply-adds counted as two, by the algorithm's definition, padding not counted
-///   peak   = the multiply-adds that one core does on registers, times threads (measured in this same run)
-/// "share" is the achieved flops divided by that peak, or bytes divided by the copy bandwidth measured in
-/// this same run.
+/// Micro-benchmarks of the training kernels, on OCR degree 2 and on LSHTC Task 1 validation. If their files
+/// are not found, synthetic tasks of the same shape replace them. Rates are compared with two bounds, which
+/// the same run measures with as many threads:
+///   of_peak    flops per second / flops per second of multiply-adds on registers
+///   of_memory  bytes per second / bytes per second of reading memory
+/// Flops and bytes are those of the algorithm's definition: a multiply-add counts as two flops, and padding
+/// does not count.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ double best_rate(const Body& work) {
   return best;
 }
 
-/// Measures the peak of one core, in flops per second, by independent multiply-adds on registers.
+/// Measures the peak of `threads` threads, in flops per second, by independent multiply-adds on registers.
 double measure_peak_flops(int threads) {
   constexpr std::size_t kSteps = 1u << 22;
   const Parallel parallel(threads);
@@ -64,7 +64,7 @@ double measure_peak_flops(int threads) {
   });
 }
 
-/// Measures the bytes per second of reading memory that no cache holds.
+/// Measures the bandwidth of reading memory, in bytes per second. The array is larger than the caches.
 double measure_bandwidth(int threads) {
   const Parallel parallel(threads);
   const AlignedVector<double> memory(std::size_t{1} << 25, 1.0);  // 256 MiB
@@ -79,8 +79,8 @@ double measure_bandwidth(int threads) {
   });
 }
 
-/// Runs the loop and reports its rates beside their bounds. Counters are computed here from the wall time of
-/// one iteration, so that shares print as plain numbers.
+/// Runs the loop and reports its rates and their shares of the bounds. Computes the counters from the wall
+/// time of one iteration, so that shares print as plain numbers.
 template <class Body>
 void measure(benchmark::State& state, double flops, double bytes, const Body& body) {
   static std::map<int, double> peak, bandwidth;
@@ -117,8 +117,8 @@ std::shared_ptr<Task> read_task(double lambda, const char* real, const std::vect
   return std::make_shared<Task>(std::move(data.train), data.oracle, lambda);
 }
 
-/// Makes a point with the number of weights that the benchmark asks for, 1500 by default. A hundredth of all
-/// gradients is selected.
+/// Makes a point with this number of weights. Its threshold selects a hundredth of the gradient's
+/// coordinates.
 std::unique_ptr<Point> ocr(const benchmark::State& state, std::size_t weights) {
   static const std::shared_ptr<Task> task = read_task(100.0, "ocr", {"ocr/letter.data.gz"}, "synthetic-ocr");
   auto point = std::make_unique<Point>(task, static_cast<int>(state.range(0)), weights);
@@ -131,8 +131,8 @@ std::unique_ptr<Point> ocr(const benchmark::State& state, std::size_t weights) {
   return point;
 }
 
-/// Makes a point at the w that prox-newton has after 40 iterations, without the features that cannot enter.
-/// The work depends on which nodes carry weights.
+/// Makes a point at the w of prox-newton after 40 iterations, because the work depends on which nodes have
+/// weights. Features that cannot get a weight at this lambda are left out.
 std::unique_ptr<Point> lshtc(const benchmark::State& state, std::size_t) {
   static const std::shared_ptr<Task> task = [] {
     auto out =
@@ -164,11 +164,11 @@ struct Benchmark {
   std::vector<std::int64_t> sizes = {};  ///< numbers of weights; empty: 1500, which the name then omits
 };
 
-/// A full gradient loads each number of R for one addition. If a core loads one register per cycle,
-/// padded(K)/8 loads allow 0.81 of the peak at K = 26, and less from the second level. The selection loads
-/// half as many registers from half as many bytes, because it sorts out most coordinates in single precision.
-/// The Hessian spends most time adding covariances to its entries in memory. On the tree, features are
-/// visited one at a time, and then take K steps that are not counted.
+/// full_gradient loads each number of R for one addition. If a core loads one register per cycle, padded(K)/8
+/// loads allow 0.81 of the peak at K = 26. Loads from the second-level cache allow less. select_gradient
+/// loads half as many bytes, because it rejects most coordinates in single precision. hessian spends most of
+/// its time adding covariances to its entries in memory. The kernels on the tree visit one feature at a time.
+/// Each visit takes K further steps, which are not counted as flops.
 const Benchmark kBenchmarks[] = {
     {"forward_backward", ocr, infer},
     {"forward_only", ocr, infer_value},
@@ -184,8 +184,8 @@ const Benchmark kBenchmarks[] = {
     {"tree_scores", lshtc, make_scores},
 };
 
-/// Returns the work of a call of the kernel by definition (core/base/profile.h). Of the Hessian, which is no
-/// phase, K^2 multiply-adds per position and coordinate.
+/// Returns the work of a call of the kernel by definition (core/base/profile.h). The Hessian is no phase of
+/// the profile. Its work is K^2 multiply-adds per position and coordinate.
 Work work_of(Kernel kernel, Point& point) {
   Objective& at = point.objective;
   if (kernel == hessian) {
@@ -216,8 +216,8 @@ void cholesky(benchmark::State& state) {
   });
 }
 
-/// Makes 2,012 sentences of 1 to 46 tokens, 23.5 on average, with the 22 labels of CoNLL-2000. Their number
-/// and their mean length are those of its test set.
+/// Makes 2,012 sentences of 1 to 46 tokens, 23.5 on average, with 22 labels. The number of sentences, their
+/// mean length and the number of labels are those of the test set of CoNLL-2000.
 Dataset sentences() {
   constexpr Index kLabels = 22, kCount = 2012;
   Random random(1);
@@ -234,8 +234,8 @@ Dataset sentences() {
 }
 
 /// Finds the N best label sequences of each sentence. The scores favour one label of each token, as those of
-/// a trained model do. The forward pass takes K^2 additions and as many comparisons per token. The further
-/// cost of the lists has no bound of its own, so the rate is in sentences.
+/// a trained model do. The forward pass takes K^2 additions and as many comparisons per token. No bound is
+/// known for the cost of the lists, so the rate is in sentences.
 void nbest(benchmark::State& state) {
   static const Task task(sentences(), "chain");
   static const Scores scores = [] {

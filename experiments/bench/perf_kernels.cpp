@@ -37,7 +37,7 @@ Dataset chain_data(Index labels, Index sequences, Index features, Index nonzeros
   DesignMatrix::Builder x;
   for (Index i = 0; i < sequences; ++i) {
     for (Index t = 0; t < kLength; ++t) {
-      // One feature of each block: ascending, and none twice.
+      // One feature of each block, so that features ascend and none occurs twice.
       for (Index n = 0; n < nonzeros; ++n)
         x.add(static_cast<Index>(n * (features / nonzeros) + random.below(features / nonzeros)), 1.0);
       x.end_position();
@@ -93,7 +93,8 @@ Body chain_advance() {
   return [p, direction = p->scores] { p->objective.advance(p->scores, 0.5, direction); };
 }
 
-/// Adds a new pair on 5,000 rows with 10 pairs stored, and computes what coordinate descent needs.
+/// Adds a pair (s, y) of 5,000 rows to a matrix that stores 10 pairs, and refreshes the matrix for coordinate
+/// descent.
 Body lbfgs_update() {
   constexpr std::size_t kRows = 5000, kMemory = 10;
   struct State {
@@ -115,13 +116,14 @@ Body lbfgs_update() {
   return next_pair;
 }
 
-/// Iterations dominated by the inner problem: little data, many coordinates in the working set, 50 passes of
-/// coordinate descent each.
+/// Runs iterations in which the inner problem dominates: little data, many coordinates in the working set,
+/// and up to 50 passes of coordinate descent.
 Body prox_newton_inner() {
   const auto task = std::make_shared<Task>(chain_data(26, 10, 500, 50), "chain");
   return [task, objective = std::shared_ptr<Objective>(new Objective(task->objective(1)))] {
     Objective evaluator = task->objective(1);
-    // With kkt, and so few iterations, all are sampled whatever the clock says.
+    // With sample_kkt and so few iterations, every iteration is sampled. So the work does not depend on the
+    // clock.
     Monitor monitor(evaluator, *objective, {.max_iterations = 6, .sample_kkt = true});
     const SolverInfo& solver = solver_registry().find("prox-newton");
     Options options(solver.options);

@@ -12,14 +12,15 @@
 namespace proxbench::theory {
 namespace {
 
-/// Eigenvalues below this share of the largest are rounding.
+/// Eigenvalues below this share of the largest count as rounding errors.
 constexpr double kRounding = 1e-10;
 /// Added to the diagonal for the Cholesky factor of a singular Hessian, as a share of its largest entry.
 constexpr double kRidge = 1e-13;
-/// The positive control: noise of its start, and its largest number of steps.
+/// newton_on_face(): the relative noise of its start, and its largest number of steps.
 constexpr double kNoise = 0.02;
 constexpr std::int64_t kMostSteps = 30;
-/// It ends once an error exceeds this fraction of the one before, because rounding is reached.
+/// newton_on_face() ends once an error exceeds this fraction of the previous one, because rounding then
+/// dominates.
 constexpr double kFalls = 0.5;
 
 double norm(std::span<const double> v) {

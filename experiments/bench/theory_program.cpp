@@ -1,6 +1,6 @@
 /// proxbench_theory JOB.json...: the theory of Zhong et al. (2014) on the problems of the jobs
-/// (experiments/bench/theory.h). The jobs of a sweep are arms on one or more problems. Each job runs once
-/// more, and every iterate is examined. Prints theory.json, which theory_charts() reads (plots/figures.h).
+/// (experiments/bench/theory.h). Each job of a sweep is an arm of one problem. The program runs each job
+/// again and examines every iterate. Prints theory.json, which theory_charts() reads (plots/figures.h).
 #include <fmt/format.h>
 
 #include <functional>
@@ -20,7 +20,8 @@
 namespace proxbench::theory {
 namespace {
 
-/// Larger faces get no dense Hessian, and problems with more weights get no dense directions.
+/// No dense Hessian is made for faces with more coordinates, and no dense directions for problems with more
+/// weights.
 constexpr std::size_t kMostOnFace = 1000;
 constexpr Coord kMostWeights = 100'000'000;
 /// The tolerance of w*.
@@ -66,7 +67,7 @@ class Study {
     Marginals before;
     std::vector<Iteration> iterations;
     solve(job.solver, job.solver_options, job.tol, [&](const Sample& sample) {
-      // Before the first step no marginals are kept. At the end an iterate may be sampled twice.
+      // The oracle keeps no marginals before the first step. The last iterate may be sampled twice.
       if (sample.iteration == 0 || (!iterations.empty() && iterations.back().number == sample.iteration))
         return;
       iterations.push_back({sample.iteration, sample.passes, sample.objective, sample.nnz, sample.kkt,
@@ -103,7 +104,7 @@ class Study {
     return result.w;
   }
 
-  /// Returns the stretches of Theorem 3's directions.
+  /// Returns stretch() of the directions of Theorem 3, and of a random direction on the support of w*.
   nlohmann::ordered_json stretches(Objective& objective) const {
     Objective::Curvature curvature = curvature_at(objective, best_);
     nlohmann::ordered_json out;

@@ -73,8 +73,8 @@ TEST(Theory, TheHessianOfLabelsSideBySideIsTheSoftmaxs) {
   EXPECT_LT((found - expected).cwiseAbs().maxCoeff(), 1e-12 * expected.cwiseAbs().maxCoeff());
 }
 
-/// With n positions, only a bias and w = 0, n*(I/K - 1 1^T/K^2) has the eigenvalue n/K K - 1 times, and 0
-/// once.
+/// With n positions, only a bias and w = 0, the Hessian is n*(I/K - 1 1^T/K^2). Its eigenvalues are n/K, with
+/// multiplicity K - 1, and 0.
 TEST(Theory, TheSpectrumOfABiasIsKnown) {
   const test::Problem problem(
       {.name = "bias", .labels = 4, .features = 0, .sequences = 10, .bias = true, .tree = Tree::kFlat});

@@ -32,7 +32,7 @@ struct CertifyCommand : ModelFlags {
         ->type_name("SECONDS");
   }
 
-  /// Combines the flags with the model's header, which gives what they leave open.
+  /// Combines the flags with the model's header. The header supplies values that no flag gives.
   ExperimentConfig config(const Model& stored) const {
     for (const char* key : {"lambda", "mu"})
       if (!run.given(key) && !stored.header.contains(key))
@@ -47,7 +47,7 @@ struct CertifyCommand : ModelFlags {
     const auto own = stored.header.find("data_digest");
     if (own != stored.header.end() && own->second != digest)
       ProgressPrinter(quiet).warning(
-          fmt::format("these are other data than the model was trained on (digest {}, its header says {}): "
+          fmt::format("these data differ from the model's training data (digest {}, its header says {}): "
                       "objective, kkt and bound are those of these data",
                       digest, own->second));
   }
@@ -70,8 +70,8 @@ struct CertifyCommand : ModelFlags {
                                          loaded.extra_names(), UnknownFeatures::kReject);
     for (const auto& [set, name] : {std::pair(&loaded.train(), "training"), {&loaded.test(), "test"}}) {
       if (set->positions() == 0) continue;
-      if (const std::string misfit = fit_of(*set, stored, w).warning(stored); !misfit.empty())
-        ProgressPrinter(quiet).warning(fmt::format("{} data: {}", name, misfit));
+      if (const std::string mismatch = fit_of(*set, stored, w).warning(stored); !mismatch.empty())
+        ProgressPrinter(quiet).warning(fmt::format("{} data: {}", name, mismatch));
     }
     Objective objective = loaded.objective(parameters.lambda, parameters.mu, parameters.loss);
     outcome.kkt_at_zero = certify(objective, {}).kkt;
@@ -103,9 +103,8 @@ struct CertifyCommand : ModelFlags {
     print_certificate(outcome);
     if (parameters.loss.hinge())
       fmt::print(
-          "the bound is that of one structure an instance; a solver's dual point, which no model holds, "
-          "proves "
-          "more\n");
+          "the bound uses one structure per instance; the solver's dual point, which a model does not store, "
+          "gives a better one\n");
     if (seconds > 0.0)
       fmt::print("tightened: min F >= {:.10g}, a relative gap of {:.3g}\n", better.dual,
                  better.relative_gap());

@@ -27,7 +27,7 @@ constexpr std::string_view kSharedCommands[] = {"train", "select", "certify"};
 
 extern "C" void on_interrupt(int signal) {
   interrupted = true;
-  std::signal(signal, SIG_DFL);  // the second one kills
+  std::signal(signal, SIG_DFL);  // a second signal ends the program
 }
 
 std::size_t terminal_width() {
@@ -57,8 +57,9 @@ void refuse_commands_for_one_process(CLI::App& app) {
     const std::string name = command->get_name();
     if (std::ranges::find(kSharedCommands, name) != std::end(kSharedCommands)) continue;
     command->preparse_callback([name](std::size_t) {
-      throw Error::usage(fmt::format("{}: found {} processes, expected one; those that several may share: {}",
-                                     name, launched_processes()->count(), fmt::join(kSharedCommands, ", ")));
+      throw Error::usage(
+          fmt::format("{}: found {} processes, expected one; commands that several processes may share: {}",
+                      name, launched_processes()->count(), fmt::join(kSharedCommands, ", ")));
     });
   }
 }
@@ -255,7 +256,7 @@ void ProgressPrinter::sample(const std::string& name, const Sample& sample) {
   std::string line = fmt::format("{}: {:.1f} s, iteration {}, objective {:.10g}, nnz {}", name,
                                  sample.seconds, sample.iteration, sample.objective, sample.nnz);
   if (terminal_) {
-    fmt::print(stderr, "\r\x1b[K{}", line.substr(0, terminal_width() - 1));  // a wrapped line would stay
+    fmt::print(stderr, "\r\x1b[K{}", line.substr(0, terminal_width() - 1));  // only one row can be cleared
     std::fflush(stderr);
     open_line_ = true;
   } else {

@@ -161,7 +161,7 @@ TEST_F(CommandLine, TrainSaysWhereKktProvesLittle) {
   ASSERT_GT(read_json("s.json")["relative_gap"], 1e-3);
   EXPECT_THAT(loose.out,
               testing::ContainsRegex("lbfgs: converged after [^\n]*; F is proven to a relative gap "
-                                     "of [^\n]* only: --gap 1e-6 in place of --tol proves more\n"));
+                                     "of [^\n]*: --gap 1e-6 in place of --tol proves a smaller one\n"));
   folder.write("plain.txt", rows_with_cell("1"));
   const Result tight =
       run("train --format libsvm --train plain.txt --lambda 0 --mu 1 --solver lbfgs --threads 1");

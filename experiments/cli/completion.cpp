@@ -1,6 +1,6 @@
-/// `man`: prints the manual page, made from the tree of commands and manual.roff. `completion`: prints
-/// scripts that let a shell ask the program for the possible words at the cursor, and answers them. All
-/// answers come from the tree of commands and the registries.
+/// `man`: prints the manual page, made from the tree of commands and manual.roff. `completion`: prints the
+/// script with which a shell asks the program for the possible words at the cursor. answer_completion()
+/// answers from the tree of commands and the registries.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,9 +17,8 @@
 namespace proxbench {
 namespace {
 
-/// The word with which the shells' scripts (completion.bash, completion.zsh) call the program, followed by
-/// the words up to the cursor. It is no command in the tree. A word that ends with '=', '.' or ',' is not
-/// finished.
+/// The first argument of a call from completion.bash or completion.zsh. The words up to the cursor follow. It
+/// is not in the tree of commands. The scripts add no blank after an answer that ends with '=', '.' or ','.
 constexpr std::string_view kAsk = "__complete";
 
 /// Each is "WORD" or "WORD<TAB>help", or ":files EXTENSION" (no extension: any file), or ":folders".
@@ -70,7 +69,7 @@ OptionTable options_of(const std::string& kind, const std::string& name) {
   return {};
 }
 
-/// Returns the values of a flag or key: registered names, or those that its row allows.
+/// Returns the values of a flag or key: registered names, or the values that its row of the table allows.
 Answers values_of(const OptionTable& table, const std::string& name) {
   static const std::map<std::string, const char*> kinds{{"solver", "solvers"},
                                                         {"reference_solver", "solvers"},
@@ -95,7 +94,7 @@ Answers behind(const std::string& typed, std::size_t end, Answers answers) {
   return answers;
 }
 
-/// Returns "key=" for each key, or the values of a key; in a list those of the last item.
+/// Returns "key=" for each key. After '=', returns the values of the key, in a list those of the last item.
 Answers assignments(const OptionTable& table, const std::string& typed) {
   Answers answers;
   const std::size_t equals = typed.find('='), comma = typed.rfind(',');
@@ -151,8 +150,8 @@ Answers config_values(const Typed& typed, const std::string& word) {
   return answers;
 }
 
-/// Gets the values from CLI11's type text, "TYPE:{a,b}" if CLI::IsMember checks them. For files and folders,
-/// the shell finds the names.
+/// Returns the values in CLI11's type text, which is "TYPE:{a,b}" if CLI::IsMember checks the option. For
+/// files and folders, the shell finds the names.
 Answers values_of_type(const std::string& type) {
   if (const std::size_t begin = type.find('{'); begin != type.npos)
     return split_list(type.substr(begin + 1, type.find('}') - begin - 1));
@@ -170,7 +169,7 @@ Answers values_of(const CLI::Option& option, Typed& typed, const std::string& wo
     const std::string solver = typed.values["--solver"];
     return assignments(options_of("solvers", solver.empty() ? kBestForL1 : solver), word);
   }
-  // A flag can have the name of a run option, or of a key in the section of its command.
+  // A flag may have the name of a key of [experiment], or of the section that is named like its command.
   std::string key = flag.substr(std::min<std::size_t>(2, flag.size()));
   std::ranges::replace(key, '-', '_');
   if (type.find('{') == type.npos)

@@ -63,7 +63,7 @@ Json counts_json(const CountsByName& counts) {
           {"macro", quality_json(macro_of(counts), all)}};
 }
 
-/// A table of what counts_json() returns.
+/// Makes a table from the result of counts_json().
 TextTable counts_table(const std::string& caption, const Json& counts) {
   TextTable table;
   table.caption = caption;
@@ -89,7 +89,7 @@ auto sorted_confusions(const Evaluation& evaluation) {
   return out;
 }
 
-/// Whether no label is both gold and predicted, as if the columns were others.
+/// Whether no label is both gold and predicted. The two columns are then probably not gold and prediction.
 bool share_no_label(const CountsByName& labels) {
   return std::ranges::none_of(labels,
                               [](const auto& one) { return one.second.gold > 0 && one.second.guessed > 0; });

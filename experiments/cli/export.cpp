@@ -1,5 +1,5 @@
 /// `export`, `merge` and `report`: turn stored results into tables for other programs, one folder, or a page.
-/// `convert`: a data set as the files of another trainer.
+/// `convert`: writes a data set in the format of another trainer.
 #include "experiments/results/tables/export.h"
 
 #include <fmt/format.h>

@@ -162,7 +162,7 @@ TEST_F(FirstHours, MistakesOfTrainingEndInASentenceThatSaysWhatToDo) {
     EXPECT_EQ(result.status, status) << result.err;
     EXPECT_THAT(result.err, HasSubstr(says));
   }
-  // The label of a column file is predicted from the words.
+  // The column of the words is read as the labels, so nearly every position has its own label.
   const Result words =
       run("train --format conll --train columns.txt --lambda 1 --data-option label_column=0 "
           "--data-option word_column=1 --data-option attributes=words --data-option sentences=2");

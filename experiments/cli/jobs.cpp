@@ -27,7 +27,8 @@ std::vector<std::string> end_of(const std::filesystem::path& log) {
   return lines;
 }
 
-/// Sets `revision` to that of the proxbench that made the run; empty if it is unknown.
+/// Returns the state of a run by its record. If there is a record, sets `revision` to that of the proxbench
+/// that made the run; empty if it is unknown.
 RunState stored_state(const std::filesystem::path& folder, std::string& revision) {
   RunState out{.state = "failed", .job = "", .reason = "", .node = "", .log = folder / "log.txt"};
   if (const std::optional<Run> run = find_record(folder / kManifestFile, out.reason)) {
@@ -65,7 +66,7 @@ struct StatusCommand {
     require_results(out);
     const SubmittedJobs jobs = submitted_jobs(out);
     if (!jobs.queue)
-      spdlog::warn("Slurm does not answer ({}): what follows is from stored runs alone", jobs.no_answer);
+      spdlog::warn("Slurm does not answer ({}): the states below come from stored runs only", jobs.no_answer);
     const std::string revision = provenance().git_revision;
     std::vector<std::string> others;
     std::map<std::string, RunState> states = open_runs(out, jobs);

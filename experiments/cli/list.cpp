@@ -72,7 +72,7 @@ Kind kind_of(const char* title, const char* key, const Registry<Info>& registry,
   return out;
 }
 
-/// The rest of a line of text: default, presets and allowed values.
+/// Returns the line of an option: name, help, default, presets and allowed values.
 std::string option_line(const OptionSpec& spec) {
   std::string values = spec.type_name(), standard, presets;
   if (const std::string constraint = spec.constraint(); !constraint.starts_with("any ")) values = constraint;
@@ -237,7 +237,7 @@ struct CheckSolverCommand {
 
 std::vector<Kind> catalogue() {
   const SolverInfo& external = external_trainer();
-  Kind trainers{"Programs of their own (solver = external)", "trainers", "options"};
+  Kind trainers{"External trainers (solver = external)", "trainers", "options"};
   trainers.entries.push_back({.name = external.name,
                               .help = external.help,
                               .facts = {{"paper", external.paper}},

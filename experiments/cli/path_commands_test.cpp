@@ -234,7 +234,7 @@ TEST_F(PathCommands, StopAPathThatWouldGoUp) {
   EXPECT_THAT(result.err, HasSubstr("expected a path that ends above 0 and below its start"));
   const Result plot = run("plot out --kind path");
   EXPECT_EQ(plot.status, 1);
-  EXPECT_THAT(plot.err, HasSubstr("out: found no path that came to its first point"));
+  EXPECT_THAT(plot.err, HasSubstr("out: found no path with a finished point"));
 }
 
 TEST_F(PathCommands, NameTheKindWhereThereAreOnlyPaths) {
@@ -303,7 +303,7 @@ TEST_F(PathCommands, SelectGoesOnBeyondTheEndOfThePath) {
   ASSERT_EQ(edge.status, 0) << edge.err;
   const json points = read_json("s.json")["points"];
   ASSERT_EQ(read_json("s.json")["best_lambda"], points.back()["lambda"]);
-  const std::size_t begin = edge.err.find("select --format"), end = edge.err.find("` goes on there");
+  const std::size_t begin = edge.err.find("select --format"), end = edge.err.find("` tries them");
   EXPECT_THAT(edge.err, HasSubstr("is the last of the path, and smaller ones may be better: "));
   ASSERT_NE(end, std::string::npos) << edge.err;
   const std::string command = edge.err.substr(begin, end - begin);
@@ -323,14 +323,14 @@ TEST_F(PathCommands, SelectGoesOnBeyondTheEndOfThePath) {
   EXPECT_GT(all["points"].size(), 4u);
   EXPECT_LE(all["points"].size(), 14u);
   for (std::size_t k = 0; k < all["points"].size(); ++k) {
-    // Equals the results of the path that continues, up to the tolerance, although that one starts from zero.
+    // Equals the results of the two single paths up to the tolerance, although the second starts from w = 0.
     const json& same = k < 4 ? points[k] : further[k - 3];
     EXPECT_NEAR(all["points"][k]["lambda"].get<double>(), same["lambda"].get<double>(), 1e-3);
     EXPECT_NEAR(all["points"][k]["mean"].get<double>(), same["mean"].get<double>(), 1e-4) << k;
   }
   const bool inside = all["best_lambda"] != all["points"].back()["lambda"];
   EXPECT_EQ(inside, all["points"].size() < 14u) << "it stops once the best is not the last";
-  EXPECT_EQ(extended.err.find("goes on there") == std::string::npos, inside);
+  EXPECT_EQ(extended.err.find("tries them") == std::string::npos, inside);
   EXPECT_EQ(run("certify --train train.txt --model m.tsv --json c.json").status, 0);
   EXPECT_LE(read_json("c.json")["relative_kkt"], 1e-5);
 }
@@ -368,7 +368,7 @@ TEST_F(PathCommands, AnInterruptedSelectIsGoneOnWithByTheSameCommand) {
   ASSERT_EQ(kept().size(), 1u) << stopped.err;
   EXPECT_EQ(stopped.status, 1);
   const std::string name = kept().front().filename().string();
-  EXPECT_THAT(stopped.err, HasSubstr("nothing is chosen yet: what is known is kept in " + name +
+  EXPECT_THAT(stopped.err, HasSubstr("nothing is chosen yet: the results so far are kept in " + name +
                                      ", and the same command goes on from there"));
   EXPECT_THAT(stopped.out, HasSubstr("| folds |"));
   EXPECT_FALSE(fs::exists(folder / "part.json"));

@@ -24,12 +24,14 @@ namespace {
 constexpr std::size_t kInstancesPerTask = 32;
 
 /// Writes the N best structures of each instance, followed by an empty line. The lines are
-/// - `rank TAB score TAB output TAB output ...`, with ranks from 1 and an output for each position; or
+/// - `rank TAB score TAB output TAB output ...`, with ranks from 1 and an output for each position (for
+///   groups of candidates: the number of the chosen one, from 1); or
 /// - with `rerank`, candidates in the format rerank. If the outputs are labels of chunks
 ///   (experiments/metrics/chunks.h), a line is `correct/gold/guessed TAB base:DIFFERENCE` with counts of
-///   chunks. Otherwise it is `RIGHT TAB base:DIFFERENCE`, where RIGHT is the number of correct positions.
-///   DIFFERENCE is the structure's score minus the best one's. It differs from the log-probability by a
-///   constant of the group, which re-ranking ignores.
+///   chunks. For groups of candidates, the first field is the quality of the chosen candidate, or its counts.
+///   Otherwise the first field is the number of correct positions. DIFFERENCE is the structure's score minus
+///   the best one's. It differs from the log-probability by a constant of the group, which re-ranking
+///   ignores.
 struct NbestWriter {
   const Dataset& data;
   bool rerank;
@@ -128,7 +130,7 @@ struct LabelWriter {
     if (with_gold && !data.on.empty())
       throw Error::usage("--with-gold: found sets of labels, expected data of one label a position");
     if (!data.on.empty()) return sets_text(data, tagged.outputs);
-    // Instances are sequences, even if each has one position.
+    // Instances of a chain are sequences, even if each has one position.
     const bool sequences =
         data.quality.empty() && (batch.oracle == "chain" || data.positions() > data.instances());
     std::string out;
@@ -188,7 +190,7 @@ struct PredictCommand : ModelFlags {
         "FILE");
     command
         .add_flag("--unlabelled", unlabelled,
-                  "the text has no labels: no column or field of them [as its lines show]")
+                  "the text has no column or field of labels [default: found from its lines]")
         ->needs(to_output);
     CLI::Option* const gold =
         command.add_flag("--with-gold", with_gold, "write the gold label and a TAB before each label")

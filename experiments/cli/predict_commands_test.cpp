@@ -176,7 +176,7 @@ TEST_F(PredictCommands, DataThatDoNotFitAreWarnedOf) {
   EXPECT_THAT(run("certify --train train.txt --model m.tsv").err, IsEmpty());
   folder.write("more.txt", read_text(folder / "train.txt") + "\nO\tw=the\n");
   EXPECT_THAT(run("certify --train more.txt --model m.tsv").err,
-              StartsWith("warning: these are other data than the model was trained on (digest "));
+              StartsWith("warning: these data differ from the model's training data (digest "));
 }
 
 TEST_F(PredictCommands, AModelThatWasCutIsRefused) {
@@ -217,8 +217,8 @@ TEST_F(PredictCommands, EvaluatesAModelAndColumnsAlike) {
 }
 
 /// conlleval counts "word gold predicted" of these lines: gold chunks are NP(1-2) VP(3) NP(4) PP(6),
-/// predicted ones NP(1-2) VP(3) NP(4-5) PP(6). So one of two NP is correct on either side, all other chunks
-/// are correct, and 5 of 6 tokens.
+/// predicted ones NP(1-2) VP(3) NP(4-5) PP(6). So one of two NP chunks is correct on either side. All other
+/// chunks and 5 of 6 tokens are correct.
 TEST_F(PredictCommands, EvaluatesChunksAsConllevalDoes) {
   folder.write("columns.txt",
                "a B-NP B-NP\nb I-NP I-NP\nc B-VP B-VP\nd B-NP B-NP\ne O I-NP\n\nf B-PP B-PP\n");

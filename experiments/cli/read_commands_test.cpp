@@ -56,7 +56,7 @@ class ReadCommands : public testing::Test {
     write_record(folder / run / kManifestFile, stored);
     Sample first, before, last;
     first.objective = before.objective = 110.0;
-    before.seconds = before.passes = 0.95 * seconds;  // so the time is known to a twentieth
+    before.seconds = before.passes = 0.95 * seconds;  // the time to f* is between 0.95*seconds and seconds
     last.objective = 100.0;
     last.nnz = 5;
     last.seconds = seconds;

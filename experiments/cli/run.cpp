@@ -52,8 +52,9 @@ struct RunCommand : SweepFlags {
 
   void add_to(CLI::App& command) {
     SweepFlags::add_to(command, "folder for the results");
-    command.add_flag("--dry-run", dry_run,
-                     "print the grid, what of it is stored, and how long the rest may take; run nothing");
+    command.add_flag(
+        "--dry-run", dry_run,
+        "print all runs, which of them are stored, and how long the others may take; run nothing");
     auto* with_why = command.add_flag("--why", why, "print why each run that is not stored must be made");
     command.add_flag("--force", force, "make all runs and references again");
     command
@@ -104,8 +105,8 @@ struct RunCommand : SweepFlags {
  private:
   SweepOptions options() const { return {.force = force, .jobs = jobs, .launcher = launcher, .wait = wait}; }
 
-  /// Returns the config with the flags applied. The cores of a login node say nothing about those of the
-  /// cluster.
+  /// Returns the config with the flags applied. With Slurm, threads = 0 is an error if `cpus` does not
+  /// replace it: it would count the cores of the login node instead of those of the cluster.
   ExperimentConfig config() const {
     std::vector<std::string> all = overrides;
     for (const std::string& assignment : slurm) all.push_back("slurm." + assignment);
@@ -114,8 +115,8 @@ struct RunCommand : SweepFlags {
     if (config.threads == 0) config.threads = config.slurm.cpus;
     if (config.threads == 0)
       throw Error::usage(
-          "[experiment] threads: found 0 (all cores), expected a number, or one for [slurm] cpus: "
-          "it is what each job asks for");
+          "[experiment] threads: found 0 (all cores), expected a number of threads, or [slurm] cpus: "
+          "each job asks for so many CPUs");
     return config;
   }
 

@@ -54,7 +54,8 @@ struct ScaleCommand : SweepFlags {
     command
         .add_option(
             "--latency", latency,
-            fmt::format("microseconds of a message between processes that the model assumes [{:g}]", latency))
+            fmt::format("time of a message between processes that the model assumes, in microseconds [{:g}]",
+                        latency))
         ->check(CLI::NonNegativeNumber)
         ->type_name("REAL");
     command

@@ -18,7 +18,7 @@ namespace proxbench {
 namespace {
 
 constexpr const char* kLoss = "loss";
-/// The number of points beyond the end of a path, for --extend and for the command that continues.
+/// The number of points beyond the end of a path, for --extend and for the command that edge_text() proposes.
 constexpr int kMorePoints = 10;
 
 /// The penalties to choose from: a path, and the part of the penalty that is constant along it.
@@ -55,8 +55,8 @@ struct SelectCommand : TrainingFlags {
         ->type_name("REAL");
     command
         .add_option("--measure", measure,
-                    "measure to choose by: a metric of `proxbench list`, or loss, the mean of what --loss "
-                    "sums, by position [accuracy]")
+                    "measure to choose by: a metric of `proxbench list`, or loss, the mean of "
+                    "--loss per position [accuracy]")
         ->type_name("NAME");
     command
         .add_option(
@@ -66,7 +66,8 @@ struct SelectCommand : TrainingFlags {
         ->type_name("NAME");
     command.add_flag(
         "--extend", extend,
-        fmt::format("go on where the best is the last of the path, by at most {} points", kMorePoints));
+        fmt::format("if the best point is the last of the path, extend the path by at most {} points",
+                    kMorePoints));
     TrainingFlags::add_to(command);
   }
 
@@ -94,7 +95,7 @@ struct SelectCommand : TrainingFlags {
       const bool known = !selection.points.empty();
       if (prints() && known) print(searched, selection, *loaded);
       progress.warning(
-          known ? fmt::format("interrupted; nothing is chosen yet: what is known is kept in {}, and "
+          known ? fmt::format("interrupted; nothing is chosen yet: the results so far are kept in {}, and "
                               "the same command goes on from there",
                               selection.kept_in.string())
                 : "interrupted; nothing is chosen, and nothing is known yet");
@@ -136,14 +137,14 @@ struct SelectCommand : TrainingFlags {
             : "--lambda is missing, expected --lambda PATH, or --mu PATH for l2 alone");
   }
 
-  /// Returns the measure on the test set for the model of a point, trained on all training instances.
-  /// Accuracy replaces the loss.
+  /// Returns the measure on the test set for the model of a point, trained on all training instances. If the
+  /// measure is the loss, returns the accuracy.
   double test_figure(const PathPoint& point) const {
     const auto other = point.test_metrics.find(measure);
     return other == point.test_metrics.end() ? point.test_accuracy : other->second;
   }
 
-  /// Lists all points. Those of the last training have test results, too.
+  /// Lists all points. Those that were trained on all training instances also have test results.
   TextTable table(const Search& search, const ModelSelection& selection) const {
     const std::vector<PathPoint>& refit = selection.refit.points;
     const bool tested = only_tests() && !refit.empty() && !std::isnan(refit.back().test_accuracy);
@@ -197,7 +198,7 @@ struct SelectCommand : TrainingFlags {
     const std::string path = run.text(search.name());
     command.replace(command.find(path), path.size(), beyond);
     return fmt::format(
-        "the best {} = {:.6g} is the {} of the path, and {} ones may be better: `{}` goes on there",
+        "the best {} = {:.6g} is the {} of the path, and {} ones may be better: `{}` tries them",
         search.name(), edge, last ? "last" : "first", last ? "smaller" : "larger", command);
   }
 

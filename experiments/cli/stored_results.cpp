@@ -66,7 +66,7 @@ struct ReadFlags {
         ->type_name("OUT");
     experiment.add(command, "targets");
     plot.add(command, "x");
-    command.add_flag("--with-start", with_start, "seconds count reading the data and set-up, too");
+    command.add_flag("--with-start", with_start, "seconds include reading the data and set-up");
     command.add_option("--solvers", solvers, "labels of the solvers to show, separated by commas [all]")
         ->type_name("NAMES");
     command.add_flag("--allow-not-comparable", allow_not_comparable,
@@ -101,7 +101,7 @@ struct ReadFlags {
   }
 
  private:
-  /// The config's choices, overridden by the
+  /// Returns the choices of the folder's config, overridden by the flags.
   Presentation presentation_of(const fs::path& folder) const {
     Presentation presentation = load_presentation(folder / "config.ini");
     plot.read(presentation.plot);
@@ -138,8 +138,8 @@ struct TableCommand : ReadFlags {
         ->type_name("NAME");
     command
         .add_option("--columns", columns,
-                    "columns of the summary behind the solver, by their names in CSV, separated by commas; "
-                    "all: those that say something; default: at most 9 that have a value")
+                    "columns of the summary after the solver, by their names in CSV, separated by commas; "
+                    "all: all that have a value; default: at most 9 that have a value")
         ->type_name("NAMES");
     json.add_to(command);
   }
@@ -239,8 +239,7 @@ struct PlotCommand : ReadFlags {
       require_paths(source.paths, source.folder);
       const auto drawn = draw_all(path_charts(source.paths, allow_not_comparable), figures_of(source));
       if (drawn.empty())
-        throw Error::in_file(source.folder.string(), 0, "no path that came to its first point",
-                             "one to draw");
+        throw Error::in_file(source.folder.string(), 0, "no path with a finished point", "one to draw");
       print(drawn);
     }
     if (contains(config.kinds, "theory")) {

@@ -21,7 +21,7 @@ namespace {
 
 /// If a run proves no smaller relative gap than this, a message says how to prove more.
 constexpr double kLooseGap = 1e-3;
-/// If F has recently changed by at most this share of its gap, the bound lags behind, not F.
+/// If the recent relative change of F is at most this share of the relative gap, the bound counts as loose.
 constexpr double kStillShare = 0.01;
 
 /// The terms of F, e.g. "loss 12.5 + 2 * 3.1 (l1) + 0.8 (l2)". Terms without weight are left out.
@@ -41,7 +41,7 @@ double late_change(const std::vector<Sample>& trace) {
   return before == trace.rend() ? kNaN : relative_difference(before->objective, last.objective);
 }
 
-/// A text to follow the status.
+/// Returns a text to append to the status: why the gap is not small, and how to prove more; or "".
 std::string doubt_text(const RunOutcome& outcome) {
   const double gap = outcome.certificate.relative_gap();
   if (outcome.status == Status::kInterrupted || !(gap > std::max(kLooseGap, outcome.parameters.gap_target)))
@@ -54,7 +54,7 @@ std::string doubt_text(const RunOutcome& outcome) {
         change);
   if (outcome.status != Status::kConverged) return "";
   return fmt::format(
-      "; F is proven to a relative gap of {:.3g} only: --gap 1e-6 in place of --tol proves more", gap);
+      "; F is proven to a relative gap of {:.3g}: --gap 1e-6 in place of --tol proves a smaller one", gap);
 }
 
 /// Says why all weights are 0, and what to do; empty if some are not, or if the run diverged.

@@ -112,9 +112,9 @@ TEST_F(Programs, EachFaultIsARunWithItsReasonAndTheSweepGoesOn) {
     EXPECT_FALSE(fs::exists(run.path() / "trainer")) << "the converted data stay nowhere";
 
   const Result table = run("table out");
-  EXPECT_THAT(table.out, AllOf(HasSubstr("| good [Fake 1.0, one thread] | max-iterations |"),
-                               HasSubstr("a program of its own, timed as a process"),
-                               HasSubstr("crashed with SIGABRT")));
+  EXPECT_THAT(table.out,
+              AllOf(HasSubstr("| good [Fake 1.0, one thread] | max-iterations |"),
+                    HasSubstr("an external trainer, started repeatedly"), HasSubstr("crashed with SIGABRT")));
   ASSERT_EQ(run("report --out page.html out").status, 0);
   // With --with-start, the seconds of our solvers include loading and set-up, too.
   const auto seconds_of = [&](const std::string& flags, std::size_t row) {

@@ -92,8 +92,8 @@ class ConfigReader {
     if (!problem.empty()) text_.reject(section.name, problem);
   }
 
-  /// Reads the section's keys, and its own options: those of its solver or format. If these are not known
-  /// (null), ignores other keys. Returns false if a key's value is wrong, or if a required one is missing.
+  /// Reads the section's keys into `out`, and the options of its solver or format into `own`. If `own` is
+  /// null, ignores unknown keys. Returns false if the value of a key is wrong or a required key is missing.
   template <class Section>
   bool read_section(const std::string& name, Section& out, Options* own) {
     const IniSection* section = ini_.sections.find(name);

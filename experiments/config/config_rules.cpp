@@ -13,7 +13,7 @@
 namespace proxbench {
 namespace {
 
-/// At most one of them goes over a path, and lambda + mu > 0.
+/// Requires that at most one of lambda and mu is a path, and that lambda + mu > 0.
 void check_penalties(const ExperimentConfig& config, const ConfigText& text) {
   const auto path = std::ranges::find_if(config.lambdas, &PathGrid::is_path);
   if (config.mu.is_path() && path != config.lambdas.end())
@@ -47,7 +47,7 @@ void check_length(const ConfigText& text, const char* section, const char* key, 
                 fmt::format("found {} values, expected {}: one for each of {}", found, expected, other));
 }
 
-/// Requires that the numbers of a paper are for lambdas of the grid.
+/// Requires that each lambda of [paper] is in the grid, and that lists of numbers have one for each lambda.
 void check_paper(const ExperimentConfig& config, const ConfigText& text) {
   const PaperConfig& paper = config.paper;
   check_length(text, "paper", "nnz", paper.nnz.size(), "lambda", paper.lambdas.size());
@@ -83,13 +83,13 @@ void check_slurm(const ExperimentConfig& config, const ConfigText& text) {
 
 /// Returns for each problem of the grid (a data set with a penalty) why the solver cannot run on it. Returns
 /// "" for those on which it can run, as far as this is known without the data.
-std::vector<std::string> misfits_of(const ExperimentConfig& config, const SolverInfo& solver) {
+std::vector<std::string> unmet_needs_of(const ExperimentConfig& config, const SolverInfo& solver) {
   std::vector<std::string> out;
   for (const DataConfig& data : config.data)
     for (const PathGrid& lambda : config.lambdas) {
       const Penalty penalty{lambda.value(), config.mu.value()};
       if (!data.start.empty() && !solver.starts_anywhere)
-        out.emplace_back("it starts from no model");
+        out.emplace_back("it cannot start from a model");
       else if (data.oracle.empty())
         out.push_back(unmet_needs(solver, penalty, config.loss.kind));
       else
@@ -99,21 +99,21 @@ std::vector<std::string> misfits_of(const ExperimentConfig& config, const Solver
 }
 
 /// Whether the solver can run on none of the problems. There may be no problems.
-bool fits_none(const std::vector<std::string>& misfits) {
-  return std::ranges::count(misfits, "") == 0;
+bool fits_none(const std::vector<std::string>& reasons) {
+  return std::ranges::count(reasons, "") == 0;
 }
 
-/// A solver that can run on no problem is an error, which names the solvers that could.
+/// Rejects each solver that can run on no problem, and names the solvers that can.
 void check_solvers(const ExperimentConfig& config, const ConfigText& text) {
   for (const SolverConfig& solver : config.solvers) {
-    const std::vector<std::string> misfits = misfits_of(config, solver_or_trainer(solver.solver));
-    if (misfits.empty() || !fits_none(misfits)) continue;
+    const std::vector<std::string> reasons = unmet_needs_of(config, solver_or_trainer(solver.solver));
+    if (reasons.empty() || !fits_none(reasons)) continue;
     std::vector<std::string> fitting;
     for (const SolverInfo& other : solver_registry().items())
-      if (!fits_none(misfits_of(config, other))) fitting.push_back(other.name);
+      if (!fits_none(unmet_needs_of(config, other))) fitting.push_back(other.name);
     text.reject("solver." + solver.label,
                 fmt::format("[solver.{}] can run on no problem of the config: {}; {}{}",
-                            printable(solver.label), misfits.front(),
+                            printable(solver.label), reasons.front(),
                             fitting.empty() ? "no solver can" : "solvers that fit: ", joined(fitting)));
   }
 }
@@ -148,12 +148,12 @@ void check_rules(const ExperimentConfig& config, const ConfigText& text) {
 std::vector<std::string> notes_of_skipped_solvers(const ExperimentConfig& config) {
   std::vector<std::string> out;
   for (const SolverConfig& solver : config.solvers) {
-    std::vector<std::string> misfits = misfits_of(config, solver_or_trainer(solver.solver));
-    const std::size_t problems = misfits.size();
-    std::erase(misfits, "");
-    if (!misfits.empty())
-      out.push_back(fmt::format("{} is skipped on {} of {} problems: {}", solver.label, misfits.size(),
-                                problems, misfits.front()));
+    std::vector<std::string> reasons = unmet_needs_of(config, solver_or_trainer(solver.solver));
+    const std::size_t problems = reasons.size();
+    std::erase(reasons, "");
+    if (!reasons.empty())
+      out.push_back(fmt::format("{} is skipped on {} of {} problems: {}", solver.label, reasons.size(),
+                                problems, reasons.front()));
   }
   return out;
 }

@@ -38,7 +38,7 @@ std::string of_f_star(const ExperimentConfig& config) {
   return config.reference == "none" ? ", but reference = none gives no f*, expected no such key"
                                     : of_single_penalties(config);
 }
-/// Returns why a value that needs f* cannot hold.
+/// Returns why a value that needs f* is not allowed, or "".
 std::string needs_f_star(const ExperimentConfig& config, bool needs) {
   return needs && config.reference == "none" ? ", which needs f*, but [experiment] reference = none" : "";
 }
@@ -107,7 +107,7 @@ const std::vector<ConfigKey<ExperimentConfig>>& keys_of() {
           {.min = 0, .max = 1}),
       row(&Config::gap, "gap",
           "stop, with status gap-reached, when F is proven to be within this relative gap of its minimum; "
-          "where it is given and tol is not, tol is 0; 0: do not look",
+          "if gap is given without tol, tol is 0; 0: compute no gap",
           {.min = 0, .max = 1}),
       row(&Config::time_limit, "time_limit", "seconds on the clock for each run; 0: no limit", {.min = 0}),
       row(&Config::max_iterations, "max_iterations", "stop after so many iterations; 0: no limit",
@@ -126,15 +126,15 @@ const std::vector<ConfigKey<ExperimentConfig>>& keys_of() {
       row(&Config::reference_tol, "reference_tol", "tol of the run that gives f*", {.min = 0, .max = 1},
           of_single_penalties),
       row(&Config::reference_gap, "reference_gap",
-          "once tol is met, it goes on until f* is proven to this relative gap; 0: it does not",
+          "once reference_tol is met, the reference goes on until f* is proven to this relative gap; 0: it "
+          "ends at reference_tol",
           {.min = 0, .max = 1}, of_single_penalties),
-      row(&Config::reference_time_limit, "reference_time_limit", "its seconds on the clock; 0: no limit",
-          {.min = 0}, of_single_penalties),
+      row(&Config::reference_time_limit, "reference_time_limit",
+          "seconds on the clock for the reference; 0: no limit", {.min = 0}, of_single_penalties),
       row(&Config::sample_kkt, "sample_kkt", "measure kkt at every sample of a trace, off the clock"),
-      row(&Config::profile, "profile",
-          "each run tells how its time was spent, which takes a little of the clock"),
+      row(&Config::profile, "profile", "measure the time of each phase, which takes a little of the clock"),
       row(&Config::sampling_budget, "sampling_budget",
-          "share of the clock's time that further samples may take, off the clock; 1e6: no limit",
+          "time for additional samples, which is off the clock, as a share of the time on it; 1e6: no limit",
           {.min = 0, .max = kNoSamplingBudget}),
       row(&Config::warm_up, "warm_up", "seconds of inference at w = 0 before the clock starts",
           {.min = 0, .max = 3600}),
@@ -152,8 +152,8 @@ const std::vector<ConfigKey<ExperimentConfig>>& keys_of() {
       row(&Config::pin, "pin",
           "bind each run to as many CPUs as it has threads, and each thread to one of them"),
       row(&Config::order, "order",
-          "of the runs on a problem: repetitions one after the other, their solvers in an order drawn from "
-          "the seed; or as the config lists them",
+          "order of the runs on a problem. interleaved: repetition by repetition, solvers in an order drawn "
+          "from the seed; grid: as the config lists them",
           {.choices = {"interleaved", "grid"}}),
       row(&Config::decoding, "decoding",
           "test accuracy of the most probable structure, or of the most probable output at each position",
@@ -175,8 +175,8 @@ const std::vector<ConfigKey<DataConfig>>& keys_of() {
       row([](auto& data) -> auto& { return data.files.hierarchy; }, "hierarchy",
           "file with the hierarchy of classes", {.file = true}),
       row(&DataConfig::oracle, "oracle", "an oracle; default: that of the format"),
-      row(&DataConfig::start, "start", "model file that the runs start from, but that for f*; default: w = 0",
-          {.file = true}),
+      row(&DataConfig::start, "start",
+          "model file from which all runs but the reference start; default: w = 0", {.file = true}),
   };
   return keys;
 }
@@ -213,7 +213,7 @@ const std::vector<ConfigKey<PlotConfig>>& keys_of() {
           "are paths",
           {.choices = {"curves", "profile", "ecdf", "path", "theory"}}, of_kinds),
       row(&PlotConfig::x, "x",
-          "list of what curves are drawn against, and of the costs that profiles, ecdf and means compare",
+          "list of the horizontal axes of curves, and of the costs that profiles, ecdf and means compare",
           {.choices = {"seconds", "passes", "updates", "iterations"}}, of_single_penalties),
       row(&PlotConfig::x_max, "x_max", "list of where the axes of x end; 0 or not given: where the runs end",
           {.min = 0, .repeats = true}, of_single_penalties),
@@ -230,10 +230,10 @@ const std::vector<ConfigKey<PlotConfig>>& keys_of() {
       row(&PlotConfig::shift, "shift",
           "shift of the geometric means over problems, in seconds (passes, updates, iterations)",
           {.min = 0, .min_open = true}, of_single_penalties),
-      row(&PlotConfig::par, "par", "in these means a failure costs so many times its limit (PAR-k)",
+      row(&PlotConfig::par, "par", "PAR-k: in these means a failed run costs so many times its limit",
           {.min = 1}, of_single_penalties),
       row(&PlotConfig::with_start, "with_start",
-          "seconds in figures and tables count reading the data and set-up, too", {}, of_single_penalties),
+          "seconds in figures and tables include reading the data and set-up", {}, of_single_penalties),
   };
   return keys;
 }
@@ -276,7 +276,7 @@ const std::vector<ConfigKey<SlurmConfig>>& keys_of() {
           {.min = 0, .max = 1024}),
       row(&SlurmConfig::constraint, "constraint", "features of the nodes, e.g. skylake"),
       row(&SlurmConfig::exclusive, "exclusive",
-          "a whole node for each job; auto: where figures are against seconds",
+          "a whole node for each job; auto: if figures are against seconds",
           {.choices = {"auto", "true", "false"}}),
       row(&SlurmConfig::split, "split",
           "what a job makes: all runs on a data set and penalty, or those of one solver",
@@ -304,13 +304,13 @@ namespace {
 
 std::string line_of(const std::string& key, const std::string& value) {
   std::string line = fmt::format("{} = {}\n", key, value);
-  // A backslash at the end would join the next line. So another backslash and an empty line to join are
-  // added.
+  // A backslash at the end of a value would join the next line. A second backslash and an empty line prevent
+  // this: the reader joins the empty line.
   if (line.ends_with("\\\n")) line.insert(line.size() - 1, "\\\n");
   return line;
 }
 
-/// Omits keys that have no effect in the config, and keys that are empty by default.
+/// Omits keys that have no effect in the config, and empty keys whose default is empty.
 template <class Section>
 std::string section_ini(const ExperimentConfig& config, const std::string& title, const Section& section) {
   std::string out = fmt::format("[{}]\n", title);

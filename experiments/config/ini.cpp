@@ -65,7 +65,7 @@ bool read_text(const std::filesystem::path& file, std::string& out) {
 
 /// Returns a path that is the same for all names of a file.
 std::filesystem::path identity(const std::filesystem::path& file) {
-  std::error_code ignored;  // then only its name is known
+  std::error_code ignored;  // after an error, the name is returned as given
   const std::filesystem::path found = std::filesystem::weakly_canonical(file, ignored);
   return found.empty() ? file : found;
 }
@@ -166,7 +166,7 @@ class IniReader {
     }
   }
 
-  /// Returns the error of the file, with the chain of files that leads there.
+  /// Reads an included file. Returns its error with the chain of includes, or "".
   std::string include(const std::string& name) {
     const std::filesystem::path folder = ini_.files[here_.file].folder;
     if (folder.empty())

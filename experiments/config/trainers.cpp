@@ -7,7 +7,7 @@ namespace proxbench {
 const SolverInfo& external_trainer() {
   static const SolverInfo info{
       .name = kExternal,
-      .help = "a program of its own, timed as a process; for sweeps (experiments/trainers/README.md)",
+      .help = "an external trainer, timed as a process; for sweeps (experiments/trainers/README.md)",
       .paper = "benchopt (Moreau et al. 2022): runs that stop later and later",
       .options = {{.name = "adapter",
                    .default_value = "",

@@ -26,19 +26,20 @@ using test::ProblemSpec;
 
 constexpr std::int64_t kAlways = std::numeric_limits<std::int64_t>::max();
 constexpr double kTolerance = 1e-6;
-/// The certificate's kkt may exceed the solver's own by this factor: both round.
+/// The certificate's kkt may exceed the solver's own by this factor, because both have rounding errors.
 constexpr double kKktSlack = 1 + 1e-6;
-/// Relative difference allowed between two values of F at kkt = kTolerance * kkt at 0.
+/// Relative difference allowed between the F of two solvers that reach kkt <= kTolerance * (kkt at w = 0).
 constexpr double kValueSlack = 1e-8;
-/// An inexact solver with default options may leave this share of the way from F(0) to the optimum.
+/// F of an inexact solver with default options may end above the optimum by this share of F(0) - optimum.
 constexpr double kNearSlack = 0.1;
 /// Every exact solver proves this relative gap.
 constexpr double kGapTarget = 1e-4;
 /// Iteration limits. An exact solver must converge within its limit; an inexact one must come near the
 /// optimum.
 constexpr std::int64_t kExactIterations = 50000, kInexactIterations = 3000;
-/// With a hinge loss, F is not smooth and goes up and down while the dual rises. So the limit is higher, and
-/// this relative excess over the optimum (or over F at w = 0) is still accepted.
+/// With a hinge loss, F is not smooth and goes up and down while the dual rises. So the iteration limit is
+/// higher than that of other inexact solvers. A relative excess of kHingeSlack over the optimum (or over F at
+/// w = 0) is accepted.
 constexpr std::int64_t kHingeIterations = 30000;
 constexpr double kHingeSlack = 1e-3;
 /// A solver may still make this many inferences and steps after it is told to stop.
@@ -223,7 +224,8 @@ class Suite {
     }
   }
 
-  /// Judges kkt if the solver is exact or says that it converged; otherwise the distance from the optimum.
+  /// Requires that an exact solver converges. Judges convergence by kkt, or by the distance of F from the
+  /// optimum if the loss is hinge. Without convergence, requires that F is near the optimum.
   void is_optimal(const Problem& problem, const Outcome& outcome) const {
     const Certificate& c = outcome.certificate;
     const bool converged = outcome.result.status == Status::kConverged;
@@ -276,7 +278,8 @@ class Suite {
       if (!std::isfinite(value)) fail("note {} = {}", name, value);
   }
 
-  /// With a hinge loss on degenerate data, F may rise a little: by a factor of at most `slack`.
+  /// Requires that the final F is at most `slack` times F at w = 0. With a hinge loss on degenerate data, F
+  /// may rise a little.
   static void require_no_rise(const Outcome& outcome, double slack) {
     const double begin = outcome.trace.front().objective, end = outcome.certificate.objective;
     if (!(end <= begin * slack)) fail("F = {:.12g} at the end, {:.12g} at w = 0", end, begin);
@@ -342,7 +345,7 @@ class Suite {
       fail("{} iterations, expected {}", found.result.iterations, expected.result.iterations);
     const SparseVector &a = expected.result.w, &b = found.result.w;
     if (a.index != b.index || !std::equal(a.value.begin(), a.value.end(), b.value.begin(), same_bits))
-      fail("another w");
+      fail("the two runs end at different w");
   }
 
   std::string same_bits_again() {

@@ -1,5 +1,5 @@
 /// No solver and no certificate states something false about the data sets of test_enemies.h. Convergence is
-/// not asked. oracles/test_judge.h judges what is true.
+/// not required. oracles/test_judge.h decides which statements are true.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -267,7 +267,7 @@ class Hearing {
   std::vector<std::string> failed_;
 };
 
-/// Checks the judge: for each statement, a true claim, and the same claim with one fault.
+/// Checks false_statements(): it accepts a true claim, and rejects the same claim with one fault.
 class Statements : public ::testing::Test {
  protected:
   Statements() {

@@ -178,7 +178,7 @@ class Conversion {
     const Vocabulary& names = *data.vocabulary;
     features_ = target.format.numbered ? numbers_of(names.features, target.first_number)
                                        : written_names(target, names.features, "feature");
-    // Below every integer that a label may be.
+    // Labels that are ascending integers from this one on keep their numbers.
     constexpr std::int64_t kAnyNumber = -1'000'000'000;
     labels_ = target.documents ? numbers_of(names.outputs, kAnyNumber)
                                : written_names(target, names.outputs, "label");

@@ -30,7 +30,7 @@ std::uint64_t size_of(const std::string& file) {
   return size;
 }
 
-/// Hashes as many bytes as there are in [begin, end).
+/// Hashes the bytes [begin, end) of all parts.
 double hash_of(const std::vector<FilePart>& parts) {
   std::uint64_t hash = 0;
   std::vector<char> block(1 << 18);
@@ -69,8 +69,8 @@ std::vector<FilePart> parts_of(const std::vector<std::string>& files, FileRecord
   return out;
 }
 
-/// Throws Error if the processes differ. `own` is this process's number for something, and `next` is the
-/// number that it found for the next process.
+/// Throws Error unless all processes have the same data. `own` is a size or hash of this process's part.
+/// `next` is that of the next process's part, computed from this process's files.
 void require_same(const Processes& processes, const std::string& what, double own, double next) {
   const std::vector<double> owns = processes.gather(own), nexts = processes.gather(next);
   for (std::size_t r = 0; r < owns.size(); ++r)
@@ -81,7 +81,7 @@ void require_same(const Processes& processes, const std::string& what, double ow
           ErrorKind::kInput);
 }
 
-/// Compares the files that each process reads completely.
+/// Compares the files and option texts that each process reads completely.
 void require_same_beside(const DataFiles& files, const Options& options, const Processes& processes) {
   std::vector<std::string> whole = files.test;
   if (!files.hierarchy.empty()) whole.push_back(files.hierarchy);
@@ -123,7 +123,7 @@ void move_to_shares(DesignMatrix::Builder& rows, std::vector<Index>& gold, std::
                     const Processes& processes) {
   const auto count = static_cast<std::size_t>(processes.count()),
              rank = static_cast<std::size_t>(processes.rank());
-  // The beginnings of all instances, and the processes that have read them.
+  // Process r has read the instances [had[r], had[r+1]); sizes[r] is their number.
   std::vector<std::size_t> had{0}, sizes;
   for (const double instances : processes.gather(static_cast<double>(begin.size() - 1))) {
     sizes.push_back(static_cast<std::size_t>(instances));

@@ -201,7 +201,8 @@ TEST(FileParts, AreRefusedWhereFilesDiffer) {
               refused);
 }
 
-/// Inserts `bad` into the last quarter of the text, after `behind`.
+/// Inserts the line `bad` after `behind` in the last quarter of the text. Expects an error with the right
+/// line number and the text `found`.
 void expect_line_told(const std::string& format, std::string text, const std::string& behind,
                       const std::string& bad, const std::string& found) {
   const std::size_t at = text.find(behind, 3 * text.size() / 4) + behind.size();

@@ -26,9 +26,9 @@ void check_files(const DataFormatInfo& info, const DataFiles& files, HierarchyUs
   fail_if(hierarchy == HierarchyUse::kNone && tree, "takes no hierarchy, found '" + files.hierarchy + "'");
 }
 
-/// Reads the files. If a file looks like another format, an error of reading says so. If there is no error,
-/// the data get a doubt. A pipe is judged only if it is the first file: the writer of another one may wait
-/// until the files before it are read.
+/// Reads the files. If a file looks like another format, an error of its reader names that format. If there
+/// is no error, the data get a doubt. A pipe is examined only if it is the first file: the writer of a later
+/// pipe may wait until the files before it are read.
 DataPair judged(const DataFormatInfo& info, const DataFiles& files, const std::function<DataPair()>& read) {
   std::vector<std::string> all = files.train;
   all.insert(all.end(), files.test.begin(), files.test.end());

@@ -204,7 +204,7 @@ constexpr TextFormat kTextFormats[] = {
 std::string other_format(const std::string& format, const std::string& file, const std::string& waiting) {
   const FirstLines lines = first_lines(file, waiting);
   const auto* const own = std::ranges::find(kTextFormats, format, &TextFormat::name);
-  const bool single = lines.all.size() == 1 && !waiting.empty();  // of a slow writer, which says too little
+  const bool single = lines.all.size() == 1 && !waiting.empty();  // of a slow writer: too little to judge by
   if (own == std::end(kTextFormats) || lines.all.empty() || single || own->can_be(lines)) return "";
   const auto* const found =
       std::ranges::find_if(kTextFormats, [&](const TextFormat& one) { return one.looks_like(lines); });

@@ -52,7 +52,7 @@ TEST(Metrics, OfLabelSets) {
     return metric_registry().find(name).measure(data, prediction);
   };
   // Predicts {0, 1}, {3} and {1, 2}: 3 of 5 guessed labels are right, and 5 are gold. The wrong labels are 1
-  // and 2, 3, and 3.
+  // and 2 at the first position, 3 at the second, and 3 at the third.
   const std::vector<Index> guessed{1, 1, 0, 0, 0, 0, 0, 1, 0, 1, 1, 0};
   EXPECT_EQ(of("label-f1", guessed), 6.0 / 10.0);
   EXPECT_EQ(of("accuracy", guessed), 8.0 / 12.0);

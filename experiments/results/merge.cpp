@@ -17,8 +17,8 @@ std::string manifest_text(const Run& run) {
   return read_file(run.folder / kManifestFile, kStoredResult);
 }
 
-/// Returns the name under which the run is stored; "" if it is already there. `chosen` maps names to the runs
-/// that have them. Throws Error if the run cannot be told from another one.
+/// Returns the name under which to store the run, or "" if an equal run is in `chosen`, which maps names to
+/// runs. Throws Error if another run of the same name comes from the same machine.
 std::string merged_name(const Run& run, const std::map<std::string, Run>& chosen) {
   const std::string own = run.folder.filename().string(), name = own.substr(0, own.find('@'));
   const Provenance& made = run.provenance;
@@ -29,11 +29,11 @@ std::string merged_name(const Run& run, const std::map<std::string, Run>& chosen
     if (taken == chosen.end()) return candidate;
     if (manifest_text(taken->second) == manifest_text(run)) return "";
     if (taken->second.provenance.id == made.id)
-      throw Error::usage(
-          fmt::format("{} and {} are both runs of {} on {} and differ: expected one of both (run the "
-                      "experiment with another seed or name to keep two)",
-                      taken->second.folder.string(), run.folder.string(), name,
-                      made.machine.empty() ? "one machine" : made.machine));
+      throw Error::usage(fmt::format(
+          "{} and {} are different results of the same run, {} on {}: expected only one of them (run the "
+          "experiment with another seed or name to keep two)",
+          taken->second.folder.string(), run.folder.string(), name,
+          made.machine.empty() ? "one machine" : made.machine));
     candidate =
         number == 1 ? fmt::format("{}@{}", name, machine) : fmt::format("{}@{}-{}", name, machine, number);
   }

@@ -81,7 +81,7 @@ TEST_F(Merge, CopiesTheSameRunOnceAndRefusesTwoThatDiffer) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-    EXPECT_THAT(error.what(), HasSubstr("are both runs of a on here and differ"));
+    EXPECT_THAT(error.what(), HasSubstr("are different results of the same run, a on here"));
   }
   EXPECT_FALSE(fs::exists(folder / "other"));
   EXPECT_THROW(merge_results({folder / "one"}, out()), Error);  // not empty

@@ -19,7 +19,7 @@ namespace proxbench {
 namespace fs = std::filesystem;
 namespace {
 
-/// If an external trainer failed before it gave its name and version, copies them from other runs with the
+/// An external trainer may fail before it gives its name and version. Copies them from other runs with the
 /// same label, so that a label looks the same everywhere.
 void name_trainers(std::vector<Run>& runs) {
   std::map<std::string, std::string> trainers;
@@ -142,7 +142,7 @@ std::optional<Run> find_record(const fs::path& file, std::string& problem) {
   if (std::error_code ignored; !fs::exists(file, ignored)) return std::nullopt;
   try {
     return read_record(file);
-  } catch (const Error& error) {  // it has another version or is damaged
+  } catch (const Error& error) {  // the record has another version or is damaged
     problem = error.what();
     return std::nullopt;
   }

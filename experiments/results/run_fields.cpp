@@ -15,8 +15,7 @@ auto section(const char* name, Part Run::*part, FieldUse use = FieldUse::kColumn
   };
 }
 
-/// Lets the value be null in a record: an empty text, and a value that is not `known`, is written as null.
-/// Null sets nothing.
+/// Writes null for an empty text, and for a value that is not `known`. A null in a record sets nothing.
 Field<Run> or_null(Field<Run> field, bool (*known)(const Run&) = nullptr) {
   field.get = [get = field.get, known](const Run& run) {
     const Json value = get(run);
@@ -28,7 +27,7 @@ Field<Run> or_null(Field<Run> field, bool (*known)(const Run&) = nullptr) {
   return field;
 }
 
-/// A part of the penalty. A path over it is a text.
+/// Returns the field of lambda or mu. Its value is a number, or the text of a path over it.
 Field<Run> penalty(const char* name, const char* help, double RunParameters::*part, bool is_mu) {
   return {"run",
           name,
@@ -73,7 +72,7 @@ const std::vector<Field<Run>>& run_fields() {
       of_data("train", "training files", &P::files, &DataFiles::train),
       of_data("test", "test files", &P::files, &DataFiles::test),
       of_data("hierarchy", "file of the hierarchy", &P::files, &DataFiles::hierarchy),
-      of_data("oracle", "in place of the format's; empty: that", &P::oracle),
+      of_data("oracle", "an oracle in place of the format's; empty: the format's", &P::oracle),
       of_data("decoding", "of the test set", &P::decoding),
       of_data("options", "of the data format", &P::data_options),
       parameter("solver", "registered name", &P::solver).used(kSummary),
@@ -103,7 +102,7 @@ const std::vector<Field<Run>>& run_fields() {
           .used(kSummary),
       parameter("gap_target", "stop when this relative gap is proven; 0: do not", &P::gap_target)
           .used(kSummary),
-      parameter("gap_by_count", "look for that proof at counts of iterations, as references do",
+      parameter("gap_by_count", "compute the gap after fixed counts of iterations, as references do",
                 &P::gap_by_count)
           .used(kRecord),
       parameter("tighten", "relative gap to go on for after the run; 0: do not", &P::tighten).used(kRecord),
@@ -183,9 +182,10 @@ const std::vector<Field<Run>>& run_fields() {
       figure("data_digest", "of the training set", &F::data_digest),
       figure("description", "the data in one line", &F::description),
       figure("oracle", "registered name of the oracle", &F::oracle),
-      or_null(figure("trainer", "the program of its own that made the run, with its version", &F::trainer)
+      or_null(figure("trainer", "the external trainer that made the run, with its version", &F::trainer)
                   .used(kColumn)),
-      figure("warnings", "of such a run: what does not fit what the program says of it", &F::warnings)
+      figure("warnings", "of an external trainer: where it reports other values than we measure",
+             &F::warnings)
           .used(kRecord),
       seconds_of("load_seconds", "reading the data", &F::load_seconds).in("s"),
       seconds_of("setup_seconds", "feature reduction, buffers and kkt at w = 0", &F::setup_seconds).in("s"),

@@ -152,8 +152,8 @@ namespace {
 /// The largest number of thread counts that a table has columns for.
 constexpr std::size_t kMostColumns = 6;
 
-/// Returns indices of `threads` behind the first: all, or the powers of two and the last if they are too
-/// many.
+/// Returns indices of `threads` after the first. If there are too many, returns those of powers of two and of
+/// the last, and of these at most kMostColumns from the end.
 std::vector<std::size_t> thread_columns(const std::vector<int>& threads) {
   std::vector<std::size_t> out;
   for (std::size_t t = 1; t < threads.size(); ++t)

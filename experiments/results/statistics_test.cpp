@@ -56,8 +56,8 @@ TEST(ShiftedGeometricMean, IsTheGeometricMeanOfShiftedValues) {
 TEST(PerformanceProfile, OfThreeSolversOnThreeProblems) {
   // Solver:            a  b          c
   const auto ratios = performance_ratios({{1, 2, 4},          // a is the best
-                                          {6, 3, kInfinity},  // b is, c fails
-                                          {5, 10, 5}});       // a and c are
+                                          {6, 3, kInfinity},  // b is the best, c fails
+                                          {5, 10, 5}});       // a and c are the best
   EXPECT_THAT(ratios[0], ElementsAre(1, 2, 4));
   EXPECT_THAT(ratios[1], ElementsAre(2, 1, kInfinity));
   EXPECT_THAT(ratios[2], ElementsAre(1, 2, 1));

@@ -22,7 +22,7 @@ std::vector<fs::path> adapter_folders() {
   return {self / "../share/proxbench/trainers", PROXBENCH_TRAINERS};
 }
 
-/// Empty if there is none.
+/// Returns the adapter's file; empty if there is none.
 fs::path adapter_named(const std::string& name) {
   if (name.find('/') != name.npos) return fs::exists(name) ? fs::absolute(name) : fs::path();
   for (const fs::path& folder : adapter_folders())

@@ -20,7 +20,7 @@ namespace {
 constexpr double kFinest = 1e-3;
 /// A certified relative gap above this means that the point is no optimum of F, whatever a trainer says.
 constexpr double kNoOptimum = 1e-3;
-/// Tolerances below this are rounding.
+/// Rounding errors exceed stopping tolerances below this.
 constexpr double kLeastTolerance = 1e-15;
 
 /// One run of the trainer.
@@ -60,7 +60,7 @@ class ExternalTraining {
     outcome_.kkt_at_zero = certify(evaluator_, {}).kkt;
     convert_data();
     double stop = limited(trainer_.start_stop);
-    if (goes_on(train(stop))) {  // the files are in the page cache from now on
+    if (goes_on(train(stop))) {  // the first run only fills the page cache
       for (bool more = true; more; stop = next(stop)) more = make_point(stop);
     }
     finish();
@@ -247,7 +247,7 @@ class ExternalTraining {
   }
 
   void compare_objective(double stop, const Model& model, const Certificate& at) {
-    // The trainer's own sums have rounding errors, too: by at most this share.
+    // The largest relative rounding error of the trainer's own sums.
     constexpr double kItsRounding = 1e-9;
     const double its = fact_of(model, "objective");
     const double allowed =

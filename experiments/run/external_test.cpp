@@ -33,7 +33,7 @@ DataPair read_named(const std::string& format, const std::string& file) {
   return read_data(info, {{file}, {}, ""}, Options(info.options));
 }
 
-/// The value at the start; other tests set the variable.
+/// PROXBENCH_DATA at the start of the program, because other tests set the variable.
 const std::string kDataFolder = std::getenv("PROXBENCH_DATA") != nullptr ? std::getenv("PROXBENCH_DATA") : "";
 
 /// Returns a file of ../shared/trainers; empty if it is missing.

@@ -32,7 +32,7 @@ int first_of(std::initializer_list<const char*> names, int otherwise) {
   return otherwise;
 }
 /// Variables that launchers set in each process: Open MPI's, then PMI's (MPICH, and Slurm with PMI), then
-/// Slurm's own (with PMIx or without both).
+/// Slurm's own (with PMIx, or without PMI and PMIx).
 int told_count() {
   return first_of({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}, 1);
 }
@@ -43,7 +43,7 @@ int told_rank() {
 /// How long a failed process waits for the first process to report the same failure.
 constexpr std::chrono::milliseconds kWaitForFirst{1500};
 
-/// Used when the processes cannot communicate.
+/// Reports why the processes cannot communicate. Returns the exit status.
 int refuse(const std::string& why) {
   if (told_rank() == 0)
     fmt::print(stderr, "error: {}\n", why);

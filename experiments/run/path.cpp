@@ -42,7 +42,8 @@ bool reached(Status status) {
   return status == Status::kConverged || status == Status::kGapReached;
 }
 
-/// Whether the solver ended by itself. A point that a limit interrupts is not done.
+/// Whether the point is done: the solver ended by itself or at max_iterations. A point that the time limit or
+/// the user interrupts is not done.
 bool done(Status status) {
   return reached(status) || status == Status::kStalled || status == Status::kSmallChange ||
          status == Status::kMaxIterations;
@@ -124,7 +125,7 @@ class Path {
   }
 
   /// Computes the selection at w_, and the state unless the solver has left it. Keeps gradients of at least
-  /// `threshold` and those that violate the conditions.
+  /// `threshold` and those that violate the optimality conditions.
   void evaluate(Objective& checker, double next, double threshold) {
     if (!state_at_w_) {
       checker.scores(w_, state_.scores);
@@ -145,7 +146,8 @@ class Path {
       candidates_.reset();
   }
 
-  /// Coordinates that violate the conditions at the last selection, but that no solver saw.
+  /// Returns the coordinates that violate the optimality conditions at the last selection and that are not
+  /// among the candidates.
   std::vector<Coord> violators(double lambda, double target) const {
     std::vector<Coord> out;
     if (!candidates_) return out;
@@ -191,7 +193,7 @@ class Path {
         evaluate(checker, next, threshold);
         wrong = violators(lambda, point.kkt_target);
       }
-      // A gap is proven over all coordinates, whatever the solver saw.
+      // A gap is proven over all coordinates, not only over the candidates.
       if (wrong.empty() || point.status == Status::kGapReached || point.status == Status::kMaxIterations)
         break;
       point.violations += wrong.size();
@@ -328,7 +330,7 @@ class Path {
   double began_;
   const LoadedData::Reduced& reduced_;
   const TestSet* test_;
-  /// The current point, in the coordinates of the features kept, and what evaluate() found there.
+  /// The current point, in the coordinates of the kept features, and the results of evaluate() there.
   SparseVector w_;
   SmoothState state_;
   SmoothState audited_;

@@ -79,8 +79,8 @@ void check_library(const fs::path& file, std::string_view bytes) {
     throw found("a part of a shared library");
 }
 
-/// Checks the stamp in the library's bytes before loading it. So none of its code has run yet, and a symbol
-/// that another version of core lacks cannot make loading fail first.
+/// Checks the stamp in the library's bytes before the library is loaded. So no code of a wrong library runs,
+/// and a missing symbol cannot make loading fail first.
 void check_stamp(const fs::path& file, std::string_view bytes) {
   const std::string_view stamp = find_stamp(bytes);
   if (stamp.empty())
@@ -106,7 +106,7 @@ void check_others(const fs::path& file, std::uint64_t hash) {
 using RegisterFunction = void (*)(Plugin&);
 
 RegisterFunction open_library(const fs::path& file) {
-  // Never closed: what it registers is code.
+  // The library is never closed, because the registered functions are its code.
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) throw Error(fmt::format("{}: cannot be loaded: {}", file.string(), dlerror()));
   void* function = dlsym(library, "proxbench_plugin_register");

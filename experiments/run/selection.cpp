@@ -194,7 +194,7 @@ class Selector {
     path(split.held_out, left, split.name, hooks, start);
   }
 
-  /// Trains on all training instances but these.
+  /// Trains on all training instances except `without`.
   RunOutcome path(const std::vector<Index>& without, std::span<const Penalty> penalties,
                   const std::string& name, RunHooks hooks, const PathStart& start) {
     hooks.interrupt = hooks_.interrupt;

@@ -116,7 +116,7 @@ void Tagger::read(const std::function<void(DataBatch&&)>& use) const {
     format_.read(config.files, config.options);
     return;
   }
-  // A single file is read as its own training set, so the format needs no vocabulary. Weights are then
+  // The test files are read as their own training set, so the format needs no vocabulary. Weights are then
   // matched by name.
   if (alone) config.files.train = config.files.test;
   DataPair pair = read_data(format_, config.files, config.options, config.oracle, launched_processes());

@@ -26,7 +26,7 @@ RunParameters settings_of(const test::ProblemSpec& spec, double tol) {
   return settings;
 }
 
-/// Chains, one of them with features that cannot enter, and trees.
+/// Chains, one of them with features that are never on, and trees.
 std::vector<test::ProblemSpec> specs() {
   std::vector<test::ProblemSpec> all = test::problem_specs();
   return {all[0], all[6], all[11], all[13], all[15]};

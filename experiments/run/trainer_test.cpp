@@ -179,7 +179,7 @@ TEST(Train, SaysThatAGapIsReachedOnlyWhereOneWasAskedFor) {
     }
 }
 
-/// By strong convexity F - min F <= ||grad F||^2 / (2 mu). With alpha_i = p_i, this is the gap at every w.
+/// By strong convexity, F - min F <= ||grad F||^2 / (2 mu). With alpha_i = p_i, this is the duality gap.
 TEST(Train, ProvesAGapWithL2AloneByEverySolver) {
   for (const char* oracle : {"chain", "tree"})
     for (const SolverInfo& solver : solver_registry().items()) {

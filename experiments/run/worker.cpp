@@ -66,7 +66,7 @@ class LineByLine {
 /// Looks for a better bound in the rest of the time limit.
 void tighten_within_limit(const LoadedData& data, RunParameters job, const std::atomic<bool>& interrupt,
                           RunOutcome& outcome) {
-  // A run that used all of its time still gets the bounds of a moment.
+  // A run that used all of its time still gets this many seconds.
   constexpr double kLeast = 1e-3;
   if (job.time_limit > 0) job.time_limit = std::max(job.time_limit - outcome.seconds, kLeast);
   tighten(data, job, outcome, &interrupt);
@@ -109,7 +109,7 @@ RunOutcome run_solver(const LoadedData& data, const RunParameters& job, const Op
   const bool diverged = outcome.status == Status::kDiverged;
   if (job.tighten > 0 && !diverged && outcome.status != Status::kInterrupted)
     tighten_within_limit(data, job, interrupt, outcome);
-  if (!diverged && !outcome.trace.empty())  // otherwise a model has no weights to store
+  if (!diverged && !outcome.trace.empty())  // otherwise there are no weights to store
     write_file_atomically(folder / "model.tsv", model_of(data, job.format, data_options, job, outcome.w));
   return outcome;
 }

@@ -26,7 +26,8 @@ std::string duration_text(double seconds) {
   return fmt::format("{:.1f} h", seconds / 3600);
 }
 
-/// Warns if a reference is less exact than the config asks, and says by how much.
+/// Warns if a reference is less exact than the config asks, and by how much. Also warns if its time limit
+/// ended it.
 void warn_if_loose(const Run& reference, const ExperimentConfig& config, const Hooks& hooks) {
   const RunParameters& job = reference.parameters;
   const std::string problem =
@@ -80,7 +81,7 @@ class LocalSweep {
   }
 
  private:
-  /// The time between two looks at the trace of a process.
+  /// The time between two checks of the trace of a process.
   static constexpr std::chrono::milliseconds kSlice{500};
 
   /// A run in progress. `slot` is its number among the runs that are made at the same time.
@@ -268,7 +269,7 @@ class LocalSweep {
     const fs::path before = sweep_.out / "runs" / one.cell->name() / kManifestFile;
     const std::optional<Run> stored = find_record(before, problem);
     if (run.result.status == Status::kInterrupted && stored && !stored->failed())
-      fs::remove_all(one.folder);  // the stored run says more
+      fs::remove_all(one.folder);  // the stored run is complete
     else
       store(run, one.folder);
   }

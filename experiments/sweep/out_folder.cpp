@@ -56,7 +56,7 @@ void remove_temporary_files(const fs::path& out) {
   for (const fs::path& folder : {out, out / "runs", out / "references", out / "figures", out / "tables"})
     for (const fs::directory_entry& entry : fs::directory_iterator(folder))
       if (left_by_the_dead(entry.path().filename().string())) left.push_back(entry.path());
-  std::error_code ignored;  // leftovers harm nobody, and the next sweep removes them
+  std::error_code ignored;  // leftovers do no harm, and the next sweep removes them
   for (const fs::path& path : left) fs::remove_all(path, ignored);
 }
 

@@ -92,7 +92,7 @@ class Inspector {
     problem.reference = asked(reference_job(config_, cell), 0.0);
     try {
       problem.known_reference = find_reference(out_, problem.name, *problem.reference);
-    } catch (const Error& error) {  // it has another version or is damaged
+    } catch (const Error& error) {  // the record has another version or is damaged
       problem.unread = error.what();
     }
     if (problem.known_reference && !serves(*problem.known_reference, config_))
@@ -246,9 +246,9 @@ std::vector<SweepProblem> inspect(const ExperimentConfig& config, const fs::path
                                   const SweepOptions& options, const std::string& only) {
   const std::vector<RunParameters> plan = plan_runs(config);
   Inspector inspector(config, out, options);
-  // Repetitions run one after the other. The order of solvers within a repetition is drawn at random, so that
-  // no solver is always first and a slow phase of the machine affects all alike. Every cell draws, stored or
-  // not, so a resumed sweep keeps the order.
+  // Repetitions run one after the other. The order of solvers within a repetition is drawn at random. So no
+  // solver is always first, and a slow phase of the machine affects all solvers alike. Each cell draws a
+  // number even if it is stored, so a resumed sweep keeps the order.
   Random random(config.seed);
   std::vector<SweepProblem> problems;
   for (std::size_t i = 0; i < plan.size(); ++i) {

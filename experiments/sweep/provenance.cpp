@@ -212,9 +212,10 @@ std::vector<std::string> timing_hazards(int threads, int jobs) {
     out.push_back(
         fmt::format("the frequency governor is '{}', not 'performance': clock frequencies change", governor));
   if (const std::vector<int> nodes = memory_nodes_of(usable_cpus()); !nodes.empty() && !may_place_memory())
-    out.push_back(fmt::format(
-        "memory is not spread over the NUMA nodes {}: it must not be here, or numactl has placed it",
-        fmt::join(nodes, ", ")));
+    out.push_back(
+        fmt::format("memory is not spread over the NUMA nodes {}: the system forbids it, or numactl has set "
+                    "another policy",
+                    fmt::join(nodes, ", ")));
   if (jobs > 1)
     out.push_back(
         fmt::format("{} runs at a time share caches and memory bandwidth: their timings are stored as "

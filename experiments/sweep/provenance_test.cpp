@@ -35,7 +35,7 @@ TEST(Provenance, TellsWhichSettingsOfTheThreadsAreSet) {
   EXPECT_FALSE(provenance().settings.contains("OMP_PROXBENCH_TEST"));
 }
 
-/// Whether stored runs are made again.
+/// The digest of these sources decides whether stored runs are made again.
 TEST(DecidingCode, IsOfTheSourcesThatDecideResults) {
   EXPECT_EQ(deciding_code().find(provenance().git_revision), std::string::npos);
   const TestFolder folder;

@@ -44,7 +44,7 @@ struct Measurement {
     for (const std::string& hazard : timing_hazards(std::min(most, all), 1)) hooks.warn("timings: " + hazard);
   }
 
-  /// Returns one cell for each problem.
+  /// Returns one cell for each problem and requested solver.
   std::vector<RunParameters> planned() const {
     std::vector<RunParameters> out;
     for (const RunParameters& cell : plan_runs(config))
@@ -55,7 +55,7 @@ struct Measurement {
   void measure(const RunParameters& cell, std::vector<Run>& runs) {
     if (const std::string unmet = unmet_needs(cell); !unmet.empty())
       throw Error::usage(fmt::format("{}: {}", cell.name, unmet));
-    std::string first, weights;  // the run that others are compared with, and its final weights
+    std::string first, weights;  // the run that others are compared with, and the digest of its model
     for (int repetition = 1; repetition <= options.repetitions; ++repetition)
       for (const int threads : options.threads)
         for (const std::string& backend : options.backends) {
@@ -75,7 +75,7 @@ struct Measurement {
         }
   }
 
-  /// Makes all runs do the same work: no clock decides where they end.
+  /// Returns the job of one run. No limit of time or gap ends a run, so all runs do the same work.
   RunParameters asked(const RunParameters& cell, int threads, const std::string& backend,
                       int repetition) const {
     RunParameters job = cell;
@@ -138,7 +138,7 @@ ScalingOptions completed(ScalingOptions options, const ExperimentConfig& config)
     if (solver.solver != kExternal) labels.push_back(solver.label);
   if (labels.empty())
     throw Error::usage(config.name +
-                       ": found only programs of their own, expected a solver whose phases can be measured");
+                       ": found only external trainers, expected a solver whose phases can be measured");
   threads.push_back(1);
   std::ranges::sort(threads);
   threads.erase(std::unique(threads.begin(), threads.end()), threads.end());

@@ -78,7 +78,7 @@ TEST_F(Scale, WrongUsageIsTold) {
   folder.write("other.ini",
                "[experiment]\nname = other\nlambda = 1\n[data.words]\nformat = crfsuite\ntrain = train.txt\n"
                "[solver.theirs]\nsolver = external\nadapter = proxbench\n");
-  expect("other.ini", "found only programs of their own, expected a solver whose phases can be measured");
+  expect("other.ini", "found only external trainers, expected a solver whose phases can be measured");
   EXPECT_EQ(run("scale tiny.ini --redraw --out nowhere").status, 1);
 }
 

@@ -75,7 +75,7 @@ void warn_of_run(const Run& run, const std::optional<Run>& reference, const Hook
       "{}: ends {:.1e} (relative) below f* = {}, {}", name, below / best, best,
       below <= slack(*reference)
           ? "within what is proven of f*: smaller reference_tol and reference_gap give a better f*"
-          : "MORE than is proven of f*: one of both is wrong"));
+          : "MORE than the proven error of f*: F or f* is wrong"));
 }
 
 }  // namespace proxbench

@@ -419,7 +419,7 @@ TEST_F(SweepProcess, ASolverThatGoesWrongCostsItsOwnRunsOnly) {
   EXPECT_EQ(ended("hang")["iterations"], 2) << "of the last sample";
   EXPECT_EQ(ended("gd")["status"], "max-iterations");
   EXPECT_EQ(ended("prox-newton")["status"], "converged");
-  // None of these runs is used again. Even the one that did not fail is not, since it was cut off.
+  // None of these runs is reused, not even the one that did not fail, because a limit stopped it.
   const Result again =
       run("--plugin " PROXBENCH_TEST_PLUGINS
           "/misbehaving.so run wrong.ini --out out --dry-run "

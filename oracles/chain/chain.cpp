@@ -19,8 +19,8 @@ PROXBENCH_KERNEL_SETS(ChainKernels, chain_kernels)
 
 namespace {
 
-/// Throws Error if transition scores, their exponentials both ways and their gradient do not fit into this
-/// machine. A file of another format easily has a different label on each line.
+/// Throws Error if the transition scores, their exponentials in both directions and their gradient do not fit
+/// into this machine's memory. A file of another format easily has a different label on each line.
 void require_memory(Index labels) {
   const double needed = 4.0 * sizeof(double) * labels * labels, present = machine_memory();
   if (needed > present)
@@ -120,8 +120,8 @@ ChainOracle::Transitions ChainOracle::transitions(const ScorePoint& at) const {
   return m;
 }
 
-/// Infers instances [first, last): one instance, or a chunk. Fills work.log_partition. With `backward` also
-/// fills the posteriors and backward's pair. Returns the sum of log-partitions.
+/// Infers instances [first, last): one instance, or a chunk. Fills work.log_partition. If `backward` is
+/// given, also fills the posteriors and backward->pair. Returns the sum of log-partitions.
 double ChainOracle::infer_rows(const Sequences& on, const Transitions& m, const ScorePoint& at, Buffers& work,
                                std::size_t first, std::size_t last, const Backward* backward) const {
   if (m.linear()) return infer_linear(on, m, at, work, first, last, backward);
@@ -174,7 +174,7 @@ double ChainOracle::infer_linear(const Sequences& on, const Transitions& m, cons
                          work.log_partition.begin() + static_cast<std::ptrdiff_t>(last - first), 0.0);
 }
 
-/// The same for any finite scores, from rows in work.score. It is slow.
+/// Does the same in the log domain, from rows in work.score. It is slow, but works for any finite scores.
 double ChainOracle::infer_log(const Sequences& on, const Transitions& m, Buffers& work, std::size_t first,
                               std::size_t last, const Backward* backward) const {
   const std::size_t width = m.width, origin = on.row_origin(first), labels = outputs_;

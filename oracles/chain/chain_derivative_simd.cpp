@@ -1,5 +1,5 @@
 /// The derivative of forward-backward, compiled for one instruction set (core/kernels/kernels.h). Several
-/// sequences are walked at once, as in chain_simd.cpp. Products with dM depend on no earlier step, so they
+/// sequences are processed at once, as in chain_simd.cpp. Products with dM depend on no earlier step, so they
 /// are computed for all rows at once.
 #include "oracles/chain/chain_kernels.h"
 #include "oracles/chain/chain_tiles.h"
@@ -27,7 +27,7 @@ void multiply_all_rows(const Chunk& c, const double* from, const double* matrix,
         end - row, [&](auto rows) { multiply_rows<decltype(rows)::value>(c, from, matrix, row, out); });
 }
 
-/// Subtracts h_t from the scores of row t. `h` is the sum of da_t before that.
+/// Subtracts h_t from the scores of row t, so that da_t sums to 0. `h` is the sum of da_t before that.
 void centre(const Chunk& c, std::size_t t, double h) {
   c.shift[t] = h;
   const double* message = c.message + t * c.width;
@@ -46,7 +46,7 @@ void first_change(const Chunk& c, std::size_t t) {
   centre(c, t, sum(total));
 }
 
-/// Computes da at the rows t[r] from the rows before.
+/// Computes da at the rows t[r] from the rows before them.
 template <int R>
 void next_changes(const Chunk& c, const std::size_t* t) {
   const double* from[R];
@@ -73,7 +73,7 @@ void next_changes(const Chunk& c, const std::size_t* t) {
   store(c.change + at, load(c.message_change + at) * b + load(c.message + at) * db);
 }
 
-/// Computes db at the rows t[r] from the rows behind.
+/// Computes db at the rows t[r] from the rows after them.
 template <int R>
 void previous_changes(const Chunk& c, const std::size_t* t) {
   const double* from[R];

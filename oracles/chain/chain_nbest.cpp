@@ -17,7 +17,7 @@ constexpr Index kNone = static_cast<Index>(-1);
 
 }  // namespace
 
-/// One search at a time. Position T has a single vertex, which follows all last labels.
+/// Searches one sequence at a time. Position T has a single vertex, which follows all last labels.
 class ChainOracle::LazyKBest final : public NbestOracle::Workspace {
  public:
   /// Runs Viterbi's forward pass over positions [first, first + length) of the scores.
@@ -133,8 +133,8 @@ void ChainOracle::LazyKBest::extract(std::size_t t, std::size_t label) {
     at.found.push_back({candidate[best] + score(t, label), best, next_rank_[slot * width_ + best]});
 }
 
-/// Replaces the last extracted candidate by the derivation behind it, which find_next() has looked for, and
-/// extracts again.
+/// Replaces the last extracted candidate by the next derivation of the same earlier vertex, which find_next()
+/// has looked for. Then extracts again.
 void ChainOracle::LazyKBest::renew(std::size_t t, std::size_t label) {
   const std::size_t slot = slot_[vertex(t, label)];
   const Derivation last = vertices_[slot].found.back();
@@ -146,8 +146,8 @@ void ChainOracle::LazyKBest::renew(std::size_t t, std::size_t label) {
   extract(t, label);
 }
 
-/// Appends the next derivation of an opened vertex, or finds that there is none. It walks back as far as
-/// vertices need one another's next derivations, then forward again.
+/// Appends the next derivation of an opened vertex, or finds that there is none. Goes back as far as vertices
+/// need each other's next derivations, then forward again.
 void ChainOracle::LazyKBest::find_next(std::size_t t, std::size_t label) {
   waiting_.assign(1, label);
   std::size_t at = t;
@@ -178,7 +178,7 @@ void ChainOracle::LazyKBest::search(std::size_t n, List& out) {
     out.score.push_back(at.score);
     for (std::size_t t = length_; t-- > 0;) {
       out.outputs[r * length_ + t] = at.label;
-      at = open(t, at.label).found[at.rank];  // its best may not have been asked for
+      at = open(t, at.label).found[at.rank];  // no vertex may have asked for its best derivation
     }
   }
 }

@@ -1,6 +1,6 @@
-/// Forward-backward, compiled for one instruction set (core/kernels/kernels.h). Several sequences are walked
-/// at once. A row of the transition matrix is then loaded once for all of them, and no sequence waits for the
-/// results of its own last step.
+/// Forward-backward, compiled for one instruction set (core/kernels/kernels.h). Several sequences are
+/// processed at once. So each row of the transition matrix is loaded once for all of them, and no sequence
+/// waits for the results of its own last step.
 #include "core/kernels/kernels.h"
 #include "oracles/chain/chain_kernels.h"
 #include "oracles/chain/chain_tiles.h"
@@ -93,8 +93,8 @@ void first_message(const ChainChunk& c, std::size_t t) {
   normalise(c, t, sum(total));
 }
 
-/// Computes messages at the rows t[r] from the rows before: (message * M) . weight, normalised. Requires that
-/// V vectors hold a row.
+/// Computes messages at the rows t[r] from the rows before them: (message * M) . weight, normalised. Requires
+/// that V vectors hold a row.
 template <int R, int V, int H>
 void next_messages_in_registers(const ChainChunk& c, const std::size_t* t) {
   const double* from[R];
@@ -155,7 +155,7 @@ inline void ask_for_residual(const ChainChunk& c, std::size_t t) {
     __builtin_prefetch(c.residual + k * c.residual_stride + t, 1);
 }
 
-/// Computes backward messages b at the rows t[r] from the rows behind: M * (weight . b / scale).
+/// Computes backward messages b at the rows t[r] from the rows after them: M * (weight . b / scale).
 template <int R, bool kKeep>
 void previous_messages(const ChainChunk& c, const std::size_t* t) {
   PROXBENCH_UNROLL for (int r = 0; r < R; ++r) ask_for_residual(c, t[r]);
@@ -165,7 +165,7 @@ void previous_messages(const ChainChunk& c, const std::size_t* t) {
            [&](int r, std::size_t k, const Vec& b) { finish_row<kKeep>(c, t[r], k, b); });
 }
 
-/// Walks the sequences of a group forward and, if posteriors are wanted, backward.
+/// Computes the messages of a group of sequences forward and, if posteriors are wanted, backward.
 template <bool kKeep>
 void walk(const ChainChunk& c, const Group& g) {
   for (std::size_t r = 0; r < g.count; ++r) first_message(c, g.first[r]);
@@ -217,7 +217,7 @@ void forward_backward(const ChainChunk& chunk) {
   for (std::size_t i = 0; i < c.sequences; ++i)
     c.log_partition[i] = log_partition(c, c.begin[i] - c.origin, c.begin[i + 1] - c.origin);
   if (c.posterior == nullptr) return;
-  // Over edges (t, t+1), of message_t and weight_{t+1}.
+  // Sums the products of message_t and weight_{t+1} over edges (t, t+1).
   std::size_t edges = 0;
   for (std::size_t s = 0; s < c.sequences; ++s)
     for (std::size_t t = c.begin[s] - c.origin; t + 1 < c.begin[s + 1] - c.origin; ++t) {
@@ -248,7 +248,7 @@ void log_pairs(const LogPairs& pairs) {
     }
 }
 
-/// The width of a strip of columns in registers. The registers hold the maxima of the columns.
+/// The number of vectors in a strip of columns. Registers hold the maxima of the columns.
 constexpr std::size_t kStrip = 4;
 
 template <std::size_t kVectors>

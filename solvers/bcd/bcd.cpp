@@ -19,7 +19,8 @@
 ///
 /// Shrinking: within an epoch zero coordinates with |g| <= lambda - slack leave the working set, and blocks
 /// without a coordinate are not visited (Algorithm 2, lines 4-9; an iteration is a cycle over the blocks). At
-/// an epoch's end all coordinates return on a full gradient. Only that can show convergence.
+/// the end of an epoch, a full gradient is computed and all coordinates return. Only this gradient can show
+/// convergence.
 
 #include <algorithm>
 #include <cmath>
@@ -123,8 +124,8 @@ class Bcd final : public Solver {
         collect(result.w);
         if (!cycle.go_on) return done(problem.monitor.stop_status());
         if (settings_.epochs.shrinking) slack = cycle.largest / static_cast<double>(objective.instances());
-        // Within an epoch the loss accumulates the rounding of every block, and may drift down forever. So
-        // only the subgradients count here. F counts at the epoch's end, where it is recomputed.
+        // Within an epoch the loss accumulates the rounding of every block, and may decrease without end. So
+        // only the subgradients count here. F counts at the end of the epoch, where it is recomputed.
         stuck = !cycle.moved || guard.stalled(kInfinity, cycle.largest);
         epoch = !stuck && cycle.largest > problem.kkt_target() &&
                 !(settings_.epochs.shrinking && cycle.measure <= epoch_target);

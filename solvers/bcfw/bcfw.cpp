@@ -7,24 +7,24 @@
 ///     D(alpha) = sum_i E_{alpha_i}[cost] - (mu/2)*||w(alpha)||^2,
 ///     w(alpha) = (1/mu) * sum_i (F_i(gold) - E_{alpha_i}[F_i])
 ///
-/// over a distribution alpha_i on the structures of each instance. alpha_i is kept as atoms with weights
-/// (mixtures.h). It starts as gold. With H(y) = cost(y) + score(y) - score(gold), a step on instance i is:
+/// over a distribution alpha_i on the structures of each instance. alpha_i is stored as atoms with weights
+/// (mixtures.h). At first all weight is on gold. With H(y) = cost(y) + score(y) - score(gold), a step on
+/// instance i is:
 ///
 ///     s     = argmax H, from the max oracle, or a cached atom
 ///     g_i   = H(s) - E_{alpha_i}[H]: the block's duality gap. Their sum at one w is F(w) - D(alpha).
 ///     d     = s - alpha_i (fw), s - v (pairwise), or alpha_i - v if that has the larger slope (away);
 ///             v is the atom of alpha_i with the least H. block: the sum of a few pairwise steps, the first
-///             to s, the others to the atom with the largest H, which the inner products of the atoms tell.
+///             to s, the others to the atom with the largest H, by the inner products of the atoms.
 ///     gamma = argmax of D along d with all weights >= 0: mu * <d, H> / ||X^T d||^2, clipped
 ///     alpha_i += gamma*d,   w -= (gamma/mu) * X^T d
 ///
-/// Batches. Structures and directions of a batch of distinct instances are found in parallel at one w. Then,
-/// one after the other, each gamma is that of the current w, so every step still raises D. Batches do not
-/// depend on the number of threads.
+/// Batches. Structures and directions of a batch of distinct instances are found in parallel at one w. Then
+/// the steps are made one after the other, each with the gamma of the current w. So every step still raises
+/// D. Batches do not depend on the number of threads.
 ///
-/// Gap sampling as Osokin et al. have it never draws an instance whose gap was 0 until all gaps are renewed,
-/// and margins are met and lost again all the time. So a share of the draws is uniform
-/// (solvers/RESULTS.md).
+/// Gap sampling of Osokin et al. never draws an instance whose gap was 0 until all gaps are renewed, but such
+/// gaps often become positive again. So a share of the draws is uniform (solvers/RESULTS.md).
 
 #include <algorithm>
 #include <cmath>
@@ -48,8 +48,8 @@ using bcfw::Mixture;
 using bcfw::MixtureStore;
 
 /// A visit goes to a cached atom, without a call of the oracle, if the atom's gap is at least these shares of
-/// the block's gap and of the mean gap, as last seen (Osokin et al. 2016, section 3.3). The second share also
-/// bounds from below the slope of the further pair steps of a block.
+/// the latest estimates of the block's gap and of the mean gap (Osokin et al. 2016, section 3.3). The second
+/// share also bounds from below the slope of the further pair steps of a block.
 constexpr double kShareOfBlock = 0.25, kShareOfMean = 0.01;
 
 /// Pair steps of a visit with steps = block (solvers/RESULTS.md).
@@ -74,7 +74,8 @@ struct Settings {
   std::size_t reports;
 };
 
-/// With batch = 0, a batch has one in so many instances, and at most so many (solvers/RESULTS.md).
+/// If batch = 0, a batch has one in kInstancesPerVisit instances, but at most kLargestBatch
+/// (solvers/RESULTS.md).
 constexpr std::size_t kInstancesPerVisit = 1000, kLargestBatch = 16;
 
 OptionSpec batches() {
@@ -129,8 +130,8 @@ struct Visit {
   StructureDirection direction;
   std::vector<double> extra;                    ///< scratch, all zeros between calls
   std::vector<double> left, moved;              ///< scratch
-  bool called;                                  ///< the oracle
-  bool finite;                                  ///< the oracle's loss
+  bool called;                                  ///< whether the oracle was called
+  bool finite;                                  ///< whether the oracle's loss is finite
   std::size_t to;                               ///< the atom s
   double gap, cost, curvature, slope, longest;  ///< cost: the slope's part that does not depend on w
 
@@ -144,7 +145,7 @@ std::size_t batch(const Settings& settings, std::size_t instances) {
 
 class Ascent {
  public:
-  /// `start`: alpha to begin with; null: gold.
+  /// `start` is the first alpha. If it is null, all weight starts on gold.
   Ascent(Objective& objective, const Settings& settings, Random& random, std::shared_ptr<MixtureStore> start)
       : objective_(objective),
         settings_(settings),
@@ -157,7 +158,7 @@ class Ascent {
     if (settings.averaging) late_.emplace(objective);
   }
 
-  /// alpha_i = gold and w = 0, or the w of the alpha given.
+  /// Starts with all weight on gold and w = 0, or with the given alpha and its w.
   void start() {
     grams_.emplace(objective_, settings_.memory_limit);
     const std::size_t n = objective_.instances();
@@ -197,16 +198,16 @@ class Ascent {
     mixtures_->set_estimated_gap(sampler_.total_gap());
   }
 
-  /// The last w, or the average of all with weights 1, 2, 3, ...: w - late / (k*(k + 1)), for late = sum over
-  /// steps j of j*(j - 1) * the change of w.
+  /// Returns the last w, or the average of all w with weights 1, 2, 3, ... The average is w - late / (k*(k +
+  /// 1)), where late is the sum over steps j of j*(j - 1) * the change of w.
   SparseVector weights() const {
     if (!late_ || steps_ == 0) return w_.nonzeros();
     const auto k = static_cast<double>(steps_);
     return w_.nonzeros(1.0, *late_, -1.0 / (k * (k + 1.0)));
   }
 
-  /// A step for each of `count` instances, at most a batch. False: a loss has no value at w, and nothing was
-  /// done.
+  /// Makes a step for each of `count` instances, at most a batch. Returns false, without a step, if a loss is
+  /// not finite at w.
   bool step(std::size_t count) {
     const std::span<Visit> visits(visits_.data(), std::min(count, visits_.size()));
     if (!draw_batch(visits, sampler_, objective_, [&](Visit& visit) { prepare(visit); })) return false;
@@ -218,7 +219,7 @@ class Ascent {
     return true;
   }
 
-  /// Finds the gaps of all blocks at w: a pass.
+  /// Recomputes the gaps of all blocks at w, in one pass.
   void refresh(Monitor& monitor) {
     const auto gap_of = [&](Visit& visit) {
       const double mean = evaluate(visit);
@@ -274,7 +275,7 @@ class Ascent {
     mixture.add_products(visit.left);
   }
 
-  /// The atom to go to: a cached one that is good enough, or the oracle's.
+  /// Chooses the atom to go to: a cached one with a large enough gap, or the oracle's.
   void choose(Visit& visit, double mean) {
     Mixture& mixture = (*mixtures_)[visit.instance];
     visit.called = visit.finite = true;
@@ -296,7 +297,7 @@ class Ascent {
     visit.value.push_back(found.loss);
   }
 
-  /// The direction, and what a step along it needs, at w.
+  /// Computes the direction, and what a step along it needs, at w.
   void prepare(Visit& visit) {
     const double mean = evaluate(visit);
     choose(visit, mean);
@@ -343,8 +344,8 @@ class Ascent {
     }
   }
 
-  /// Sets d to the sum of a few pair steps, of which the first goes to visit.to. gamma = 1 makes all of them.
-  /// A curvature whose digits may be rounding ends the steps. If it is that of the first step, d is this step
+  /// Sets d to the sum of a few pair steps, the first one to visit.to. gamma = 1 makes all of these steps. A
+  /// curvature that may be mostly rounding ends the steps. If this happens at the first step, d is this step
   /// alone, and the features give its curvature.
   void ascend(Visit& visit, std::vector<double>& weight) const {
     const Mixture& mixture = (*mixtures_)[visit.instance];
@@ -380,7 +381,7 @@ class Ascent {
     return static_cast<std::size_t>(std::ranges::max_element(value) - value.begin());
   }
 
-  /// The atom with weight that has the least value.
+  /// The atom with the least value among those with weight.
   static std::size_t worst(std::span<const double> weight, std::span<const double> value) {
     std::size_t out = weight.size();
     for (std::size_t a = 0; a < weight.size(); ++a)
@@ -409,7 +410,7 @@ class Ascent {
   Objective& objective_;
   const Settings& settings_;
   WeightRows w_;
-  std::optional<WeightRows> late_;  ///< where w is averaged
+  std::optional<WeightRows> late_;  ///< used if w is averaged
   std::optional<PositionGrams> grams_;
   bool continues_;
   std::shared_ptr<MixtureStore> mixtures_;

@@ -1,5 +1,5 @@
-/// Max-margin solvers, beside each other, beside the dual over all structures solved by other means, and
-/// beside the conditions that their steps must meet.
+/// Compares max-margin solvers with each other and with the dual over all structures, solved by another
+/// method. Checks the conditions that their steps must meet.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -57,10 +57,13 @@ std::string text(const Texts& options) {
   return out;
 }
 
-/// A problem whose structures can be listed, as a quadratic program: D(alpha) = sum_i <alpha_i, cost_i> -
-/// (1/(2 mu)) *
-/// ||sum_i sum_y alpha_i(y) * psi_i(y)||^2 over simplices, psi_i(y) = features of y less those of gold, by
-/// dense vectors. Exact maximisation over pairs of structures of one instance, until no pair gains.
+/// The dual of a problem whose structures can be listed, as a quadratic program with dense vectors. It
+/// maximises
+///
+///     D(alpha) = sum_i <alpha_i, cost_i> - (1/(2 mu)) * ||sum_i sum_y alpha_i(y) * psi_i(y)||^2
+///
+/// over simplices, where psi_i(y) = features of y less those of gold. Each step is exact on two structures of
+/// one instance. It ends when no pair raises D.
 class ListedDual {
  public:
   explicit ListedDual(const Problem& problem) : objective_(problem.objective()) {
@@ -218,7 +221,7 @@ TEST(Bcfw, TheDualNeverFallsAndNeverPassesThePrimal) {
   }
 }
 
-/// What the solver takes for its dual is what the audit finds of its atoms.
+/// If the solver converged by its own dual value, the audit confirms the gap from the atoms.
 TEST(Bcfw, ConvergedIsAGapThatTheAuditFinds) {
   const Problem problem(hinge_specs()[5]);
   const Outcome r = run("bcfw", problem,
@@ -229,7 +232,7 @@ TEST(Bcfw, ConvergedIsAGapThatTheAuditFinds) {
   EXPECT_GE(last.dual_gap, -1e-12 * last.objective);
 }
 
-/// The average that is kept lazily, beside one over all iterates.
+/// Compares the average that is kept lazily with an average over all iterates.
 TEST(Bcfw, AveragesAllIteratesWithWeightsOneTwoThree) {
   for (const char* solver : {"bcfw", "ssg"}) {
     ProblemSpec spec = hinge_specs()[0];
@@ -316,7 +319,7 @@ TEST(Ssg, ComesNearTheOptimum) {
   }
 }
 
-/// What the harness says without a solver's dual point is a bound, too.
+/// The bound that the harness computes without a solver's dual point holds, too.
 TEST(HingeCertificate, NeverPassesTheOptimum) {
   Random random(8);
   for (const double lambda : {0.0, 0.3})
@@ -351,7 +354,7 @@ TEST(HingeCertificate, NeverPassesTheOptimum) {
   EXPECT_LE(c.dual, c.objective);
 }
 
-/// The audit takes weights and structures, and refuses what is no distribution on structures.
+/// The audit refuses weights and structures that are no distribution.
 TEST(HingeCertificate, RefusesWhatIsNoDistribution) {
   const Problem problem(hinge_specs()[0]);
   const Objective objective = problem.objective();
@@ -386,9 +389,9 @@ TEST(HingeCertificate, RefusesWhatIsNoDistribution) {
 }
 
 TEST(Bcfw, GapSamplingDrawsInstancesAgainWhoseGapWasZero) {
-  // Margins are met and lost again all the time. Without uniform draws an instance of gap 0 waits for the
-  // next inference over all, and a run takes four times the passes of one that renews its estimates at every
-  // pass.
+  // A gap of 0 often becomes positive again. Without uniform draws, an instance of gap 0 waits for the next
+  // inference over all instances. A run then takes several times the passes of one that renews its estimates
+  // at every pass.
   for (const std::uint64_t seed : {1, 2}) {
     ProblemSpec spec{.name = "multiclass",
                      .labels = 3,
@@ -420,7 +423,7 @@ TEST(Bcfw, GapSamplingDrawsInstancesAgainWhoseGapWasZero) {
   }
 }
 
-/// One after the other by one object, as a path over mu does.
+/// Solves for one mu after the other with one object, as a path over mu does.
 TEST(Bcfw, ContinuesWithItsDualPointAtAnotherMu) {
   constexpr double kGap = 1e-3;
   for (ProblemSpec spec : hinge_specs()) {

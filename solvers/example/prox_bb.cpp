@@ -19,7 +19,7 @@ class ProxBb final : public Solver {
     SparseVector w = problem.start, next;
     Objective::Selection active;  // all other weights and steps are 0
     std::int64_t iterations = 0;
-    double loss = 0.0;  // l where value() has looked last
+    double loss = 0.0;  // l at the last call of value()
     const auto end = [&](Status s) { return SolveResult{s, w, iterations, active.index.size()}; };
     const auto value = [&](const SparseVector& at, Scores& s, Residual& r) {  // F
       f.scores(at, s);

@@ -1,5 +1,5 @@
-/// Factors of linear chains: a variable for each position, the factor of that number, and a pair for each two
-/// neighbours, which share K*K weights.
+/// Factors of linear chains: a variable for each position, and a pair for each two neighbouring positions.
+/// The number of a variable's factor is that of its position. All pairs share K*K weights.
 
 #include <algorithm>
 
@@ -9,7 +9,8 @@
 namespace proxbench {
 namespace {
 
-/// Up to so many labels, vectors look at all pairs sooner than trees of sorted weights are kept in order.
+/// Up to this many labels, looking at all pairs with vector instructions is faster than keeping weights
+/// sorted.
 constexpr Index kFewLabels = 64;
 
 class ChainFactors final : public Factors {
@@ -46,7 +47,7 @@ class ChainFactors final : public Factors {
     return {best.label, -best.value};
   }
 
-  /// The weights of positions as they are, those of pairs rounded onto them.
+  /// The weights of positions are marginals as they are. pairs() rounds the weights of pairs onto them.
   void labels(Index position, std::vector<LabelWeight>& out) const override {
     out.clear();
     double sum = 0.0;
@@ -54,7 +55,7 @@ class ChainFactors final : public Factors {
       out.push_back({static_cast<Index>(atom.value), std::max(atom.weight, 0.0)});
       sum += out.back().weight;
     }
-    for (LabelWeight& one : out) one.weight /= sum;  // rounding of many steps
+    for (LabelWeight& one : out) one.weight /= sum;  // removes the rounding of many steps
   }
 
   void pairs(Index position, std::vector<PairWeight>& out) const override {
@@ -84,7 +85,7 @@ class ChainFactors final : public Factors {
 
   bool pairs_by_force_;
   PairWeights pairs_;
-  std::vector<std::size_t> pair_of_;  ///< by its left position
+  std::vector<std::size_t> pair_of_;  ///< by the left position
 };
 
 }  // namespace

@@ -7,12 +7,13 @@
 namespace proxbench {
 namespace {
 
-/// Weights up to here are none.
+/// Weights up to this size become 0.
 constexpr double kNoWeight = 1e-12;
-/// A position without features and neighbours has none: its block problem is linear, and any bound serves.
+/// The least curvature of a block problem. Without features and neighbours, a position has a linear block
+/// problem, for which any bound serves.
 constexpr double kLeastCurvature = 1e-6;
-/// A pair's block problem is solved again until its model falls by this share of the first decrease, or so
-/// many times: its gradients take no features.
+/// The block problem of a pair is solved again until the decrease of its model is at most this share of the
+/// first one, but at most kMostRepeats times in all. Its gradients need no features, so this is cheap.
 constexpr double kLittle = 0.3;
 constexpr int kMostRepeats = 3;
 
@@ -75,7 +76,7 @@ std::size_t Factors::add_pair(std::size_t instance, std::size_t left, std::size_
   factors_of_[instance].push_back(pair);
   for (const std::size_t variable : {left, right}) {
     Edge edge{pair, variable, {}};
-    // All weight of the pair is on gold; that of the variable may have moved.
+    // All weight of the pair is on gold. The weight of the variable may have moved.
     for (const Atom& atom : factors_[variable].active)
       edge.entries.push_back({static_cast<Index>(atom.value), -atom.weight, -atom.weight});
     factors_[variable].edges.push_back(edges_.size());
@@ -129,8 +130,8 @@ double Factors::curvature(std::size_t factor, std::span<const Atom> active) cons
   if (!f.pair)
     return std::max(feature_curvature(factor) + settings_.rho * static_cast<double>(f.edges.size()),
                     kLeastCurvature);
-  // M^T M of one end is a block of ones for each label: its norm is the largest number of active values that
-  // share a label there.
+  // M maps alpha_f to its marginals at one end. M^T M has a block of ones for each label, so its norm is the
+  // largest number of active values that share a label there.
   std::size_t most_left = 0, most_right = 0;
   for (const Atom& one : active) {
     std::size_t left = 0, right = 0;

@@ -6,17 +6,17 @@
 ///       one pass over the factors that lowers L at fixed multipliers: Algorithm 2, 3 or 4
 ///       lambda_jf += eta * (marginal of pair f on variable j - alpha_j)
 ///
-/// block (Algorithm 4): every factor, instances in random order: add the greedy value to the factor's active
-///   set, solve the block problem there.
-/// bgcd (Algorithm 3): n times: draw an instance and one of `partitions` parts of its factors; of those the
-///   one whose step lowers L most by the block problem's model makes its step.
-/// afw (Algorithm 2): ten steps of all factors at once, each towards its greedy value or away from its worst
-///   active one, whichever is steeper (away_steps.h).
+/// block (Algorithm 4): visits all instances in random order. For each of their factors, adds the greedy
+///   value to the active set and solves the block problem there.
+/// bgcd (Algorithm 3): n times, draws an instance and one of `partitions` parts of its factors. Among these
+///   factors, the one whose step lowers the model of its block problem most makes its step.
+/// afw (Algorithm 2): makes ten steps of all factors at once. Each factor moves towards its greedy value or
+///   away from its worst active one, whichever is steeper (away_steps.h).
 ///
-/// With rho = auto the class Multipliers balances what the factors lack of agreement and how far a pass moves
-/// them: the best rho depends on the data, and a wrong one costs several times the passes.
+/// The best rho depends on the data, and a wrong one costs several times the passes. With rho = auto, the
+/// class Multipliers balances how far the factors disagree and how far a pass moves them.
 ///
-/// Greedy values of a batch of instances are searched in parallel at the same w; the steps follow in order.
+/// Greedy values of a batch of instances are searched in parallel at the same w. The steps follow in order.
 
 #include <algorithm>
 #include <cmath>
@@ -130,8 +130,8 @@ class Passes {
   struct Visit {
     std::size_t instance = 0;
     std::vector<std::size_t> factor;
-    std::vector<Factors::Value> value;  ///< the search may be of an older w: a step looks at it again
-    std::vector<double> decrease;       ///< of Algorithm 3
+    std::vector<Factors::Value> value;  ///< maybe found at an older w: step() computes its gradient again
+    std::vector<double> decrease;       ///< used by Algorithm 3
   };
 
   /// Draws parts of the instances' factors and searches them in parallel.
@@ -171,12 +171,12 @@ class Passes {
   std::vector<Visit> visits_;
 };
 
-/// The multipliers' step, and rho: at passes 40, 60, 90, ... it is multiplied by sqrt(r/s) (Wohlberg 2017,
-/// ADMM penalty parameter selection by residual balancing), for
-///   r = ||c||                   what is missing of agreement
+/// Updates the multipliers and rho. With rho = auto, rho is multiplied at passes 40, 60, 90, ... by sqrt(r/s)
+/// (Wohlberg 2017, ADMM penalty parameter selection by residual balancing), where
+///   r = ||c||                   how far the factors disagree
 ///   s = rho * ||change of alpha_j in the pass||, over all edges
-/// A small rho makes factors agree late, a large one holds them where they are. Not before: while everything
-/// moves the residuals say little, and a large rho then holds back F.
+/// With a small rho, factors agree late. A large rho keeps them from moving. Earlier passes leave rho as it
+/// is: while all factors move, the residuals say little, and a large rho would slow down F.
 class Multipliers {
  public:
   Multipliers(Factors& factors, const Settings& settings) : factors_(factors), settings_(settings) {}
@@ -185,7 +185,7 @@ class Multipliers {
     look_ = std::isnan(settings_.rho) && pass == next_;
     if (look_) before_ = factors_.variables();
   }
-  /// `share` of the factors made a step.
+  /// `share` is the share of the factors that made a step.
   void after_pass(double share) {
     if (look_) {
       next_ += (next_ + 1) / 2;
@@ -206,8 +206,8 @@ class Multipliers {
   std::vector<std::vector<Factors::Atom>> before_;
 };
 
-/// Whether a factor has anything to gain at the start, where all weight is on gold and w = 0; else that is
-/// optimal.
+/// Whether some factor can lower L at the start, where all weight is on gold and w = 0. If none can, the
+/// start is optimal.
 bool gains_anywhere(const Factors& factors) {
   Factors::Work work = factors.make_work();
   for (std::size_t f = 0; f < factors.size(); ++f)
@@ -215,7 +215,7 @@ bool gains_anywhere(const Factors& factors) {
   return false;
 }
 
-/// Relative, by an inference on the clock.
+/// The relative duality gap. Costs an inference on the clock.
 double gap(Objective& objective, const Factors& factors) {
   const SparseVector w = factors.weights();
   Scores scores = objective.make_scores();

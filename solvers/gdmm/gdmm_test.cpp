@@ -27,7 +27,7 @@ ProblemSpec small_chain(double mu, std::uint64_t seed) {
           .seed = seed};
 }
 
-/// Instances with random features and label sets that follow them and each other.
+/// Instances with random features, and label sets that depend on the features and on each other.
 Dataset random_label_sets(Index labels, Index instances, std::uint64_t seed) {
   Random random(seed);
   constexpr Index kFeatures = 6;
@@ -233,7 +233,7 @@ TEST(Gdmm, ProjectsOntoTheSimplex) {
     std::vector<double> buffer;
     project_onto_simplex(y, buffer);
     double sum = 0.0;
-    // The nearest point: x - y is one number where y > 0, and no larger where y = 0.
+    // The conditions of the nearest point: x - y is one number where y > 0, and no larger where y = 0.
     double shift = -std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < x.size(); ++i) {
       sum += y[i];
@@ -273,7 +273,8 @@ TEST(Gdmm, ReachesTheOptimumOfBcfw) {
 
 TEST(Gdmm, OtherPassesReachTheOptimum) {
   for (const Task& task : tasks())
-    // A pass of Algorithm 3 moves one factor of each instance, all others move all.
+    // A pass of Algorithm 3 moves one factor of each instance. A pass of the other algorithms moves all
+    // factors.
     for (const auto& [inner, iterations] : {std::pair("bgcd", 10000), std::pair("afw", 1000)}) {
       const Trained r =
           train(task, "gdmm", {{"inner", inner}, {"partitions", "2"}, {"batch", "1"}}, iterations);

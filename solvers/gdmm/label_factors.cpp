@@ -1,9 +1,9 @@
-/// Factors of multi-label data: a binary variable for each label of each instance, a pair for each two of
-/// them, whose weight counts where both are on (Yen et al. 2016, appendix 7.2).
+/// Factors of multi-label data: a binary variable for each label of each instance, and a pair for each two of
+/// these variables. The weight of a pair counts if both labels are on (Yen et al. 2016, appendix 7.2).
 ///
-/// Of the K*(K - 1)/2 pairs of an instance only those are made that can matter. Of any other, the
-/// distribution that agrees with its variables and has as little weight on "both on" as that allows is as
-/// good as any other, with multipliers of 0: it is not stored.
+/// Only those of an instance's K*(K - 1)/2 pairs are made that can matter. Any other pair needs no storage:
+/// with multipliers of 0, no distribution is better than the one that agrees with its variables and has the
+/// least possible weight on "both on".
 
 #include <algorithm>
 
@@ -40,9 +40,9 @@ class LabelFactors final : public Factors {
     return best;
   }
 
-  /// Makes the pairs of labels that both have weight where they attract each other or cannot both have it
-  /// without being on together, and one more: the most attracting of those that could be on by what all
-  /// others add at most.
+  /// Makes every pair of labels that both have weight, if its weight is positive or if the weights of the two
+  /// labels on "on" sum to more than 1. Makes one more pair, the one with the largest positive weight among
+  /// labels that could be on: their score, cost and positive pair weights sum to more than 0.
   void grow(std::size_t instance) override {
     std::vector<LabelWeight> with_weight;
     labels(static_cast<Index>(instance), with_weight);
@@ -75,7 +75,8 @@ class LabelFactors final : public Factors {
     if (best > 0.0) make_pair(instance, left, right);
   }
 
-  /// The labels that have weight on "on"; the weights of "both on" moved into what they allow.
+  /// Lists the labels with weight on "on". pairs() clamps the weights of "both on" to the range that these
+  /// allow.
   void labels(Index instance, std::vector<LabelWeight>& out) const override {
     out.clear();
     for (Index k = 0; k < count_; ++k)
@@ -130,7 +131,7 @@ class LabelFactors final : public Factors {
 
   std::span<const double> pair_weights() const override { return weights_; }
 
-  /// alpha of a value.
+  /// The weight of a value in alpha_f.
   double weight_of(std::size_t factor, Value value) const {
     const auto atom = std::ranges::find(active(factor), value, &Atom::value);
     return atom == active(factor).end() ? 0.0 : atom->weight;
@@ -144,7 +145,7 @@ class LabelFactors final : public Factors {
     return made_[instance * weights_.size() + pair_index(left, right)];
   }
 
-  /// The pair begins with a distribution that agrees with its variables.
+  /// Makes a pair. It begins with a distribution that agrees with its variables.
   void make_pair(std::size_t instance, Index left, Index right) {
     made_[instance * weights_.size() + pair_index(left, right)] = true;
     ends_.push_back({left, right});

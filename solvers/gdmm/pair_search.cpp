@@ -12,8 +12,9 @@ void raise(PairChoice& best, const PairChoice& choice) {
   if (choice.value > best.value) best = choice;
 }
 
-/// Of the labels with message zero, the one of largest weight, 0 for those that `sorted` lacks. Labels of
-/// high numbers are the rare ones, whose weights are zero most likely: they are tried first.
+/// Finds the label with the largest weight among those with message 0. Labels that `sorted` lacks have weight
+/// 0. They are tried from the highest number down, because these labels are rare and most likely have weight
+/// 0.
 template <class WeightOf>
 std::optional<std::pair<Index, double>> best_partner(const PairWeights::ByLabel& sorted,
                                                      const LabelMessages& messages,

@@ -1,4 +1,4 @@
-/// Rounding onto marginals: it is feasible, and moves no further than it must.
+/// Rounding onto marginals gives feasible weights and moves them no further than it must.
 
 #include "solvers/gdmm/rounding.h"
 

@@ -1,4 +1,4 @@
-/// Searches over the labels of a factor against looking at all of them.
+/// Compares searches over the labels of a factor with looking at all of them.
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@ namespace proxbench::prox_newton {
 
 namespace {
 
-/// m_pk * (1 - m_pk).
+/// m_pk * (1 - m_pk) of one output k, by position p.
 class Spread {
  public:
   Spread(const Objective& objective, const Residual& residual, Index output)
@@ -167,7 +167,7 @@ void BlockMetric::build_counts(const Objective& objective, std::span<const Coord
 void BlockMetric::set_ridge(double mu) {
   double mean = 0.0;
   for (const double a : diagonal_) mean += a;
-  // Without it, coordinates with nearly vanishing curvature would run away.
+  // Without a ridge, steps on coordinates with nearly vanishing curvature would be far too long.
   ridge_ = kRidge * mean / static_cast<double>(std::max<std::size_t>(diagonal_.size(), 1)) + mu;
 }
 

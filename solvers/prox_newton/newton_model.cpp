@@ -17,19 +17,19 @@ using namespace proximal;
 namespace {
 
 constexpr auto kNone = static_cast<std::uint32_t>(-1);
-/// What is within rounding. Each diagonal entry is raised by this share of itself, so that coordinates that
-/// always go together leave the matrix positive definite, to this share of their mean at least; and a zero's
-/// gradient exceeds lambda where it does by more.
+/// Relative differences up to this count as rounding. Each diagonal entry is raised by at least this share of
+/// itself, and to at least this share of the mean. So the matrix is positive definite even if coordinates
+/// always occur together. The gradient of a zero exceeds lambda only if it does so by more than this share.
 constexpr double kWithinRounding = 1e-10;
 /// The cost of one conditional probability p(label | label before it), in multiply-adds. It takes an
 /// exponential.
 constexpr double kConditional = 40.0;
-/// Instances that are looked at.
+/// About this many instances are sampled.
 constexpr std::size_t kLooked = kTask;
 
-/// Additions to H where positions meet in means only (candidates) or not at all (labels side by side): a
-/// nonzero meets those of its own position, and the mean of an instance meets itself. Estimated from kLooked
-/// instances, spread evenly.
+/// Estimates the additions to H if the positions of an instance interact only by means (candidates) or not at
+/// all (labels side by side). Each nonzero is then paired with those of its own position, and the mean of an
+/// instance with itself. Samples about kLooked instances, spread evenly.
 double additions_of_positions(const Objective& objective, std::span<const Coord> index) {
   const DesignMatrix& x = objective.x();
   const std::span<const Index> begin = objective.structure().begin();
@@ -84,8 +84,8 @@ bool NewtonModel::build(const Objective& objective, const Scores& scores, std::s
   if (!objective.hessian(scores, index, matrix_.data(), stride, stop)) return false;
   double mean = 0.0;
   for (std::size_t i = 0; i < size_; ++i) mean += matrix_[i * stride + i] / static_cast<double>(size_);
-  // With two labels side by side, a feature can move weight from one label to the other: neither the loss nor
-  // the l1 norm changes. The signs settle only if the matrix makes such a move cost something.
+  // With two labels side by side, a feature can move weight from one label to the other without changing the
+  // loss or the l1 norm. The signs settle only if the matrix gives such a move a cost.
   const double raised = objective.has(Capability::kCovariance) ? kWithinRounding : kRidge;
   for (std::size_t i = 0; i < size_; ++i) {
     double& entry = matrix_[i * stride + i];
@@ -107,7 +107,7 @@ void NewtonModel::multiply(std::span<const double> x, const Parallel& parallel,
   });
 }
 
-/// On the rows that have a sign.
+/// Factors the rows and columns of H that have a sign.
 bool NewtonModel::factor(const Parallel& parallel, const StopToken& stop) {
   order_.clear();
   place_.assign(size_, kNone);
@@ -141,9 +141,9 @@ double NewtonModel::solve(std::span<const double> w, std::span<const double> g, 
   return predicted_change(w, g, d, lambda);
 }
 
-/// The active-set method; with lambda = 0 signs do not matter, and one system is enough. Returns false where
-/// it did not find the solution. After a system without a new low of wrong signs only the last wrong one is
-/// changed, so that sets do not follow each other in a circle (Kostreva 1978, Judice and Pires 1994).
+/// The active-set method. With lambda = 0 signs do not matter, and one system is enough. Returns false if it
+/// did not find the solution. If a system has no fewer wrong signs than the best one so far, only the last
+/// wrong sign is changed. So the sets do not cycle (Kostreva 1978, Judice and Pires 1994).
 bool NewtonModel::settle_signs(std::span<const double> w, std::span<const double> g, double lambda,
                                std::int64_t most_rounds, const Parallel& parallel, std::vector<double>& d,
                                const StopToken& stop) {
@@ -166,7 +166,7 @@ bool NewtonModel::settle_signs(std::span<const double> w, std::span<const double
       d[j] = -w[j];
       kernels_in_use().add_scaled(product.data(), d[j], row(j), size_);
     }
-    // What a solution leaves of its system, because the matrix is ill-conditioned, is solved for again, for
+    // Iterative refinement, since the matrix is ill-conditioned: solves again for the residual of the system,
     // as long as that halves it.
     for (double left_before = kInfinity;;) {
       u.resize(order_.size());
@@ -205,7 +205,8 @@ bool NewtonModel::settle_signs(std::span<const double> w, std::span<const double
   return false;
 }
 
-/// The factor for the rows that have a sign: where none of its rows has lost it, with the new ones appended.
+/// Updates the factor to the rows that have a sign. If all of its rows still have one, only appends the new
+/// rows. Otherwise factors again.
 bool NewtonModel::bring_up_to_date(const Parallel& parallel, const StopToken& stop) {
   bool fits = !order_.empty() && std::ranges::all_of(order_, [&](std::uint32_t j) { return sign_[j] != 0; });
   for (std::size_t j = 0; fits && j < size_; ++j) {
@@ -216,7 +217,7 @@ bool NewtonModel::bring_up_to_date(const Parallel& parallel, const StopToken& st
   return fits || factor(parallel, stop);
 }
 
-/// Coordinate descent from d = 0: a step at least, where the signs did not settle.
+/// Coordinate descent from d = 0. It finds at least a step if the signs did not settle.
 void NewtonModel::descend(std::span<const double> w, std::span<const double> g, double lambda,
                           std::int64_t most_passes, std::vector<double>& d, const StopToken& stop) const {
   d.assign(size_, 0.0);

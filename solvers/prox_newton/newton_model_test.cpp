@@ -35,7 +35,7 @@ struct Point {
   double solve(double lambda, std::vector<double>& d) {
     return model.solve(w, g, lambda, 50, objective.parallel(), d);
   }
-  /// Of the inner problem's objective, given the linear part of it and of the penalty.
+  /// The change of the inner problem's objective, given that of its linear part and of the penalty.
   double model_change(double linear, const std::vector<double>& d) const {
     for (std::size_t i = 0; i < d.size(); ++i)
       for (std::size_t j = 0; j < d.size(); ++j) linear += 0.5 * d[i] * hessian[i * d.size() + j] * d[j];
@@ -69,7 +69,7 @@ TEST(NewtonModel, SolvesTheInnerProblem) {
         const double change = point.solve(lambda, d);
         EXPECT_LT(change, 0.0);
         EXPECT_LT(point.model_change(change, d), 0.0) << spec.name << ", " << share << ", " << lambda;
-        // Far away, and where coordinates are collinear, signs need not settle.
+        // Far from the solution, and if coordinates are collinear, signs need not settle.
         if (lambda > 1.0 || (!spec.collinear && lambda == 1.0)) {
           EXPECT_LT(point.kkt(lambda, d), 1e-6) << spec.name << ", " << share << ", " << lambda;
         }
@@ -81,7 +81,7 @@ TEST(NewtonModel, SolvesTheInnerProblem) {
   }
 }
 
-/// On a quadratic model the step from its own solution is nothing.
+/// On a quadratic model, the step from the model's own solution is 0.
 TEST(NewtonModel, HasNothingToDoAtTheSolution) {
   const test::Problem problem(test::problem_specs()[1]);
   Point point(problem, 0.3, 3, 1);

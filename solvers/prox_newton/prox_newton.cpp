@@ -33,7 +33,7 @@ using namespace proximal;
 /// The rise of F that the line search tolerates, in units of eps*|F|. Near the optimum the last digits of F
 /// must not shorten a good step. kkt shows whether it was good.
 constexpr double kRounding = 256.0;
-/// The number of Hessians that a phase of Newton's method builds, as it was seen on the development problems.
+/// The number of Hessians that a phase of Newton's method builds, as seen on the development problems.
 constexpr double kHessiansOfPhase = 2.0;
 
 /// One solve.
@@ -71,7 +71,7 @@ class Minimiser : Minimisation {
       const double slope = model_.minimise(at_);
       const auto learn = [&](const Step& taken) { model_.learn(taken, at_); };
       if (const auto ended = step(slope, learn)) return ended;
-      // Coordinates that are zero and will likely stay so (Zhong et al. 2014, Algorithm 2, lines 2 to 9).
+      // Drops coordinates that will likely stay zero (Zhong et al. 2014, Algorithm 2, lines 3 to 10).
       shrink(slack(), [&](const std::vector<std::uint32_t>& kept) { model_.keep_rows(kept); });
       if (!progressed_ || optimality_.largest <= problem_.kkt_target() || optimality_.l1 <= target ||
           iteration == model_.most_iterations())
@@ -98,7 +98,7 @@ class Minimiser : Minimisation {
       const double slope = hessian_.solve(at_.set.w, at_.set.g, at_.lambda(), settings_.max_inner,
                                           at_.parallel(), at_.d, at_.stop);
       if (const auto ended = step(slope, [](const Step&) {})) return ended;
-      shrink(kInfinity, [](const std::vector<std::uint32_t>&) {});  // measures, drops none
+      shrink(kInfinity, [](const std::vector<std::uint32_t>&) {});  // drops none, but measures optimality_
       const bool useless = !progressed_ || optimality_.l1 > before;
       if (useless && build) break;
       old = useless || are_paid(1.0);
@@ -219,7 +219,7 @@ SolverInfo prox_newton_info() {
   info.continues = true;
   info.shares_instances = true;
   info.scale_free = true;
-  // F is within rounding of its minimum then, and kkt rises for a while before it falls.
+  // A reference goes on where F is within rounding of its minimum. There kkt may rise before it falls.
   info.as_reference = {.options = {{"max_stagnant", "200"}}, .tightened = true};
   return info;
 }

@@ -79,7 +79,7 @@ TEST(ProxNewton, TakesItsPairsAlongASequence) {
     const SolverInfo& info = solver_registry().find("prox-newton");
     ASSERT_TRUE(info.continues);
     Options options(info.options);
-    options.set("newton", "never");  // which needs no pairs
+    options.set("newton", "never");  // Newton's method needs no pairs
     std::int64_t iterations[2] = {};
     for (const bool in_sequence : {false, true}) {
       std::unique_ptr<Solver> solver;
@@ -101,7 +101,7 @@ TEST(ProxNewton, TakesItsPairsAlongASequence) {
   }
 }
 
-/// What is known of the start saves an inference. The state that the solver leaves is the one at its result.
+/// A known state of the start saves an inference. The state that the solver leaves is the one at its result.
 TEST(ProxNewton, TakesTheStateOfTheStartAndLeavesThatOfTheResult) {
   for (const ProblemSpec& spec : {test::large_spec(), test::large_tree_spec()}) {
     const Problem problem(spec);

@@ -193,8 +193,8 @@ TEST(SdcaLineSearch, ANewtonStepFromOneHalfHasTheDerivativesOfTheDual) {
   EXPECT_GE(tried, 40u);
 }
 
-/// Two labels whose beliefs hardly differ, or all but vanish, and curvatures of any size. Newton steps creep
-/// if f'' of the entropies is far above the digits of f' that rounding leaves.
+/// Two labels whose beliefs hardly differ or nearly vanish, and curvatures of any size. Newton steps are too
+/// short if f'' of the entropies is large and rounding leaves few digits of f'.
 TEST(SdcaLineSearch, EndsSoonForAnyCurvature) {
   const BeliefOracle::Size two{.positive = kPad, .negative = 0};
   for (const double mu : {1e-3, 1.0, 30.0, 100.0, 700.0})

@@ -8,8 +8,8 @@ namespace proxbench::dense {
 
 namespace {
 
-/// Trials keep this share of an interval away from its ends. While the search expands, each step grows by a
-/// factor between these two.
+/// Trials keep the share kMargin of an interval away from its ends. While the search expands, each step grows
+/// by a factor between kLeastGrowth and kMostGrowth.
 constexpr double kMargin = 0.1, kLeastGrowth = 2.0, kMostGrowth = 10.0;
 
 struct At {

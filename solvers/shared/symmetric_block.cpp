@@ -9,7 +9,7 @@ namespace proxbench {
 
 namespace {
 
-/// Positions sampled for a block: per row of it, and at least.
+/// The positions sampled for a block: kSamples for each of its rows, but at least kFewestSamples.
 constexpr double kSamples = 10.0, kFewestSamples = 1000.0;
 /// A block with at least this share of nonzeros is kept dense.
 constexpr double kDenseShare = 0.25;
@@ -29,7 +29,7 @@ struct Lists {
   std::vector<Number> index;
   std::vector<double> value;
 
-  /// Makes room for `entries` entries behind the last list. Returns where they start.
+  /// Makes room for `entries` entries after the last list. Returns where they start.
   std::size_t make_room(std::size_t entries, bool values) {
     const std::size_t end = begin.back();
     if (index.size() < end + entries) index.resize(2 * (end + entries));
@@ -68,8 +68,8 @@ struct Sample {
   std::vector<double> weight;
 };
 
-/// `total` is the sum of `spread` over all positions. `first` is the number of positions that earlier
-/// processes hold.
+/// Draws positions in proportion to `spread`, whose sum over all positions is `total`. `first` is the number
+/// of positions that earlier processes hold.
 Sample draw(const DesignMatrix& x, std::span<const double> spread, double total, std::size_t first,
             std::size_t block_size) {
   const double samples = std::max(kSamples * static_cast<double>(block_size), kFewestSamples);

@@ -3,10 +3,11 @@
 ///     quality TAB attribute[:value] TAB attribute[:value] ...
 ///
 /// and an empty line after each group (optional after the last one). Attributes are written as in the format
-/// `crfsuite`, including `\:` and `\\` in names. A quality is a finite number, higher is better, or
-/// `correct/gold/guessed`: how many items (chunks, brackets) the candidate shares with the gold structure,
-/// and how many the gold structure and the candidate have. The quality is then the candidate's F1, and the
-/// sums give the corpus F1. All candidates of all files have the same kind of quality.
+/// `crfsuite`, including `\:` and `\\` in names. A quality is a finite number (higher is better), or
+/// `correct/gold/guessed`. These count items (chunks, brackets): those that the candidate shares with the
+/// gold structure, those of the gold structure, and those of the candidate. The quality is then the
+/// candidate's F1, and the sums of the counts give the corpus F1. All candidates of all files have the same
+/// kind of quality.
 ///
 /// The gold candidate of a group is the first one with the highest quality. With gold = perfect, this quality
 /// must be 1.

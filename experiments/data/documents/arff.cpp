@@ -5,8 +5,8 @@
 ///     @attribute NAME {0,1}            or numeric, real, integer; names may stand in quotes
 ///     @data
 ///     0,1,2.5,...                      dense: a value for each attribute
-///     {3 1,17 2.5,...}                 sparse: number of an attribute (from 0) and value, ascending; others
-///     are 0
+///     {3 1,17 2.5,...}                 sparse: NUMBER VALUE, ascending; attributes are numbered from 0, and
+///                                      those that are not listed are 0
 ///
 /// % begins a comment. Keywords are in any case. Empty lines are skipped. Labels must be {0,1}. Each row is
 /// an instance of one position for the oracle `labels`. The other attributes are the features, in their

@@ -133,7 +133,8 @@ class DocumentReader {
                  value);
     return true;
   }
-  /// Ids of test documents are scaled at once: a row drops zeros, so an id of 0 would be lost.
+  /// Scales the ids of test documents before it adds them: rows drop zeros, so an unscaled id of 0 would be
+  /// lost.
   void add_id(const SparseEntry& entry, NamedSequences& out) {
     if (!out.is_test()) {
       lowest_id_ = std::min(lowest_id_, entry.value);

@@ -3,9 +3,9 @@
 ///
 ///     leaf 0:<document id> feature:value feature:value ...
 ///
-/// where the leaf is in the hierarchy file (documents.h), a feature is an integer of at least 1, and a
-/// value is a number of at least 0, here a term frequency. An entry with value 0 is ignored. A negative value
-/// is an error: counts are not negative, and values are scaled to [0, 1] by their maximum.
+/// where the leaf is in the hierarchy file (documents.h). A feature is an integer of at least 1. A value is a
+/// number of at least 0, here a term frequency. An entry with value 0 is ignored. A negative value is an
+/// error: counts are not negative, and values are scaled to [0, 1] by their maximum.
 ///
 /// Field 0 is the document's id. The challenge says to ignore it. The authors of Prox-QN kept it as an
 /// additional feature, scaled as (id - min) / (max - min) over the training set. With `keep_doc_id` it

@@ -83,8 +83,8 @@ class ConllReader {
       lowercase_.push_back({name, "option lowercase"});
   }
 
-  /// Throws Error (kInput) with file and line if a line does not have as many columns as the first line of
-  /// all, if a column does not exist, or if there is no token.
+  /// Throws Error (kInput) with file and line if there is no token or if a column does not exist. Also throws
+  /// if the number of columns is not that of the first line of all files.
   void read(const FilePart& part, NamedSequences& out) {
     out.read(part, "columns: word POS ... label", [&](const LineReader& in, std::string_view line) {
       if (most_ > 0 && !out.is_test() && out.data.instances() == most_) return;
@@ -118,8 +118,8 @@ class ConllReader {
     return number < 0 ? std::ssize(fields_) + number : number;
   }
 
-  /// Whether the test set has no labels. The number of columns of other files tells, or the label's column is
-  /// missing or is one that templates use.
+  /// Whether lines of the test set have no label. If the number of columns is known, such lines have one
+  /// column fewer. Otherwise the label's column does not exist, or it is one that templates use.
   bool lacks_label(const NamedSequences& out) {
     if (out.labels() != TestLabels::kIfAny || !out.is_test()) return out.labels() == TestLabels::kNone;
     if (columns_ > 0) return unlabelled_ || fields_.size() + 1 == columns_;
@@ -178,7 +178,7 @@ class ConllReader {
 
   void add_token(const LineReader& in, const NamedSequences& out) {
     unlabelled_ = lacks_label(out);
-    if (unlabelled_) {  // an empty cell in its place
+    if (unlabelled_) {  // inserts an empty cell in place of the label
       const std::int64_t label = options_.integer("label_column"), last = std::ssize(fields_);
       fields_.insert(
           fields_.begin() + std::clamp<std::int64_t>(label < 0 ? last + 1 + label : label, 0, last),

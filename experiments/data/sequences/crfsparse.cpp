@@ -9,7 +9,7 @@
 /// The parts on unigram and bigram features are not used: features come from the lines, and transitions
 /// belong to the chain.
 ///
-/// With a hierarchy file (documents.h), it is the authors' format for hierarchical classification: one
+/// With a hierarchy file (documents.h), this is the authors' format for hierarchical classification: one
 /// document per line, labelled with a leaf. The values are scaled already, no feature occurs twice, and
 /// feature 0 is an ordinary one.
 

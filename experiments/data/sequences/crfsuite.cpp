@@ -48,7 +48,8 @@ std::string_view unescaped(std::string_view text, std::string& holder) {
   return holder;
 }
 
-/// Adds a doubt, once, for a field such as `w=12:30`: it hardly means the attribute `w=12` with the value 30.
+/// Adds a doubt, once, for a field such as `w=12:30`, which probably does not mean the attribute `w=12` with
+/// the value 30.
 void doubt_value(std::string_view field, std::size_t colon, NamedSequences& out) {
   constexpr const char* kEscape = "a colon inside a name is written \\:";
   std::int64_t number = 0;

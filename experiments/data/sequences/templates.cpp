@@ -31,8 +31,8 @@ TokenRegex compiled(const LineReader& in, std::string_view regex) {
   }
 }
 
-/// Returns the length of %t[ROW,COLUMN,"REGEX"] at the start of the text, and its REGEX, in which \" is not
-/// the end.
+/// Returns the length of %t[ROW,COLUMN,"REGEX"] at the start of the text, and sets `regex` to its REGEX. A \"
+/// does not end REGEX.
 std::size_t take_regex(const LineReader& in, std::string_view text, std::string_view& regex) {
   const std::size_t begin = std::min(text.find(",\""), text.size() - 2) + 2;
   std::size_t end = begin;

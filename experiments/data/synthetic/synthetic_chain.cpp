@@ -1,7 +1,7 @@
 /// Generated sequences with many labels, similar to ChineseOCR (Yen et al. 2016): 86 binary features
 /// including the bias, 14 tokens per sequence, K in the thousands.
 ///
-/// Labels follow Zipf's law, P(k) about 1/(k + 1). Each label has a few successors, drawn once by the same
+/// Labels follow Zipf's law, P(k) ~ 1/(k + 1). Each label has a few successors, drawn once by the same
 /// law. The next label is one of them, the i-th with weight 1/(i + 1), so transitions are sparse. Each label
 /// is a random set of features. A token of the label shows each feature of this set, and hides each other
 /// one, with probability 1 - noise.
@@ -15,7 +15,7 @@ namespace {
 /// A label shows this share of the features on average.
 constexpr double kShown = 0.25;
 
-/// Draws i of 0..n-1 with P(i) about 1/(i + 1).
+/// Returns the distribution of i in 0..n-1 with P(i) ~ 1/(i + 1).
 Draw zipf_law(Index n) {
   std::vector<double> weights;
   for (Index i = 0; i < n; ++i) weights.push_back(1.0 / (i + 1.0));

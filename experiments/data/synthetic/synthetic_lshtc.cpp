@@ -7,8 +7,8 @@
 /// 158, 522, 846 and 851 nodes), with leaves on the lower three.
 ///
 /// Every leaf has a document if there are enough documents; the rest follow a power law over leaves. A word
-/// of a document comes from a background distribution or from the topic of a node on the path to its leaf, so
-/// nodes at all levels carry weight. Word frequencies follow a power law that gets steeper with the rank, as
+/// of a document comes from a background distribution or from the topic of a node on the path to its leaf. So
+/// nodes at all levels get weights. Word frequencies follow a power law that gets steeper with the rank, as
 /// in real text. Values are term frequencies divided by their maximum, as with `lshtc`.
 ///
 /// Equal options give equal data on every platform with IEEE arithmetic and the same mathematical library.
@@ -40,7 +40,8 @@ constexpr double kHeadRank = 2, kHeadExponent = 0.6, kTailRank = 0.09, kTailExpo
 constexpr double kLengthSpread = 0.75;  ///< standard deviation of the log of a document's number of words
 constexpr double kValueExponent = 2.2;  ///< a term frequency v has probability ~ v^-2.2
 constexpr std::size_t kLargestValue = 1500;
-/// In a short document no word is frequent: values stay below this share of its number of words, or below 2.
+/// A term frequency is at most this share of the document's number of words, or at most 2 if that is more. So
+/// a short document has no frequent word.
 constexpr double kLargestShare = 0.15;
 /// Shares of the words that come from the topics of a path's nodes, from the top down. The rest are
 /// background. A leaf also gets the shares of the levels below it.

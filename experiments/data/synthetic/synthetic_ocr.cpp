@@ -1,4 +1,4 @@
-/// Generated data similar to the OCR task (see ocr.h), for tests and benchmarks without files: 26 letters,
+/// Generated data similar to the OCR task (see ocr.cpp), for tests and benchmarks without files: 26 letters,
 /// words as long as those of letter.data, and about 28 black pixels of 128 per letter.
 ///
 /// Each letter is a polyline through random points of the grid. A sample of the letter moves each point a

@@ -30,7 +30,6 @@ Json identity_of(const Run& run, bool of_points) {
   return out;
 }
 
-/// Converts a value to a cell.
 Json cell_of(const Json& value) {
   if (value.is_object()) return csv_value(value);
   if (!value.is_array()) return value;
@@ -144,7 +143,7 @@ void write_sqlite(const fs::path& file, const std::vector<ExportTable>& tables) 
   fs::remove(temporary);
   {
     Database database(temporary);
-    database.run("PRAGMA journal_mode = MEMORY; BEGIN");  // a new file needs no journal
+    database.run("PRAGMA journal_mode = MEMORY; BEGIN");  // a new file needs no journal on disk
     for (const ExportTable& table : tables)
       if (!table.rows.empty()) database.insert(table);
     database.run("COMMIT");

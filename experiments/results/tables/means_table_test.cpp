@@ -15,8 +15,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// A run that reaches f* = 100 at `seconds`, which is known to a twentieth. With 0, it never leaves 110,
-/// where it stays for 20 s.
+/// A run that reaches f* = 100 between 0.95*seconds and seconds. With seconds = 0, its objective stays at 110
+/// for 20 s.
 proxbench::Run run_of(const std::string& label, int repetition, double seconds, double time_limit = 50.0) {
   proxbench::Run run;
   run.parameters.experiment = "e";

@@ -50,7 +50,7 @@ Problem make_problem(const std::string& name, const Runs& cells, const Measure& 
   return problem;
 }
 
-/// Whether a run failed and there is no limit to charge it for.
+/// Whether a run failed or missed a target, and there is no limit to charge it for.
 bool lacks_charge(const Problem& problem) {
   for (const std::vector<CostRange>& costs : problem.costs)
     for (std::size_t i = 0; i < costs.size(); ++i)
@@ -58,7 +58,7 @@ bool lacks_charge(const Problem& problem) {
   return false;
 }
 
-/// The key of a problem. Results of two folders may have the same name.
+/// The key of a problem. It includes the folder, because results of two folders may have the same name.
 auto repetition_of(const Run& run) {
   const RunParameters& p = run.parameters;
   return std::tuple(run.folder.parent_path().parent_path(), p.experiment, run.provenance.machine, p.dataset,

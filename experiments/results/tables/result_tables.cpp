@@ -53,7 +53,8 @@ TableSet data_table(const std::vector<Run>& runs) {
 
 namespace {
 
-/// Returns the mean over the problems of a solver's costs to a target, and on how many it reached the target.
+/// Returns the shifted geometric mean over the problems of a solver's costs to a target. Adds to `reached`
+/// the number of problems on which the solver reached the target.
 CostRange mean_of(const ProblemSet& set, std::size_t solver, std::size_t target, const PlotConfig& plot,
                   int& reached) {
   std::vector<double> charged, charged_from;
@@ -78,7 +79,7 @@ std::string charge_note(const ProblemSet& set, double par) {
       par, limit, set.measure, limit.empty() ? "" : " where there is none");
 }
 
-/// The footnotes explain "?" and "2.50-3.10" if they occur.
+/// Adds the table of a set. Its footnotes explain "?" and "2.50-3.10" if they occur.
 void add_set(TableSet& out, const ProblemSet& set, const PlotConfig& plot) {
   TextTable& table = out.tables.emplace_back();
   table.caption = fmt::format("Shifted geometric means of {} to a target, shift {:g}, PAR{:g}{}", set.measure,

@@ -127,15 +127,15 @@ std::vector<std::string> remarks_of(const Runs& runs) {
   for (const Run* run : runs) {
     if (out.empty() && !run->result.trainer.empty() && !run->trace.empty())
       out.push_back(
-          "a program of its own, timed as a process that stops later and later; its times begin with "
-          "its first iteration, unless they count what came before (load s).");
+          "an external trainer, started repeatedly, each time to stop later; its times begin with its first "
+          "iteration, unless they include load s.");
     for (const std::string& warning : run->result.warnings)
       if (!contains(out, warning + ".")) out.push_back(warning + ".");
   }
   return out;
 }
 
-/// Stores the time itself in `ratio`; it is later divided by the fastest solver's.
+/// Sets `ratio` to the time itself. divide_by_fastest() divides it by the time of the fastest solver.
 TableRow summarize_series(const std::string& name, const Runs& runs, const TableGroup& group,
                           const std::vector<Figure>& figures, const TableOptions& options) {
   TableRow row{.label = name, .runs = runs};
@@ -202,7 +202,7 @@ std::string failure_text(const TableRow& row) {
   return joined(texts);
 }
 
-/// Returns how the repetitions ended that did not fail, "a/b" if they differ; empty if all failed.
+/// Returns how the repetitions that did not fail ended, "a/b" if they differ; empty if all failed.
 std::string status_text(const TableRow& row) {
   return joined(distinct(row.measured, [](const Run& run) { return run.status(); }), "/");
 }

@@ -12,7 +12,7 @@ using namespace proxbench;
 
 namespace {
 
-/// Takes two steps without moving, then does what its option says.
+/// Takes two steps without moving, then calls its fault.
 class Misbehaving final : public Solver {
  public:
   Misbehaving(void (*fault)(const SolveProblem&), Status says) : fault_(fault), says_(says) {}

@@ -18,8 +18,8 @@
 namespace proxbench {
 namespace {
 
-/// If the controller is gone, a command waits for MessageTimeout (10 s by default) and then reports it
-/// itself.
+/// Longer than MessageTimeout (10 s by default), after which a command itself reports that the controller
+/// does not answer.
 constexpr std::chrono::seconds kPatience{60};
 
 ProgramOutput run_slurm(const std::vector<std::string>& command,

@@ -23,8 +23,8 @@ namespace proxbench {
 namespace fs = std::filesystem;
 namespace {
 
-/// Seconds between two checks of the queue and of stored runs: they grow while nothing ends. kStopSlice
-/// limits the delay until a Ctrl-C is seen.
+/// Seconds between two checks of the queue and of stored runs. They grow from kLookFirst to kLookLast while
+/// no run ends. kStopSlice limits the delay until a Ctrl-C is noticed.
 constexpr double kLookFirst = 0.5, kLookLast = 30.0, kLookGrowth = 1.5, kStopSlice = 0.2;
 /// Seconds to wait for a lock that another process holds.
 constexpr double kLockPatience = 300.0;
@@ -136,8 +136,8 @@ class SlurmSweep {
     return std::ranges::any_of(asked_, [](const Asked& asked) { return !asked.job.empty(); });
   }
 
-  /// Notes which tasks are in the queue. Throws Error if one of them would do something else with this
-  /// sweep's config.
+  /// Notes which tasks are in the queue. Throws Error if a queued task does not match this sweep's config,
+  /// data or build.
   void note_live() {
     for (Asked& asked : asked_) asked.job.clear();
     std::vector<std::string> others;
@@ -318,8 +318,8 @@ class SlurmSweep {
     return ended > 0;
   }
 
-  /// `key` is the run's key, empty for a reference. `reason` says why it was not made, and is empty if it
-  /// was.
+  /// Reports the end of a run. `key` is the run's key, empty for a reference. `reason` is why the run was not
+  /// made, and empty if it was made.
   void tell_end(const std::string& name, const std::string& key, std::string reason) {
     ++ended_;
     if (key.empty()) {

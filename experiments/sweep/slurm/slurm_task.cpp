@@ -11,8 +11,8 @@ namespace proxbench {
 namespace fs = std::filesystem;
 namespace {
 
-/// The wait for a lock. Another task holds it only if Slurm has lost track of that task, and this one waits
-/// for its end.
+/// Seconds to wait for a lock. Another task holds it only if Slurm has lost track of that task. This task
+/// then waits for its end.
 constexpr double kForAsLongAsItTakes = 1e9;
 
 NodeRules rules_of(const ExperimentConfig& config, double begin) {
@@ -21,7 +21,7 @@ NodeRules rules_of(const ExperimentConfig& config, double begin) {
     rules.ends_at = begin + *seconds - config.kill_grace - kJobMargin;
   if (config.whole_nodes()) return rules;
   rules.not_comparable_because = "other jobs may have shared the node";
-  // If Slurm does not bind jobs to their CPUs, nobody knows which of the node's CPUs are this job's.
+  // If Slurm does not bind jobs to their CPUs, it is unknown which of the node's CPUs are this job's.
   std::int64_t given = 0;
   if (parse_integer(environment_text("SLURM_CPUS_ON_NODE"), given))
     rules.bind = static_cast<std::size_t>(given) >= usable_cpus().size();

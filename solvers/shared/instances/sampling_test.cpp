@@ -75,7 +75,7 @@ TEST(Sampler, MaxTakesTheLargestThatIsNotOut) {
       for (Index i = 0; i < kInstances; ++i) EXPECT_TRUE(out.contains(i) || gap[i] <= gap[drawn]);
       out.insert(drawn);
     } else {
-      // An instance that is out, or a new estimate of one that is not.
+      // Puts an instance back that is out, or gives a new estimate of one that is not.
       const auto i = static_cast<Index>(random.below(kInstances));
       sampler.record(i, gap[i] = random.below(5) == 0 ? 0.0 : random.uniform());
       out.erase(i);

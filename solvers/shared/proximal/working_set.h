@@ -24,7 +24,7 @@ struct WorkingSet {
   std::size_t size() const { return index.size(); }
   /// Takes over the selection, and hands it the old set's memory.
   void take(Objective::Selection& selection);
-  /// Drops zero coordinates with |g_j| - lambda + slack <= 0 (Algorithm 2, lines 2 to 9). Returns the
+  /// Drops zero coordinates with |g_j| - lambda + slack <= 0 (Algorithm 2, lines 3 to 10). Returns the
   /// remaining rows in ascending order, and sets `left` to the optimality on them.
   const std::vector<std::uint32_t>& shrink(double lambda, double slack, Optimality& left);
   /// Collects the nonzeros of w in `w_out` and returns it. Leaves `w_out` as it is if no set has been chosen.
