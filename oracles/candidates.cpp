@@ -105,7 +105,7 @@ class CandidatesOracle final : public ChoiceOracle, public CovarianceOracle {
     });
   }
 
-  /// Per candidate, the shift by the largest score and an addition. The residual adds a product.
+  /// Per candidate: a subtraction of the largest score and an addition. The residual needs a product more.
   double inference_flops(const ScorePoint&, bool residual) const override {
     return (residual ? 3.0 : 2.0) * static_cast<double>(positions());
   }

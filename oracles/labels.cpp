@@ -154,9 +154,9 @@ class LabelsOracle final : public Oracle, public MaxOracle, public FactorOracle 
     std::size_t labels;
     std::vector<double> weight, gain, loss;
   };
-  /// The relaxed structure of one position. First, labels are decided whose value does not depend on the
-  /// undecided labels. A label is off if even all undecided gains cannot make its score positive, and on if
-  /// even all undecided losses cannot make it negative. A maximum flow finds the values of the others.
+  /// Finds the best relaxed structure x of one position. First it decides labels by bounds on their scores.
+  /// gain[k] bounds the score of label k from above, loss[k] from below, whatever the undecided labels are.
+  /// Label k is off if gain[k] <= 0, and on if loss[k] >= 0. A maximum flow decides the remaining labels.
   struct Relaxation {
     std::vector<double> x, gain, loss;
     std::vector<Index> queue, open;

@@ -41,7 +41,7 @@ Scores random_scores(const Oracle& oracle, double pair_scale, Random& random) {
   return out;
 }
 
-/// The score of x in the relaxation, and its cost against gold.
+/// The score of relaxed label values x, and the cost of x against the gold labels.
 struct Point {
   double score, cost;
 };

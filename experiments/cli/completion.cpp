@@ -88,13 +88,14 @@ Answers values_of(const OptionTable& table, const std::string& name) {
   return spec->automatic ? Answers{"auto"} : spec->choices;
 }
 
-/// Puts the typed text up to position `end` before each word.
+/// Puts the typed text up to and with position `end` before each answer.
 Answers behind(const std::string& typed, std::size_t end, Answers answers) {
   for (std::string& answer : answers) answer.insert(0, typed, 0, end + 1);
   return answers;
 }
 
-/// Returns "key=" for each key. After '=', returns the values of the key, in a list those of the last item.
+/// Completes "key=value". Before '=', returns "key=" for each key. After '=', returns the possible values of
+/// the key. If a list is typed, completes its last item.
 Answers assignments(const OptionTable& table, const std::string& typed) {
   Answers answers;
   const std::size_t equals = typed.find('='), comma = typed.rfind(',');
@@ -133,7 +134,7 @@ OptionTable section_keys(const std::string& name, const Ini& config) {
   return keys;
 }
 
-/// Returns "section.", "section.key=", or the values of a key.
+/// Completes "section.key=value": returns each "section.", each "section.key=", or the values of the key.
 Answers config_values(const Typed& typed, const std::string& word) {
   const Ini config = typed_config(typed);
   const std::size_t equals = word.find('='), dot = word.rfind('.', equals);
@@ -150,8 +151,8 @@ Answers config_values(const Typed& typed, const std::string& word) {
   return answers;
 }
 
-/// Returns the values in CLI11's type text, which is "TYPE:{a,b}" if CLI::IsMember checks the option. For
-/// files and folders, the shell finds the names.
+/// Returns the values that CLI11's type text of an option names. The text is "TYPE:{a,b}" if CLI::IsMember
+/// checks the option. For a file or folder, returns a directive, and the shell finds the names.
 Answers values_of_type(const std::string& type) {
   if (const std::size_t begin = type.find('{'); begin != type.npos)
     return split_list(type.substr(begin + 1, type.find('}') - begin - 1));

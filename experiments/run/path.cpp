@@ -193,7 +193,7 @@ class Path {
         evaluate(checker, next, threshold);
         wrong = violators(lambda, point.kkt_target);
       }
-      // A gap is proven over all coordinates, not only over the candidates.
+      // A proven gap covers all coordinates, not only the candidates. So it needs no further solve.
       if (wrong.empty() || point.status == Status::kGapReached || point.status == Status::kMaxIterations)
         break;
       point.violations += wrong.size();

@@ -26,8 +26,8 @@ std::string duration_text(double seconds) {
   return fmt::format("{:.1f} h", seconds / 3600);
 }
 
-/// Warns if a reference is less exact than the config asks, and by how much. Also warns if its time limit
-/// ended it.
+/// Warns if a reference is less exact than the config asks, and says how exact it is. Also warns if the time
+/// limit ended the reference.
 void warn_if_loose(const Run& reference, const ExperimentConfig& config, const Hooks& hooks) {
   const RunParameters& job = reference.parameters;
   const std::string problem =

@@ -248,7 +248,7 @@ void log_pairs(const LogPairs& pairs) {
     }
 }
 
-/// The number of vectors in a strip of columns. Registers hold the maxima of the columns.
+/// Number of vectors in a strip of columns. strip() keeps the maximum of each column in a register.
 constexpr std::size_t kStrip = 4;
 
 template <std::size_t kVectors>

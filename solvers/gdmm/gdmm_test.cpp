@@ -27,7 +27,7 @@ ProblemSpec small_chain(double mu, std::uint64_t seed) {
           .seed = seed};
 }
 
-/// Instances with random features, and label sets that depend on the features and on each other.
+/// Draws instances with random features. Their labels depend on the features and on each other.
 Dataset random_label_sets(Index labels, Index instances, std::uint64_t seed) {
   Random random(seed);
   constexpr Index kFeatures = 6;

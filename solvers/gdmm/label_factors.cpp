@@ -137,7 +137,7 @@ class LabelFactors final : public Factors {
     return atom == active(factor).end() ? 0.0 : atom->weight;
   }
 
-  /// The weight of "on" of a label.
+  /// The weight of the value "on" of a label.
   double on(std::size_t instance, Index label) const { return weight_of(variable(instance, label), 1); }
   std::size_t variable(std::size_t instance, Index label) const { return instance * count_ + label; }
   std::size_t pair_index(Index left, Index right) const { return label_pair(count_, left, right); }
@@ -145,7 +145,7 @@ class LabelFactors final : public Factors {
     return made_[instance * weights_.size() + pair_index(left, right)];
   }
 
-  /// Makes a pair. It begins with a distribution that agrees with its variables.
+  /// Makes the factor of a pair of labels. Its first distribution has the marginals of the two labels.
   void make_pair(std::size_t instance, Index left, Index right) {
     made_[instance * weights_.size() + pair_index(left, right)] = true;
     ends_.push_back({left, right});

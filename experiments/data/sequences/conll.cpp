@@ -83,8 +83,8 @@ class ConllReader {
       lowercase_.push_back({name, "option lowercase"});
   }
 
-  /// Throws Error (kInput) with file and line if there is no token or if a column does not exist. Also throws
-  /// if the number of columns is not that of the first line of all files.
+  /// Throws Error (kInput) with file and line if there is no token, if a column does not exist, or if a line
+  /// has another number of columns than the first line of the first file.
   void read(const FilePart& part, NamedSequences& out) {
     out.read(part, "columns: word POS ... label", [&](const LineReader& in, std::string_view line) {
       if (most_ > 0 && !out.is_test() && out.data.instances() == most_) return;

@@ -58,7 +58,8 @@ bool lacks_charge(const Problem& problem) {
   return false;
 }
 
-/// The key of a problem. It includes the folder, because results of two folders may have the same name.
+/// Returns what identifies a problem. It includes the folder, because two folders may have experiments of the
+/// same name.
 auto repetition_of(const Run& run) {
   const RunParameters& p = run.parameters;
   return std::tuple(run.folder.parent_path().parent_path(), p.experiment, run.provenance.machine, p.dataset,
