@@ -124,7 +124,8 @@ class KeyFlags {
  public:
   /// `standard` is the default shown in help; if empty, the row's default is shown.
   explicit KeyFlags(std::string standard = "") : standard_(std::move(standard)) {}
-  /// Adds --KEY (with '-' for '_'), or `flag` if given. `help` replaces the row's help.
+  /// Adds --KEY (with '-' for '_'), or `flag` if given. `help` replaces the row's help. The flag of a bool
+  /// takes no value.
   void add(CLI::App& command, const std::string& name, std::string help = "", std::string flag = "") {
     const ConfigKey<Section>& key = *key_named<Section>(name);
     const OptionSpec& spec = key.spec;
@@ -138,6 +139,11 @@ class KeyFlags {
     if (!spec.choices.empty()) help += ": " + joined(spec.choices);
     const std::string& standard = standard_.empty() ? spec.default_value : standard_;
     if (!standard.empty()) help += fmt::format(" [{}]", standard);
+    if (spec.type == OptionType::kBool) {
+      flags_[name] = command.add_flag_function(
+          flag, [](auto) {}, help);
+      return;
+    }
     flags_[name] = command
                        .add_option_function<std::vector<std::string>>(
                            flag, [](const auto&) {}, help)

@@ -121,15 +121,14 @@ Ini typed_config(const Typed& typed) {
 
 /// Returns the keys of one section: its own keys, and the options of its solver or format.
 OptionTable section_keys(const std::string& name, const Ini& config) {
-  const std::size_t dot = std::min(name.find('.'), name.size());
-  const std::string kind = name.substr(0, dot);
-  OptionTable keys = options_of("config", kind);
+  const IniSection section{name, {}};
+  OptionTable keys = options_of("config", section.kind());
   for (const auto& [of, key, registered] :
        {std::tuple("data", "format", "formats"), {"solver", "solver", "solvers"}}) {
-    if (kind != of) continue;
+    if (section.kind() != of) continue;
     const IniEntry* entry = config.find(name, key);
-    const std::string chosen = entry ? entry->value : name.substr(std::min(dot + 1, name.size()));
-    std::ranges::move(options_of(registered, chosen), std::back_inserter(keys));
+    std::ranges::move(options_of(registered, entry ? entry->value : section.label()),
+                      std::back_inserter(keys));
   }
   return keys;
 }

@@ -70,9 +70,7 @@ struct RunCommand : SweepFlags {
                         "what makes the runs: processes of this machine, or jobs of a Slurm cluster [local]")
             ->check(CLI::IsMember(names))
             ->type_name("NAME");
-    add_repeatable(command, "--slurm", slurm,
-                   "what jobs ask for: partition, time, cpus, constraint, exclusive, split; as in [slurm]",
-                   "KEY=VALUE")
+    add_repeatable(command, "--slurm", slurm, "what jobs ask for, by a key of [slurm]", "KEY=VALUE")
         ->needs(with_launcher);
     command
         .add_flag(
@@ -126,7 +124,9 @@ struct RunCommand : SweepFlags {
     for (const SweepProblem& problem : problems) {
       if (problem.lacks_reference) {
         ++references;
-        estimates.push_back(config.reference_time_limit > 0 ? config.reference_time_limit : kNaN);
+        const double limit = config.reference_time_limit > 0 ? config.reference_time_limit : kNaN;
+        const std::optional<Run>& stored = problem.known_reference;
+        estimates.push_back(stored ? stored->result.wall_seconds : limit);
       }
       for (const Cell& cell : problem.cells) {
         std::string what = cell.stored ? "stored" : cell.why.front();
@@ -233,7 +233,7 @@ struct CheckCommand : ConfigFlags {
       const ExperimentConfig config = load_config(config_file, overrides);
       const std::vector<RunParameters> plan = plan_runs(config);
       result["includes"] = config.includes;
-      result["notes"] = notes_of_skipped_solvers(config);
+      result["notes"] = notes_of_skipped_solvers(config, true);
       for (const RunParameters& run : plan) result["runs"].push_back(parameters_json(run));
       if (resolved) result["resolved"] = config.to_ini();
       json.write(result);

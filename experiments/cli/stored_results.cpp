@@ -105,7 +105,7 @@ struct ReadFlags {
   Presentation presentation_of(const fs::path& folder) const {
     Presentation presentation = load_presentation(folder / "config.ini");
     plot.read(presentation.plot);
-    presentation.plot.with_start = presentation.plot.with_start || with_start;
+    presentation.plot.with_start = with_start;
     if (plot.given("x")) presentation.plot.x_max.clear();  // the config's limits hold for its own axes
     if (experiment.given("targets")) presentation.targets = config_of(experiment).targets;
     return presentation;
@@ -200,8 +200,6 @@ bool has_profiles(const PlotConfig& plot) {
 }
 
 struct PlotCommand : ReadFlags {
-  bool log_seconds = false;
-
   void add_to(CLI::App& command) {
     ReadFlags::add_to(command);
     plot.add(command, "kinds",
@@ -211,13 +209,11 @@ struct PlotCommand : ReadFlags {
              "--kind");
     plot.add(command, "quantities");
     plot.add(command, "repetitions");
-    command.add_flag("--log-seconds", log_seconds, "draw seconds on a log axis");
+    plot.add(command, "log_seconds");
   }
 
   void execute() const {
-    std::vector<Source> sources = read();
-    for (Source& source : sources)
-      source.presentation.plot.log_seconds = source.presentation.plot.log_seconds || log_seconds;
+    const std::vector<Source> sources = read();
     const Presentation& first = sources.front().presentation;
     const bool together = has_profiles(first.plot);
     if (!together && folders.size() > 1 && !out.empty())

@@ -190,12 +190,9 @@ RunParameters TrainingFlags::settings_for(const ExperimentConfig& asked, const P
   settings.lambda = penalty.lambda;
   settings.mu = penalty.mu;
   settings.loss = asked.loss;
-  settings.gap_target = asked.gap;
-  settings.tol = asked.gap > 0 && !run.given("tol") ? 0.0 : asked.tol;
-  settings.time_limit = asked.time_limit;
-  settings.max_iterations = asked.max_iterations;
+  static_cast<StopRules&>(settings) = asked;
+  if (asked.gap_target > 0 && !run.given("tol")) settings.tol = 0.0;
   settings.seed = asked.seed;
-  settings.solver.clear();
   if (!solver.empty())
     set_solver(solver, settings);
   else if (!asked.loss.hinge())

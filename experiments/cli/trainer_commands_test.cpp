@@ -141,6 +141,11 @@ TEST_F(Programs, AdaptersOfTheProjectAreMadeOrSkippedWithTheirReason) {
     config.erase(at, config.find('[', at + 1) - at);
   }
   folder.write("programs.ini", config + kAdapters);
+  const Result checked = run("check programs.ini");
+  EXPECT_EQ(checked.status, 2) << "a sweep would skip all runs of a solver";
+  EXPECT_THAT(checked.err, HasSubstr("[solver.absent] can run on no problem of the config: no program"));
+  EXPECT_THAT(run("run programs.ini --out out --dry-run").out,
+              HasSubstr("absent is skipped on 1 of 1 problems: no program /nowhere/wapiti"));
   const Result swept = run("run programs.ini --out out --quiet");
   EXPECT_EQ(swept.status, 0) << "what does not fit is no failure: " << swept.err;
   EXPECT_EQ(manifest("absent")["status"], "skipped(the solver does not fit)");
@@ -156,7 +161,7 @@ TEST_F(Programs, AConfigWithoutAnAdapterIsAnError) {
   folder.write("bad.ini", std::string(kSweep) + "[solver.none]\nsolver = external\n");
   const Result checked = run("check bad.ini");
   EXPECT_EQ(checked.status, 2);
-  EXPECT_THAT(checked.err, HasSubstr("[solver.none] has no key 'adapter', expected adapter = NAME"));
+  EXPECT_THAT(checked.err, HasSubstr("[solver.none] has no key 'adapter', expected adapter = ..."));
 }
 
 TEST_F(CommandLine, ConvertWritesWhatItPrints) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <set>
 
 #include "experiments/base/files.h"
 #include "experiments/config/config_row.h"
@@ -18,14 +17,6 @@
 namespace proxbench {
 namespace {
 
-std::string head(const IniSection& section) {
-  return section.name.substr(0, section.name.find('.'));
-}
-std::string tail(const IniSection& section) {
-  const std::size_t dot = section.name.find('.');
-  return dot == std::string::npos ? "" : section.name.substr(dot + 1);
-}
-
 class ConfigReader {
  public:
   ConfigReader(const Ini& ini, Problems& problems) : ini_(ini), problems_(problems), text_(ini, problems) {}
@@ -36,13 +27,14 @@ class ConfigReader {
     bool complete = read_presentation(&none);
     complete = read_section("slurm", config_.slurm, &none) && complete;
     for (const IniSection& section : ini_.sections) {
-      if (head(section) == "data") read_data(section);
-      if (head(section) == "solver" && section.name != "solver") read_solver(section);
+      if (section.kind() == "data") read_data(section);
+      if (section.kind() == "solver" && section.name != "solver") read_solver(section);
     }
     if (config_.datasets.empty()) text_.reject("data", "no data, expected [data] or [data.NAME]");
     if (config_.labels.empty())
       text_.reject("solver", "no solver, expected [solver.LABEL] with LABEL a solver: " +
                                  joined(solver_registry().names()));
+    check_files(text_);
     if (complete) check_rules(config_, text_);
     return std::move(config_);
   }
@@ -58,9 +50,9 @@ class ConfigReader {
     complete = read_section("paper", config_.paper, own) && complete;
     fill_defaults();
     for (const IniSection& section : ini_.sections) {
-      if (head(section) == "solver") config_.labels.push_back(tail(section));
-      if (head(section) != "data") continue;
-      const std::string name = tail(section).empty() ? text_.value("data", "format") : tail(section);
+      if (section.kind() == "solver") config_.labels.push_back(section.label());
+      if (section.kind() != "data") continue;
+      const std::string name = section.label().empty() ? text_.value("data", "format") : section.label();
       config_.datasets.push_back(name);
       std::string& source = config_.sources[name];
       for (const IniEntry& entry : section.entries)
@@ -75,21 +67,14 @@ class ConfigReader {
   void check_section_name(const IniSection& section) {
     std::vector<std::string> names;
     for (const ConfigSectionInfo& known : config_sections()) names.push_back(known.name);
-    const std::string kind = head(section);
-    const bool dotted = section.name.find('.') != std::string::npos;
-    std::string problem;
-    if (!contains(names, kind))
-      problem = fmt::format(
-          "found section {}, expected [experiment], [data], [data.NAME], [solver.LABEL], [plot], [paper] or "
-          "[slurm]{}",
-          section.title(), did_you_mean(kind, names));
-    else if (kind != "data" && kind != "solver" && dotted)
-      problem = fmt::format("found section {}, expected [{}]", section.title(), kind);
-    else if (kind == "solver" && !dotted)
-      problem = "found section [solver], expected [solver.LABEL], e.g. [solver.prox-newton]";
-    else if (const std::string wrong = name_problem(tail(section)); dotted && !wrong.empty())
-      problem = "found name " + wrong;
-    if (!problem.empty()) text_.reject(section.name, problem);
+    const std::string kind = section.kind();
+    const bool dotted = section.name != kind, known = contains(names, kind);
+    if (!known || (dotted ? kind != "data" && kind != "solver" : kind == "solver"))
+      text_.reject(section.name, fmt::format("found section {}, expected [experiment], [data], [data.NAME], "
+                                             "[solver.LABEL], [plot], [paper] or [slurm]{}",
+                                             section.title(), known ? "" : did_you_mean(kind, names)));
+    else if (const std::string wrong = name_problem(section.label()); dotted && !wrong.empty())
+      text_.reject(section.name, "found name " + wrong);
   }
 
   /// Reads the section's keys into `out`, and the options of its solver or format into `own`. If `own` is
@@ -110,10 +95,10 @@ class ConfigReader {
       }
       for (const ValueError& error : errors) text_.reject(name, entry.key, error.what(), error.offset);
     }
-    for (const ConfigKey<Section>& key : keys_of<Section>()) {
-      if (!key.spec.required || section->entries.find(key.spec.name)) continue;
+    for (const OptionSpec& spec : table_of<Section>(own)) {
+      if (!spec.required || section->entries.find(spec.name)) continue;
       text_.reject(name,
-                   fmt::format("{0} has no key '{1}', expected {1} = ...", section->title(), key.spec.name));
+                   fmt::format("{0} has no key '{1}', expected {1} = ...", section->title(), spec.name));
       complete = false;
     }
     return complete;
@@ -125,10 +110,9 @@ class ConfigReader {
     if (std::ranges::find(own.table(), entry.key, &OptionSpec::name) != own.table().end())
       return set_option(own, entry.key, entry.value, find);
     std::vector<std::string> names;
-    for (const ConfigKey<Section>& key : keys_of<Section>()) names.push_back(key.spec.name);
-    for (const OptionSpec& one : own.table()) names.push_back(one.name);
+    for (const OptionSpec& one : table_of<Section>(&own)) names.push_back(one.name);
     const IniEntry* solver = section.entries.find("solver");
-    const std::string known = former_option(solver ? solver->value : tail(section), entry.key);
+    const std::string known = former_option(solver ? solver->value : section.label(), entry.key);
     problems_.add(
         entry.where,
         fmt::format("found key '{}' in {}{}, expected one of {}", entry.key, section.title(),
@@ -169,34 +153,18 @@ class ConfigReader {
       if (!name.empty()) text_.check_name(section.name, "format", name, data_format_registry().names());
       return;
     }
-    data.name = tail(section).empty() ? data.format : tail(section);
+    data.name = section.label().empty() ? data.format : section.label();
     if (section.entries.find("oracle") &&
         !text_.check_name(section.name, "oracle", data.oracle, oracle_registry().names()))
       data.oracle.clear();
-    if (config_.has_paths() && section.entries.find("start"))
-      text_.reject_value(section.name, "start",
-                         ", but [experiment] has a path(...), which starts from w = 0, expected no such key");
-    check_files(section, data_format_registry().find(name));
-    if (!data_names_.insert(data.name).second)
+    if (std::ranges::find(config_.data, data.name, &DataConfig::name) != config_.data.end())
       text_.reject(section.name, fmt::format("found a second data set named '{}', expected each name once",
                                              printable(data.name)));
     config_.data.push_back(std::move(data));
   }
 
-  void check_files(const IniSection& section, const DataFormatInfo& format) {
-    const IniEntry* train = section.entries.find("train");
-    if (format.needs_files && (!train || train->value.empty()))
-      problems_.add(train ? train->at() : section.where,
-                    section.title() + " has no training file, expected train = FILE");
-    for (const char* key : {"train", "test", "hierarchy"})
-      if (!format.needs_files && section.entries.find(key))
-        text_.reject_value(
-            section.name, key,
-            fmt::format(", expected no file: the data of format {} are generated", format.name));
-  }
-
   void read_solver(const IniSection& section) {
-    SolverConfig solver{config_, tail(section), tail(section), {}};
+    SolverConfig solver{config_, section.label(), section.label(), {}};
     const bool named = section.entries.find("solver") != nullptr;
     if (named) solver.solver = text_.value(section.name, "solver");
     const bool known = text_.check_name(section.name, named ? "solver" : "label without a key 'solver'",
@@ -204,10 +172,9 @@ class ConfigReader {
     if (known) solver.options = Options(solver_or_trainer(solver.solver).options);
     read_section(section.name, solver, known ? &solver.options : nullptr);
     if (!known) return;
-    if (solver.solver == kExternal && solver.options.string("adapter").empty())
-      text_.reject(section.name, section.title() + " has no key 'adapter', expected adapter = NAME");
     // A default tol might end a run before it reaches its gap.
-    if (solver.gap > 0 && !section.entries.find("tol") && !text_.given("experiment", "tol")) solver.tol = 0.0;
+    if (solver.gap_target > 0 && !section.entries.find("tol") && !text_.given("experiment", "tol"))
+      solver.tol = 0.0;
     config_.solvers.push_back(std::move(solver));
   }
 
@@ -215,7 +182,6 @@ class ConfigReader {
   Problems& problems_;
   const ConfigText text_;
   ExperimentConfig config_;
-  std::set<std::string> data_names_;
 };
 
 ExperimentConfig read_config(Ini& ini, const std::vector<std::string>& overrides, Problems& problems) {

@@ -14,10 +14,10 @@
 
 #include "core/base/numbers.h"
 #include "core/base/options.h"
-#include "core/loss.h"
 #include "experiments/base/text.h"
 #include "experiments/config/data_format.h"
 #include "experiments/config/path_grid.h"
+#include "experiments/config/run_settings.h"
 
 namespace proxbench {
 
@@ -31,29 +31,15 @@ struct ConfigSectionInfo {
 /// Returns the sections in the order of the documentation.
 const std::vector<ConfigSectionInfo>& config_sections();
 
-/// A share of the clock that is large enough to evaluate every sample in full.
-inline constexpr double kNoSamplingBudget = 1e6;
-
 /// The default of the key targets of [experiment].
 inline std::vector<double> default_targets() {
   return {1e-2, 1e-4, 1e-6, 1e-8};
 }
 
-struct DataConfig {
+/// The files are those that were found.
+struct DataConfig : RunData {
   std::string name;  ///< name of the section, or of the format for a plain [data]
-  std::string format;
-  DataFiles files;          ///< the files that were found
-  Options options;          ///< of the format
-  std::string oracle = "";  ///< replaces the format's oracle; empty: the format's own
-  std::string start = "";   ///< the model file that was found; empty: runs start from w = 0
-};
-
-/// The conditions that end a run.
-struct StopRules {
-  double tol = 1e-6;                ///< for a solver, 0 if a gap but no tol is given
-  double gap = 0.0;                 ///< relative gap at which a run stops; 0: it does not
-  double time_limit = 0.0;          ///< seconds on the clock; 0: no limit
-  std::int64_t max_iterations = 0;  ///< 0: no limit
+  Options options;   ///< of the format
 };
 
 struct SolverConfig : StopRules {
@@ -70,7 +56,7 @@ struct PlotConfig {
   bool log_seconds = false;
   std::string repetitions = "band";
   double shift = 1.0, par = 10.0;
-  bool with_start = false;  ///< seconds include the time before the clock starts
+  bool with_start = false;  ///< seconds include the time before the clock starts; no key, but --with-start
 };
 
 /// The paper's statement about the figure or table that a config makes. See PaperRow and ReportItem.
@@ -111,30 +97,27 @@ struct Presentation {
   std::vector<std::string> datasets, labels;  ///< names of data sets and solvers, in order; empty: not known
 };
 
-/// A whole config. The stop rules here are the defaults of solvers whose sections give none.
-struct ExperimentConfig : Presentation, StopRules {
+/// A whole config. The stop rules here are the defaults of solvers whose sections give none. Repetition r
+/// runs with seed + r - 1.
+struct ExperimentConfig : Presentation, RunSettings {
+  /// A single run has one thread and no warm-up unless it is told otherwise.
+  ExperimentConfig() {
+    threads = 0;
+    warm_up = 0.2;
+  }
+
   /// Each is a number or a path. One run solves for a number, and one run for all lambdas of a path.
   std::vector<PathGrid> lambdas;
   /// A number or a path. If mu is a path, all lambdas are numbers, and one run for each lambda solves for all
   /// values of mu.
   PathGrid mu{.of = PathOf::kMu};
-  Loss loss;
-  int threads = 0;  ///< 0: all cores
-  int processes = 1;
-  std::string backend = "openmp";
   int repetitions = 1;
-  std::uint64_t seed = 1;  ///< repetition r runs with seed + r - 1
-  bool sample_kkt = false;
-  bool profile = false;               ///< whether results say how the time of each run was spent
-  double sampling_budget = 0.01;      ///< see MonitorOptions; kNoSamplingBudget and above: no limit
-  double warm_up = 0.2;               ///< seconds of inference before the clock starts
   double stop_at = 0.0;               ///< relative difference to f* at which a run stops; 0: it does not
   double wall_limit = kNaN;           ///< seconds of a run's process; NaN: 60 + 3 * time_limit; 0: no limit
   double kill_grace = 10.0;           ///< seconds between SIGTERM and SIGKILL
   double memory_limit = 0.0;          ///< MiB of a run's process; 0: no limit
   bool pin = true;                    ///< bind each run to its own CPUs
   std::string order = "interleaved";  ///< or "grid"
-  std::string decoding = "structure";
   std::string reference = "run";      ///< or "none": f* is not computed
   std::string reference_solver = {};  ///< gives f*, with its defaults; read_config() never leaves it empty
   double reference_tol = 1e-9, reference_gap = 1e-9, reference_time_limit = 600.0;  ///< of the reference run
@@ -157,10 +140,6 @@ struct ExperimentConfig : Presentation, StopRules {
   /// Returns an INI text that reads back to the same config. It has all defaults written out and no includes.
   std::string to_ini() const;
 };
-
-/// Returns a sentence for each solver that cannot run on some of the problems (a data set with a penalty). A
-/// solver that fits none of them is an error of the config.
-std::vector<std::string> notes_of_skipped_solvers(const ExperimentConfig& config);
 
 /// Reads the presentation from OUT/config.ini, or returns the defaults if there is no such file. Throws Error
 /// (kUsage) if its values are wrong.

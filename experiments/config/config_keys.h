@@ -15,17 +15,12 @@
 
 namespace proxbench {
 
-/// Returns the reason why a key has no effect in a config, or why its value is wrong there. An error message
-/// shows it after the value. Returns "" if there is no such reason.
-using IdleReason = std::string (*)(const ExperimentConfig&);
-
 /// Returns the file that a name in a value stands for. Throws Error if there is none.
 using FindFile = std::function<std::string(const std::string& name)>;
 
 template <class Section>
 struct ConfigKey {
   OptionSpec spec;
-  IdleReason idle;  ///< null: it always has an effect
   /// Reads the text of a value into the section. Returns the errors in it.
   std::function<std::vector<ValueError>(Section&, const std::string& text, const FindFile&)> read;
   std::function<std::string(const Section&)> write;
@@ -35,18 +30,15 @@ struct ConfigKey {
 /// order of the documentation. The options of a solver or format are also keys of its section.
 template <class Section>
 const std::vector<ConfigKey<Section>>& keys_of();
-template <>
-const std::vector<ConfigKey<ExperimentConfig>>& keys_of();
-template <>
-const std::vector<ConfigKey<DataConfig>>& keys_of();
-template <>
-const std::vector<ConfigKey<SolverConfig>>& keys_of();
-template <>
-const std::vector<ConfigKey<PlotConfig>>& keys_of();
-template <>
-const std::vector<ConfigKey<PaperConfig>>& keys_of();
-template <>
-const std::vector<ConfigKey<SlurmConfig>>& keys_of();
+
+/// Returns the rows of the section, and of its solver or format if that is known.
+template <class Section>
+OptionTable table_of(const Options* own = nullptr) {
+  OptionTable out;
+  for (const ConfigKey<Section>& key : keys_of<Section>()) out.push_back(key.spec);
+  if (own) out.insert(out.end(), own->table().begin(), own->table().end());
+  return out;
+}
 
 /// Returns the key of this name, or the end of the keys.
 template <class Section>

@@ -1,5 +1,5 @@
 #pragma once
-/// Makes the row of a key from the member that takes its value.
+/// Makes the rows of keys from the members that take their values.
 
 #include <fmt/format.h>
 
@@ -98,14 +98,16 @@ Value element_of(const Value&);
 template <class Value>
 Value element_of(const std::vector<Value>&);
 
-/// Makes the rows of one section.
+/// Collects the rows of one section.
 template <class Section>
-struct Row {
+struct Rows {
+  std::vector<ConfigKey<Section>> keys;
+
   /// `member` is a pointer to the member, or a function that returns it. `spec` holds what does not follow
   /// from the other arguments.
   template <class Member>
-  ConfigKey<Section> operator()(Member member, const char* name, const std::string& help,
-                                OptionSpec spec = {}, IdleReason idle = nullptr) const {
+  void operator()(Member member, const char* name, const std::string& help, OptionSpec spec = {},
+                  const Stored& = {}) {
     using Value = std::remove_cvref_t<std::invoke_result_t<Member, Section&>>;
     using Element = decltype(element_of(std::declval<Value>()));
     constexpr bool kList = !std::is_same_v<Value, Element>;
@@ -131,7 +133,7 @@ struct Row {
         });
     };
     const auto write = [=](const Section& section) { return value_text(std::invoke(member, section)); };
-    return {spec, idle, read, write};
+    keys.push_back({spec, read, write});
   }
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <regex>
 
 #include "experiments/config/config_keys.h"
@@ -29,14 +30,12 @@ void check_penalties(const ExperimentConfig& config, const ConfigText& text) {
                   parts[i].offset);
 }
 
-/// Rejects each key of the section that has no effect in this config, and each whose value contradicts other
-/// keys.
-template <class Section>
-void check_idle_keys(const ExperimentConfig& config, const std::string& section, const ConfigText& text) {
-  for (const ConfigKey<Section>& key : keys_of<Section>()) {
-    const std::string why = key.idle && text.given(section, key.spec.name) ? key.idle(config) : "";
-    if (!why.empty()) text.reject_value(section, key.spec.name, why);
-  }
+/// Rejects each key that has no effect in this config, and each whose value contradicts other keys.
+void check_conflicts(const ExperimentConfig& config, const ConfigText& text) {
+  for (const IniSection& section : text.sections())
+    for (const IniEntry& entry : section.entries)
+      if (const std::string why = conflict_of(config, section.name, entry.key); !why.empty())
+        text.reject_value(section.name, entry.key, why);
 }
 
 /// Requires that a list has one value for each value of another list.
@@ -52,20 +51,15 @@ void check_paper(const ExperimentConfig& config, const ConfigText& text) {
   const PaperConfig& paper = config.paper;
   check_length(text, "paper", "nnz", paper.nnz.size(), "lambda", paper.lambdas.size());
   check_length(text, "paper", "accuracy", paper.accuracy.size(), "lambda", paper.lambdas.size());
-  std::vector<std::string> unknown;
-  std::size_t first = 0;
   const std::vector<ListPart> parts = list_parts(text.value("paper", "lambda"));
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto same = [&](const PathGrid& one) { return !one.is_path() && one.value() == paper.lambdas[i]; };
-    if (std::ranges::any_of(config.lambdas, same)) continue;
-    if (unknown.empty()) first = parts[i].offset;
-    unknown.push_back(parts[i].text);
+    if (std::ranges::none_of(config.lambdas, same))
+      text.reject("paper", "lambda",
+                  fmt::format("found {}, expected one of [experiment] lambda = {}", parts[i].text,
+                              text.value("experiment", "lambda")),
+                  parts[i].offset);
   }
-  if (!unknown.empty())
-    text.reject("paper", "lambda",
-                fmt::format("found {}, expected one of [experiment] lambda = {}", joined(unknown),
-                            text.value("experiment", "lambda")),
-                first);
 }
 
 void check_slurm(const ExperimentConfig& config, const ConfigText& text) {
@@ -88,12 +82,12 @@ std::vector<std::string> unmet_needs_of(const ExperimentConfig& config, const So
   for (const DataConfig& data : config.data)
     for (const PathGrid& lambda : config.lambdas) {
       const Penalty penalty{lambda.value(), config.mu.value()};
+      const OracleInfo* oracle = known_oracle(data);
       if (!data.start.empty() && !solver.starts_anywhere)
         out.emplace_back("it cannot start from a model");
-      else if (data.oracle.empty())
-        out.push_back(unmet_needs(solver, penalty, config.loss.kind));
       else
-        out.push_back(unmet_needs(solver, penalty, config.loss.kind, oracle_registry().find(data.oracle)));
+        out.push_back(oracle ? unmet_needs(solver, penalty, config.loss.kind, *oracle)
+                             : unmet_needs(solver, penalty, config.loss.kind));
     }
   return out;
 }
@@ -135,9 +129,7 @@ void check_rules(const ExperimentConfig& config, const ConfigText& text) {
   if (const std::string problem = name_problem(config.name); !problem.empty())
     text.reject("experiment", "name", "found " + problem);
   check_penalties(config, text);
-  check_idle_keys<ExperimentConfig>(config, "experiment", text);
-  check_idle_keys<PlotConfig>(config, "plot", text);
-  check_idle_keys<PaperConfig>(config, "paper", text);
+  check_conflicts(config, text);
   text.check_name("experiment", "reference_solver", config.reference_solver, solver_registry().names());
   check_length(text, "plot", "x_max", config.plot.x_max.size(), "x", config.plot.x.size());
   check_paper(config, text);
@@ -145,17 +137,60 @@ void check_rules(const ExperimentConfig& config, const ConfigText& text) {
   check_solvers(config, text);
 }
 
-std::vector<std::string> notes_of_skipped_solvers(const ExperimentConfig& config) {
-  std::vector<std::string> out;
-  for (const SolverConfig& solver : config.solvers) {
-    std::vector<std::string> reasons = unmet_needs_of(config, solver_or_trainer(solver.solver));
-    const std::size_t problems = reasons.size();
-    std::erase(reasons, "");
-    if (!reasons.empty())
-      out.push_back(fmt::format("{} is skipped on {} of {} problems: {}", solver.label, reasons.size(),
-                                problems, reasons.front()));
+void check_files(const ConfigText& text) {
+  for (const IniSection& section : text.sections()) {
+    const std::string name = text.value(section.name, "format");
+    if (section.kind() != "data" || !data_format_registry().contains(name)) continue;
+    const bool needs_files = data_format_registry().find(name).needs_files;
+    if (needs_files && text.value(section.name, "train").empty())
+      text.reject(section.name, section.title() + " has no training file, expected train = FILE");
+    for (const char* key : {"train", "test", "hierarchy"})
+      if (!needs_files && text.given(section.name, key))
+        text.reject_value(section.name, key,
+                          fmt::format(", expected no file: the data of format {} are generated", name));
   }
-  return out;
+}
+
+std::string conflict_of(const ExperimentConfig& config, const std::string& section, const std::string& key) {
+  const std::string name = section.substr(0, section.find('.')) + "." + key;
+  const PlotConfig& plot = config.plot;
+  const bool paths = config.has_paths(), singles = config.has_singles(), f_star = config.reference != "none";
+  const std::string path = fmt::format(", but [experiment] {} has ", config.mu.is_path() ? "mu" : "lambda");
+  const auto any = [](const std::vector<std::string>& chosen, std::initializer_list<const char*> names) {
+    return std::ranges::any_of(names, [&](const char* one) { return contains(chosen, one); });
+  };
+  if (name == "experiment.cost" && !config.loss.hinge()) return " with loss = log, expected loss = hinge";
+  if (name == "experiment.targets" && !f_star)
+    return ", but reference = none gives no f*, expected no such key";
+  if (name == "experiment.stop_at" && config.stop_at > 0 && paths)
+    return path + "a path(...), which has no f* to stop at, expected 0";
+  if (name == "data.start" && paths)
+    return path + "a path(...), which starts from w = 0, expected no such key";
+  if (name == "plot.kinds" && !paths && contains(plot.kinds, "path"))
+    return ", but neither lambda nor mu of [experiment] has a path(...), expected one to draw";
+  if (name == "plot.kinds" && !singles && plot.kinds != std::vector<std::string>{"path"})
+    return path + "nothing but a path(...), expected kinds = path alone";
+  const bool of_curves = name == "experiment.targets" || name.starts_with("experiment.reference_") ||
+                         (section == "plot" && key != "kinds");
+  if (of_curves && !singles) return path + "nothing but a path(...), which has no f*, expected no such key";
+  const bool needs_f_star =
+      (name == "experiment.stop_at" && config.stop_at > 0) ||
+      (name == "plot.kinds" && any(plot.kinds, {"profile", "ecdf"})) ||
+      (name == "plot.quantities" && any(plot.quantities, {"objective", "suboptimality", "dual"})) ||
+      (name == "paper.costs" && config.paper.costs);
+  return needs_f_star && !f_star ? ", which needs f*, but [experiment] reference = none" : "";
+}
+
+const OracleInfo* known_oracle(const RunData& data) {
+  static const std::map<std::string, std::vector<std::string>> formats{
+      {"chain", {"ocr", "crfsuite", "conll", "synthetic-ocr", "synthetic-chain"}},
+      {"tree", {"lshtc", "libsvm", "synthetic-lshtc"}},
+      {"labels", {"arff"}},
+      {"candidates", {"rerank"}}};
+  if (!data.oracle.empty()) return &oracle_registry().find(data.oracle);
+  for (const auto& [oracle, names] : formats)
+    if (contains(names, data.format)) return &oracle_registry().find(oracle);
+  return nullptr;
 }
 
 std::optional<double> slurm_seconds(std::string_view text) {

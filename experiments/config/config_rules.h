@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/oracle.h"
 #include "experiments/config/config.h"
 #include "experiments/config/ini.h"
 
@@ -17,6 +18,7 @@ class ConfigText {
  public:
   ConfigText(const Ini& ini, Problems& problems) : ini_(ini), problems_(problems) {}
 
+  const auto& sections() const { return ini_.sections; }
   bool given(std::string_view section, std::string_view key) const {
     return ini_.find(section, key) != nullptr;
   }
@@ -59,6 +61,15 @@ class ConfigText {
 
 /// Checks all rules for a config whose single values are correct.
 void check_rules(const ExperimentConfig& config, const ConfigText& text);
+/// Requires that each data set has a training file if its format reads files, and no file if it does not.
+void check_files(const ConfigText& text);
+
+/// Returns why a key of a section has no effect in this config, or why its value contradicts other keys. An
+/// error message shows it after the value. Returns "" if there is no such reason.
+std::string conflict_of(const ExperimentConfig& config, const std::string& section, const std::string& key);
+
+/// Returns the oracle of these data, or null if it is not known before they are read.
+const OracleInfo* known_oracle(const RunData& data);
 
 /// Returns why the name cannot be part of a file name: "'NAME', expected ...". Returns an empty text if it
 /// can.

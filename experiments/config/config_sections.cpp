@@ -1,7 +1,10 @@
 /// The tables of config keys: the options of a run, and the sections with their keys.
 
+#include <ranges>
+
 #include "core/base/error.h"
 #include "experiments/config/config_row.h"
+#include "experiments/config/config_rules.h"
 #include "solvers/best_solver.h"
 
 namespace proxbench {
@@ -22,268 +25,152 @@ void set_option(Options& options, const std::string& name, const std::string& te
 
 namespace {
 
-constexpr double kMaxSeed = 9007199254740991.0;  // 2^53 - 1, so that every seed is exact in JSON
-
-/// Returns ", but [experiment] KEY has ", where KEY is the one of lambda and mu that has a path.
-std::string path_has(const ExperimentConfig& config) {
-  return fmt::format(", but [experiment] {} has ", config.mu.is_path() ? "mu" : "lambda");
+void add_rows(Rows<ExperimentConfig>& row) {
+  using Config = ExperimentConfig;
+  row(&Config::name, "name", "name of the experiment; results go to results/NAME", {.required = true});
+  row(&Config::title, "title", "one line for people, above the tables; default: the name");
+  row(&Config::lambdas, "lambda",
+      "list of weights of ||w||_1 in F; path(START, END, COUNT) is one run for COUNT lambdas, e.g. "
+      "path(max, 0.01*max, 50)",
+      {.min = 0, .required = true});
+  row(&Config::mu, "mu", "weight of ||w||_2^2 / 2 in F; path(START, END, COUNT) is one run for COUNT values",
+      {.min = 0});
+  row([](auto& c) -> auto& { return c.loss.kind; }, "loss",
+      "what F sums over training instances: negative log-likelihood, or margin-rescaled hinge",
+      {.choices = {"log", "hinge"}});
+  row([](auto& c) -> auto& { return c.loss.cost; }, "cost",
+      "of loss = hinge: wrong positions of an instance, or their share",
+      {.choices = {"hamming", "hamming-mean"}});
+  each_stop_rule(row);
+  each_run_setting(row);
+  row(&Config::repetitions, "repetitions", "runs of each solver", {.min = 1, .max = 10000});
+  row(&Config::reference, "reference", "where f* comes from: a run for each data set and penalty, or nowhere",
+      {.choices = {"run", "none"}});
+  row(&Config::reference_solver, "reference_solver",
+      fmt::format("the solver that gives f*, with its defaults; not given: bcfw with loss = hinge, lbfgs "
+                  "where all lambdas are 0, else {}",
+                  kBestForL1));
+  row(&Config::reference_tol, "reference_tol", "tol of the run that gives f*", {.min = 0, .max = 1});
+  row(&Config::reference_gap, "reference_gap",
+      "once reference_tol is met, the reference goes on until f* is proven to this relative gap; 0: it "
+      "ends at reference_tol",
+      {.min = 0, .max = 1});
+  row(&Config::reference_time_limit, "reference_time_limit",
+      "seconds on the clock for the reference; 0: no limit", {.min = 0});
+  row(&Config::stop_at, "stop_at",
+      "stop a run at this relative difference to f*, with status target-reached; 0: go on",
+      {.min = 0, .max = 1});
+  row(&Config::wall_limit, "wall_limit",
+      "seconds after which a run's process is asked to stop (SIGTERM); auto: 60 + 3 * time_limit, none "
+      "without a time limit; 0: none",
+      {.min = 0, .automatic = true});
+  row(&Config::kill_grace, "kill_grace",
+      "seconds after which a process that was asked to stop is killed (SIGKILL)", {.min = 0});
+  row(&Config::memory_limit, "memory_limit", "MiB of memory that a run's process may take; 0: no limit",
+      {.min = 0});
+  row(&Config::pin, "pin", "bind each run to as many CPUs as it has threads, and each thread to one of them");
+  row(&Config::order, "order",
+      "order of the runs on a problem. interleaved: repetition by repetition, solvers in an order drawn "
+      "from the seed; grid: as the config lists them",
+      {.choices = {"interleaved", "grid"}});
+  row(&Config::targets, "targets", "list of relative differences to f* whose times the tables show",
+      {.min = 0, .min_open = true});
 }
 
-/// Returns why a key about curves or f* has no effect without single penalties.
-std::string of_single_penalties(const ExperimentConfig& config) {
-  if (config.has_singles()) return "";
-  return path_has(config) + "nothing but a path(...), which has no f*, expected no such key";
+void add_rows(Rows<DataConfig>& row) {
+  each_data_setting(row);
 }
-std::string of_f_star(const ExperimentConfig& config) {
-  return config.reference == "none" ? ", but reference = none gives no f*, expected no such key"
-                                    : of_single_penalties(config);
+
+void add_rows(Rows<SolverConfig>& row) {
+  row(&SolverConfig::solver, "solver", "a solver; default: the LABEL");
+  each_stop_rule(row);
+  for (ConfigKey<SolverConfig>& key : row.keys | std::views::drop(1)) {
+    key.spec.help = "default: that of [experiment]";
+    key.spec.default_value.clear();
+  }
 }
-/// Returns why a value that needs f* is not allowed, or "".
-std::string needs_f_star(const ExperimentConfig& config, bool needs) {
-  return needs && config.reference == "none" ? ", which needs f*, but [experiment] reference = none" : "";
+
+void add_rows(Rows<PlotConfig>& row) {
+  row(&PlotConfig::kinds, "kinds",
+      "list of the kinds of figures; not given: curves where there are single penalties, path where there "
+      "are paths",
+      {.choices = {"curves", "profile", "ecdf", "path", "theory"}});
+  row(&PlotConfig::x, "x",
+      "list of the horizontal axes of curves, and of the costs that profiles, ecdf and means compare",
+      {.choices = {"seconds", "passes", "updates", "iterations"}});
+  row(&PlotConfig::x_max, "x_max", "list of where the axes of x end; 0 or not given: where the runs end",
+      {.min = 0, .repeats = true});
+  row(&PlotConfig::quantities, "quantities",
+      "list of what the curves show; empty: no curves. Not given, with reference = none: nnz, accuracy",
+      {.choices = {"objective", "suboptimality", "nnz", "accuracy", "error", "structure-error", "chunk-f1",
+                   "gap", "dual", "mean-gap", "gap-estimate", "gap-infeasibility"}});
+  row(&PlotConfig::log_seconds, "log_seconds", "seconds on a log axis");
+  row(&PlotConfig::repetitions, "repetitions",
+      "as their median with a band from the 25 % to the 75 % quantile, or as a line each",
+      {.choices = {"band", "lines"}});
+  row(&PlotConfig::shift, "shift",
+      "shift of the geometric means over problems, in seconds (passes, updates, iterations)",
+      {.min = 0, .min_open = true});
+  row(&PlotConfig::par, "par", "PAR-k: in these means a failed run costs so many times its limit",
+      {.min = 1});
 }
-std::string of_stop_at(const ExperimentConfig& config) {
-  return config.stop_at > 0 && config.has_paths()
-             ? path_has(config) + "a path(...), which has no f* to stop at, expected 0"
-             : needs_f_star(config, config.stop_at > 0);
+
+void add_rows(Rows<PaperConfig>& row) {
+  row(&PaperConfig::item, "item", "its name in the paper, e.g. Figure 1", {.required = true});
+  row(&PaperConfig::caption, "caption", "what it shows, in one's own words");
+  row(&PaperConfig::reports, "reports", "what the paper reports");
+  row(&PaperConfig::differs, "differs", "what differs here, and why");
+  row(&PaperConfig::lambdas, "lambda",
+      "list of lambdas for which the paper prints numbers; tables/paper.* then shows them beside ours",
+      {.min = 0, .min_open = true});
+  row(&PaperConfig::nnz, "nnz", "list of nonzeros at the paper's optimum, one for each lambda",
+      {.min = 0, .repeats = true});
+  row(&PaperConfig::accuracy, "accuracy", "list of the paper's test accuracies, one for each lambda",
+      {.min = 0, .max = 1, .repeats = true});
+  row(&PaperConfig::data, "data", "tables/data.* and the page show the sizes of the data sets");
+  row(&PaperConfig::costs, "costs",
+      "tables/costs.* and the page show the passes and seconds to each target, and how profiled runs "
+      "spent their time");
 }
-std::string of_kinds(const ExperimentConfig& config) {
-  const std::vector<std::string>& kinds = config.plot.kinds;
-  if (!config.has_paths() && contains(kinds, "path"))
-    return ", but neither lambda nor mu of [experiment] has a path(...), expected one to draw";
-  if (config.has_paths() && !config.has_singles() && kinds != std::vector<std::string>{"path"})
-    return path_has(config) + "nothing but a path(...), expected kinds = path alone";
-  return needs_f_star(config, contains(kinds, "profile") || contains(kinds, "ecdf"));
-}
-std::string of_quantities(const ExperimentConfig& config) {
-  if (!config.has_singles()) return of_single_penalties(config);
-  const std::vector<std::string>& shown = config.plot.quantities;
-  return needs_f_star(
-      config, contains(shown, "objective") || contains(shown, "suboptimality") || contains(shown, "dual"));
-}
-std::string of_costs(const ExperimentConfig& config) {
-  return needs_f_star(config, config.paper.costs);
-}
-std::string of_hinge(const ExperimentConfig& config) {
-  return config.loss.hinge() ? "" : " with loss = log, expected loss = hinge";
+
+void add_rows(Rows<SlurmConfig>& row) {
+  row(&SlurmConfig::partition, "partition", "a partition; default: the cluster's");
+  row(&SlurmConfig::time, "time",
+      "limit of each job, e.g. 90 (minutes), 1:30:00 or 2-12; auto: the sum over its runs, else the "
+      "partition's");
+  row(&SlurmConfig::cpus, "cpus",
+      "CPUs of each job, and threads of a run where threads = 0; 0: as many as all threads of a run",
+      {.min = 0, .max = 1024});
+  row(&SlurmConfig::constraint, "constraint", "features of the nodes, e.g. skylake");
+  row(&SlurmConfig::exclusive, "exclusive", "a whole node for each job; auto: if figures are against seconds",
+      {.choices = {"auto", "true", "false"}});
+  row(&SlurmConfig::split, "split",
+      "what a job makes: all runs on a data set and penalty, or those of one solver",
+      {.choices = {"problem", "solver"}});
 }
 
 template <class Section>
 ConfigSectionInfo info_of(std::string name, std::string help) {
-  ConfigSectionInfo info{std::move(name), std::move(help), {}};
-  for (const ConfigKey<Section>& key : keys_of<Section>()) info.keys.push_back(key.spec);
-  return info;
+  return {std::move(name), std::move(help), table_of<Section>()};
 }
 
 }  // namespace
 
-template <>
-const std::vector<ConfigKey<ExperimentConfig>>& keys_of() {
-  using Config = ExperimentConfig;
-  constexpr Row<Config> row;
-  static const std::vector<ConfigKey<Config>> keys = {
-      row(&Config::name, "name", "name of the experiment; results go to results/NAME", {.required = true}),
-      row(&Config::title, "title", "one line for people, above the tables; default: the name"),
-      row(&Config::lambdas, "lambda",
-          "list of weights of ||w||_1 in F; path(START, END, COUNT) is one run for COUNT lambdas, e.g. "
-          "path(max, 0.01*max, 50)",
-          {.min = 0, .required = true}),
-      row(&Config::mu, "mu",
-          "weight of ||w||_2^2 / 2 in F; path(START, END, COUNT) is one run for COUNT values", {.min = 0}),
-      row([](auto& c) -> auto& { return c.loss.kind; }, "loss",
-          "what F sums over training instances: negative log-likelihood, or margin-rescaled hinge",
-          {.choices = {"log", "hinge"}}),
-      row(
-          [](auto& c) -> auto& { return c.loss.cost; }, "cost",
-          "of loss = hinge: wrong positions of an instance, or their share",
-          {.choices = {"hamming", "hamming-mean"}}, of_hinge),
-      row(&Config::threads, "threads", "number of threads; 0: all cores", {.min = 0, .max = 1024}),
-      row(&Config::processes, "processes", "MPI processes of each run, which share the training instances",
-          {.min = 1, .max = 4096}),
-      row(&Config::backend, "backend", "parallel back end", {.choices = {"openmp", "tbb"}}),
-      row(&Config::tol, "tol",
-          "stop when kkt <= tol * (kkt at w = 0); with loss = hinge, when the solver finds a relative "
-          "gap <= tol",
-          {.min = 0, .max = 1}),
-      row(&Config::gap, "gap",
-          "stop, with status gap-reached, when F is proven to be within this relative gap of its minimum; "
-          "if gap is given without tol, tol is 0; 0: compute no gap",
-          {.min = 0, .max = 1}),
-      row(&Config::time_limit, "time_limit", "seconds on the clock for each run; 0: no limit", {.min = 0}),
-      row(&Config::max_iterations, "max_iterations", "stop after so many iterations; 0: no limit",
-          {.min = 0}),
-      row(&Config::repetitions, "repetitions", "runs of each solver", {.min = 1, .max = 10000}),
-      row(&Config::seed, "seed", "seed of the solvers' random choices; repetition r runs with seed + r - 1",
-          {.min = 0, .max = kMaxSeed}),
-      row(&Config::reference, "reference",
-          "where f* comes from: a run for each data set and penalty, or nowhere",
-          {.choices = {"run", "none"}}),
-      row(&Config::reference_solver, "reference_solver",
-          fmt::format("the solver that gives f*, with its defaults; not given: bcfw with loss = hinge, lbfgs "
-                      "where all lambdas are 0, else {}",
-                      kBestForL1),
-          {}, of_single_penalties),
-      row(&Config::reference_tol, "reference_tol", "tol of the run that gives f*", {.min = 0, .max = 1},
-          of_single_penalties),
-      row(&Config::reference_gap, "reference_gap",
-          "once reference_tol is met, the reference goes on until f* is proven to this relative gap; 0: it "
-          "ends at reference_tol",
-          {.min = 0, .max = 1}, of_single_penalties),
-      row(&Config::reference_time_limit, "reference_time_limit",
-          "seconds on the clock for the reference; 0: no limit", {.min = 0}, of_single_penalties),
-      row(&Config::sample_kkt, "sample_kkt", "measure kkt at every sample of a trace, off the clock"),
-      row(&Config::profile, "profile", "measure the time of each phase, which takes a little of the clock"),
-      row(&Config::sampling_budget, "sampling_budget",
-          "time for additional samples, which is off the clock, as a share of the time on it; 1e6: no limit",
-          {.min = 0, .max = kNoSamplingBudget}),
-      row(&Config::warm_up, "warm_up", "seconds of inference at w = 0 before the clock starts",
-          {.min = 0, .max = 3600}),
-      row(&Config::stop_at, "stop_at",
-          "stop a run at this relative difference to f*, with status target-reached; 0: go on",
-          {.min = 0, .max = 1}, of_stop_at),
-      row(&Config::wall_limit, "wall_limit",
-          "seconds after which a run's process is asked to stop (SIGTERM); auto: 60 + 3 * time_limit, none "
-          "without a time limit; 0: none",
-          {.min = 0, .automatic = true}),
-      row(&Config::kill_grace, "kill_grace",
-          "seconds after which a process that was asked to stop is killed (SIGKILL)", {.min = 0}),
-      row(&Config::memory_limit, "memory_limit", "MiB of memory that a run's process may take; 0: no limit",
-          {.min = 0}),
-      row(&Config::pin, "pin",
-          "bind each run to as many CPUs as it has threads, and each thread to one of them"),
-      row(&Config::order, "order",
-          "order of the runs on a problem. interleaved: repetition by repetition, solvers in an order drawn "
-          "from the seed; grid: as the config lists them",
-          {.choices = {"interleaved", "grid"}}),
-      row(&Config::decoding, "decoding",
-          "test accuracy of the most probable structure, or of the most probable output at each position",
-          {.choices = {"structure", "positions"}}),
-      row(&Config::targets, "targets", "list of relative differences to f* whose times the tables show",
-          {.min = 0, .min_open = true}, of_f_star),
-  };
-  return keys;
-}
-
-template <>
-const std::vector<ConfigKey<DataConfig>>& keys_of() {
-  constexpr Row<DataConfig> row;
-  static const std::vector<ConfigKey<DataConfig>> keys = {
-      row(&DataConfig::format, "format", "a data format", {.required = true}),
-      row([](auto& data) -> auto& { return data.files.train; }, "train", "list of training files",
-          {.file = true}),
-      row([](auto& data) -> auto& { return data.files.test; }, "test", "list of test files", {.file = true}),
-      row([](auto& data) -> auto& { return data.files.hierarchy; }, "hierarchy",
-          "file with the hierarchy of classes", {.file = true}),
-      row(&DataConfig::oracle, "oracle", "an oracle; default: that of the format"),
-      row(&DataConfig::start, "start",
-          "model file from which all runs but the reference start; default: w = 0", {.file = true}),
-  };
-  return keys;
-}
-
-template <>
-const std::vector<ConfigKey<SolverConfig>>& keys_of() {
-  static const std::vector<ConfigKey<SolverConfig>> all = [] {
-    constexpr Row<SolverConfig> row;
-    const auto inherited = [&](auto member, const char* name) {
-      const OptionSpec& spec = key_named<ExperimentConfig>(name)->spec;
-      ConfigKey<SolverConfig> key =
-          row(member, name, "default: that of [experiment]", {.min = spec.min, .max = spec.max});
-      key.spec.default_value.clear();
-      return key;
-    };
-    return std::vector<ConfigKey<SolverConfig>>{
-        row(&SolverConfig::solver, "solver", "a solver; default: the LABEL"),
-        inherited(&SolverConfig::tol, "tol"),
-        inherited(&SolverConfig::gap, "gap"),
-        inherited(&SolverConfig::time_limit, "time_limit"),
-        inherited(&SolverConfig::max_iterations, "max_iterations"),
-    };
+template <class Section>
+const std::vector<ConfigKey<Section>>& keys_of() {
+  static const auto keys = [] {
+    Rows<Section> row;
+    add_rows(row);
+    return row.keys;
   }();
-  return all;
-}
-
-template <>
-const std::vector<ConfigKey<PlotConfig>>& keys_of() {
-  constexpr Row<PlotConfig> row;
-  static const std::vector<ConfigKey<PlotConfig>> keys = {
-      row(&PlotConfig::kinds, "kinds",
-          "list of the kinds of figures; not given: curves where there are single penalties, path where "
-          "there "
-          "are paths",
-          {.choices = {"curves", "profile", "ecdf", "path", "theory"}}, of_kinds),
-      row(&PlotConfig::x, "x",
-          "list of the horizontal axes of curves, and of the costs that profiles, ecdf and means compare",
-          {.choices = {"seconds", "passes", "updates", "iterations"}}, of_single_penalties),
-      row(&PlotConfig::x_max, "x_max", "list of where the axes of x end; 0 or not given: where the runs end",
-          {.min = 0, .repeats = true}, of_single_penalties),
-      row(&PlotConfig::quantities, "quantities",
-          "list of what the curves show; empty: no curves. Not given, with reference = none: nnz, "
-          "accuracy",
-          {.choices = {"objective", "suboptimality", "nnz", "accuracy", "error", "structure-error",
-                       "chunk-f1", "gap", "dual", "mean-gap", "gap-estimate", "gap-infeasibility"}},
-          of_quantities),
-      row(&PlotConfig::log_seconds, "log_seconds", "seconds on a log axis", {}, of_single_penalties),
-      row(&PlotConfig::repetitions, "repetitions",
-          "as their median with a band from the 25 % to the 75 % quantile, or as a line each",
-          {.choices = {"band", "lines"}}, of_single_penalties),
-      row(&PlotConfig::shift, "shift",
-          "shift of the geometric means over problems, in seconds (passes, updates, iterations)",
-          {.min = 0, .min_open = true}, of_single_penalties),
-      row(&PlotConfig::par, "par", "PAR-k: in these means a failed run costs so many times its limit",
-          {.min = 1}, of_single_penalties),
-      row(&PlotConfig::with_start, "with_start",
-          "seconds in figures and tables include reading the data and set-up", {}, of_single_penalties),
-  };
   return keys;
 }
-
-template <>
-const std::vector<ConfigKey<PaperConfig>>& keys_of() {
-  constexpr Row<PaperConfig> row;
-  static const std::vector<ConfigKey<PaperConfig>> keys = {
-      row(&PaperConfig::item, "item", "its name in the paper, e.g. Figure 1", {.required = true}),
-      row(&PaperConfig::caption, "caption", "what it shows, in one's own words"),
-      row(&PaperConfig::reports, "reports", "what the paper reports"),
-      row(&PaperConfig::differs, "differs", "what differs here, and why"),
-      row(&PaperConfig::lambdas, "lambda",
-          "list of lambdas for which the paper prints numbers; tables/paper.* then shows them beside "
-          "ours",
-          {.min = 0, .min_open = true}),
-      row(&PaperConfig::nnz, "nnz", "list of nonzeros at the paper's optimum, one for each lambda",
-          {.min = 0, .repeats = true}),
-      row(&PaperConfig::accuracy, "accuracy", "list of the paper's test accuracies, one for each lambda",
-          {.min = 0, .max = 1, .repeats = true}),
-      row(&PaperConfig::data, "data", "tables/data.* and the page show the sizes of the data sets"),
-      row(&PaperConfig::costs, "costs",
-          "tables/costs.* and the page show the passes and seconds to each target, and how profiled runs "
-          "spent their time",
-          {}, of_costs),
-  };
-  return keys;
-}
-
-template <>
-const std::vector<ConfigKey<SlurmConfig>>& keys_of() {
-  constexpr Row<SlurmConfig> row;
-  static const std::vector<ConfigKey<SlurmConfig>> keys = {
-      row(&SlurmConfig::partition, "partition", "a partition; default: the cluster's"),
-      row(&SlurmConfig::time, "time",
-          "limit of each job, e.g. 90 (minutes), 1:30:00 or 2-12; auto: the sum over its runs, else the "
-          "partition's"),
-      row(&SlurmConfig::cpus, "cpus",
-          "CPUs of each job, and threads of a run where threads = 0; 0: as many as all threads of a run",
-          {.min = 0, .max = 1024}),
-      row(&SlurmConfig::constraint, "constraint", "features of the nodes, e.g. skylake"),
-      row(&SlurmConfig::exclusive, "exclusive",
-          "a whole node for each job; auto: if figures are against seconds",
-          {.choices = {"auto", "true", "false"}}),
-      row(&SlurmConfig::split, "split",
-          "what a job makes: all runs on a data set and penalty, or those of one solver",
-          {.choices = {"problem", "solver"}}),
-  };
-  return keys;
-}
+template const std::vector<ConfigKey<ExperimentConfig>>& keys_of();
+template const std::vector<ConfigKey<DataConfig>>& keys_of();
+template const std::vector<ConfigKey<SolverConfig>>& keys_of();
+template const std::vector<ConfigKey<PlotConfig>>& keys_of();
+template const std::vector<ConfigKey<PaperConfig>>& keys_of();
+template const std::vector<ConfigKey<SlurmConfig>>& keys_of();
 
 const std::vector<ConfigSectionInfo>& config_sections() {
   static const std::vector<ConfigSectionInfo> sections{
@@ -316,8 +203,9 @@ std::string section_ini(const ExperimentConfig& config, const std::string& title
   std::string out = fmt::format("[{}]\n", title);
   for (const ConfigKey<Section>& key : keys_of<Section>()) {
     const std::string text = key.write(section);
-    const bool idle = key.idle && !key.idle(config).empty();
-    if (!idle && !(text.empty() && key.spec.default_value.empty())) out += line_of(key.spec.name, text);
+    if (conflict_of(config, title, key.spec.name).empty() &&
+        !(text.empty() && key.spec.default_value.empty()))
+      out += line_of(key.spec.name, text);
   }
   return out;
 }

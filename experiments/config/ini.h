@@ -112,6 +112,9 @@ struct IniSection {
   Named<IniEntry, &IniEntry::key> entries = {};
   /// Returns "[NAME]".
   std::string title() const { return "[" + printable(name) + "]"; }
+  /// The name is "KIND" or "KIND.LABEL".
+  std::string kind() const { return name.substr(0, name.find('.')); }
+  std::string label() const { return name.size() == kind().size() ? "" : name.substr(kind().size() + 1); }
 };
 
 struct IniFile {

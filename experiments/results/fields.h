@@ -17,7 +17,7 @@
 #include "core/base/numbers.h"
 #include "core/monitor.h"
 #include "experiments/base/json_members.h"
-#include "experiments/config/data_format.h"
+#include "experiments/config/run_settings.h"
 
 namespace proxbench {
 
@@ -26,35 +26,21 @@ namespace proxbench {
 /// Everything that decides the result of a run and the time it takes. Names and texts are written as in a
 /// config; config_sections() documents the values. A sweep sets experiment, dataset and label. Files, `start`
 /// and plug-ins are absolute paths.
-struct RunParameters {
+struct RunParameters : RunData, RunSettings {
   std::string name, experiment, dataset, label;
   int repetition = 1;
-  std::string format, decoding, oracle;
-  DataFiles files;
   std::map<std::string, std::string> data_options;
   /// A registered name. If it is empty, the job only reads and describes the data.
   std::string solver;
   std::map<std::string, std::string> solver_options;
-  std::string start;
   /// path(...) instead of lambda or mu; empty: a single penalty.
   std::string path;
   bool path_of_mu = false;
   double lambda = 1.0, mu = 0.0;
-  Loss loss;
-  double tol = 1e-6, gap_target = 0.0;
   bool gap_by_count = false;
-  double tighten = 0.0, time_limit = 0.0;
-  std::int64_t max_iterations = 0;
+  double tighten = 0.0;
   double objective_target = -kInfinity;
-  bool sample_kkt = false, profile = false;
-  double sampling_budget = MonitorOptions{}.sampling_budget;
-  /// Wall seconds of inference and full gradients at w = 0 before the run, so that threads exist, caches are
-  /// warm and the processor runs at full frequency. Not on the clock.
-  double warm_up = 0.0;
   bool drop_features = true;
-  std::uint64_t seed = 1;
-  int threads = 1, processes = 1;
-  std::string backend = "openmp";
   std::vector<std::string> plugins;
 };
 
@@ -218,14 +204,6 @@ struct Run {
 inline constexpr const char* kStoredResult = "a stored result";
 
 enum class FieldType { kText, kCount, kReal, kTruth, kJson };
-
-/// Each use includes the uses before it.
-enum class FieldUse {
-  kRecord,   ///< only in the record's own JSON
-  kColumn,   ///< also a column of exports
-  kSummary,  ///< also in the summary of `train`; null in the summary of `certify`
-  kModel     ///< also in the summary of `certify`
-};
 
 /// `section` is the JSON object that holds the field, e.g. "run.data"; empty: the top level. `get` returns
 /// null if the value was not measured or is not applicable. `set` is null if the value follows from other

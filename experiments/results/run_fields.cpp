@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "experiments/results/field_values.h"
@@ -45,6 +46,23 @@ Field<Run> penalty(const char* name, const char* help, double RunParameters::*pa
           FieldUse::kModel};
 }
 
+/// Adds the settings that are also keys of a config, behind the other parameters of a run.
+std::vector<Field<Run>> with_settings(std::vector<Field<Run>> all) {
+  auto at = std::ranges::find(all, "key", &Field<Run>::section);
+  const auto add = [&](auto setting, const char* key, const char* help, const OptionSpec& = {},
+                       const Stored& as = {}) {
+    const auto access = [=](auto& run) -> auto& {
+      return std::invoke(setting, run.parameters);
+    };
+    const char* name = *as.name ? as.name : key;
+    at = all.insert(at, field<Run>(as.section, name, help, access).used(as.use).in(as.unit)) + 1;
+  };
+  each_data_setting(add);
+  each_stop_rule(add);
+  each_run_setting(add);
+  return all;
+}
+
 }  // namespace
 
 const std::vector<Field<Run>>& run_fields() {
@@ -53,7 +71,6 @@ const std::vector<Field<Run>>& run_fields() {
   using V = Provenance;
   using enum FieldUse;
   const auto parameter = section("run", &Run::parameters);
-  const auto of_data = section("run.data", &Run::parameters, kRecord);
   const auto key = section("key", &Run::key);
   const auto figure = section("", &Run::result, kModel);
   const auto seconds_of = section("timing", &Run::result, kModel);
@@ -62,22 +79,15 @@ const std::vector<Field<Run>>& run_fields() {
   const auto of_program = section("provenance.program", &Run::provenance);
   const auto of_machine = section("provenance.machine", &Run::provenance);
   const auto made = section("provenance", &Run::provenance);
-  static const std::vector<Field<Run>> all = {
+  static const std::vector<Field<Run>> all = with_settings({
       parameter("name", "the run in messages", &P::name).used(kRecord),
       parameter("experiment", "name of the experiment", &P::experiment),
       parameter("dataset", "name of the data set in the config", &P::dataset),
       parameter("label", "name of the solver in the config", &P::label),
       parameter("repetition", "from 1", &P::repetition),
-      of_data("format", "data format", &P::format),
-      of_data("train", "training files", &P::files, &DataFiles::train),
-      of_data("test", "test files", &P::files, &DataFiles::test),
-      of_data("hierarchy", "file of the hierarchy", &P::files, &DataFiles::hierarchy),
-      of_data("oracle", "an oracle in place of the format's; empty: the format's", &P::oracle),
-      of_data("decoding", "of the test set", &P::decoding),
-      of_data("options", "of the data format", &P::data_options),
+      section("run.data", &Run::parameters, kRecord)("options", "of the data format", &P::data_options),
       parameter("solver", "registered name", &P::solver).used(kSummary),
       parameter("options", "of the solver", &P::solver_options).used(kSummary),
-      parameter("start", "model file that the solver starts from; empty: w = 0", &P::start).used(kSummary),
       penalty("lambda", "weight of ||w||_1 in F; path(...) for a path", &P::lambda, false),
       penalty("mu", "weight of ||w||^2 / 2 in F; path(...) for a path", &P::mu, true),
       {"run", "loss_function", "log or hinge", FieldType::kText,
@@ -95,31 +105,12 @@ const std::vector<Field<Run>>& run_fields() {
                  loss = parse_loss(loss_name(loss.kind), value.get<std::string>());
                },
                kModel}),
-      parameter(
-          "tol",
-          "stop when kkt <= tol * (kkt at w = 0); hinge loss: when the solver finds a relative gap <= tol",
-          &P::tol)
-          .used(kSummary),
-      parameter("gap_target", "stop when this relative gap is proven; 0: do not", &P::gap_target)
-          .used(kSummary),
       parameter("gap_by_count", "compute the gap after fixed counts of iterations, as references do",
                 &P::gap_by_count)
           .used(kRecord),
       parameter("tighten", "relative gap to go on for after the run; 0: do not", &P::tighten).used(kRecord),
-      parameter("time_limit", "on the clock; 0: none", &P::time_limit).in("s"),
-      parameter("max_iterations", "0: no limit", &P::max_iterations),
       or_null(parameter("objective_target", "stop when F <= this", &P::objective_target)),
-      parameter("sample_kkt", "kkt and gap in every sample", &P::sample_kkt),
-      parameter("profile", "tell how the time was spent", &P::profile).used(kRecord),
-      parameter("sampling_budget",
-                "share of the clock that samples may take beside those that are always taken",
-                &P::sampling_budget),
-      parameter("warm_up", "inference before the clock starts", &P::warm_up).in("s"),
       parameter("drop_features", "features that can never enter", &P::drop_features).used(kRecord),
-      parameter("seed", "of all that is drawn", &P::seed).used(kSummary),
-      parameter("threads", "of each process", &P::threads).used(kModel),
-      parameter("processes", "that share the training instances", &P::processes).used(kModel),
-      parameter("backend", "parallel back end", &P::backend).used(kModel),
       parameter("plugins", "shared libraries to load", &P::plugins).used(kRecord),
       key("digest", "of all that decides the result", &RunKey::digest),
       key("data", "digest of the files of the data set", &RunKey::data),
@@ -228,7 +219,7 @@ const std::vector<Field<Run>>& run_fields() {
       made("governor", "of the CPUs' clock frequency", &V::governor).used(kRecord),
       made("affinity", "CPUs that the launcher may run on", &V::affinity).used(kRecord),
       made("slurm", "the job of a cluster", &V::slurm).used(kRecord),
-  };
+  });
   return all;
 }
 

@@ -11,6 +11,7 @@
 #include "core/base/numbers.h"
 #include "core/base/random.h"
 #include "experiments/base/files.h"
+#include "experiments/config/config_rules.h"
 #include "experiments/config/trainers.h"
 #include "experiments/results/results.h"
 #include "experiments/run/adapter.h"
@@ -45,33 +46,27 @@ std::vector<std::string> reasons_to_run(const Run& stored, const Run& asked, boo
   return why;
 }
 
-std::string absolute(const std::string& file) {
-  return file.empty() ? "" : fs::absolute(file).lexically_normal().string();
+void make_absolute(std::string& file) {
+  if (!file.empty()) file = fs::absolute(file).lexically_normal().string();
 }
 
 /// Returns the settings that all jobs on a data set share.
 RunParameters job_on(const ExperimentConfig& config, const DataConfig& data) {
   RunParameters job;
-  job.name = data.name;
+  static_cast<RunSettings&>(job) = config;
+  static_cast<RunData&>(job) = data;
+  job.name = job.dataset = data.name;
   job.experiment = config.name;
-  job.dataset = data.name;
-  job.format = data.format;
-  job.oracle = data.oracle;
-  job.decoding = config.decoding;
   job.data_options = option_texts(data.options);
-  for (const std::string& file : data.files.train) job.files.train.push_back(absolute(file));
-  for (const std::string& file : data.files.test) job.files.test.push_back(absolute(file));
-  job.files.hierarchy = absolute(data.files.hierarchy);
+  for (std::string& file : job.files.train) make_absolute(file);
+  for (std::string& file : job.files.test) make_absolute(file);
+  make_absolute(job.files.hierarchy);
+  make_absolute(job.start);
   for (const OptionSpec& spec : data.options.table())
-    if (std::string& value = job.data_options.at(spec.name); spec.names_file(value)) value = absolute(value);
+    if (std::string& value = job.data_options.at(spec.name); spec.names_file(value)) make_absolute(value);
   job.threads = resolved_threads(config.threads);
-  job.processes = config.processes;
-  job.backend = config.backend;
   job.mu = config.mu.is_path() ? 0.0 : config.mu.value();
-  job.loss = config.loss;
   for (const LoadedPlugin& plugin : loaded_plugins()) job.plugins.push_back(plugin.file.string());
-  job.sampling_budget = config.sampling_budget;
-  job.warm_up = config.warm_up;
   return job;
 }
 
@@ -155,6 +150,7 @@ class Inspector {
 }  // namespace
 
 std::string unmet_needs(const RunParameters& job, const OracleInfo* oracle) {
+  if (oracle == nullptr) oracle = known_oracle(job);
   if (job.solver == kExternal)
     if (std::string unmet = unmet_trainer(job, oracle); !unmet.empty()) return unmet;
   // All values of a path are above 0. Which values they are does not matter here.
@@ -162,7 +158,6 @@ std::string unmet_needs(const RunParameters& job, const OracleInfo* oracle) {
   if (!job.path.empty()) (job.path_of_mu ? penalty.mu : penalty.lambda) = 1.0;
   const SolverInfo& info = solver_or_trainer(job.solver);
   if (std::string unmet = unmet_start(info, job.start); !unmet.empty()) return unmet;
-  const Options options = options_from(info.options, job.solver_options);
   return oracle != nullptr ? unmet_needs(info, penalty, job.loss.kind, *oracle)
                            : unmet_needs(info, penalty, job.loss.kind);
 }
@@ -170,40 +165,33 @@ std::string unmet_needs(const RunParameters& job, const OracleInfo* oracle) {
 std::vector<RunParameters> plan_runs(const ExperimentConfig& config) {
   std::vector<RunParameters> plan;
   std::set<std::string> names;
-  const auto add = [&](const DataConfig& data, const PathGrid& lambda) {
-    const PathGrid& path = config.mu.is_path() ? config.mu : lambda;
-    std::string problem = lambda.is_path() ? lambda.file_text() : fmt::format("lambda{}", lambda.value());
-    if (config.mu.is_path()) problem += "-" + path.file_text();
-    for (const SolverConfig& solver : config.solvers)
-      for (int repetition = 1; repetition <= config.repetitions; ++repetition) {
-        RunParameters& job = plan.emplace_back(job_on(config, data));
-        job.name = fmt::format("{}-{}-{}-rep{}", data.name, problem, solver.label, repetition);
-        if (!names.insert(job.name).second)
-          throw Error::usage("two runs would both be named " + job.name +
-                             ": expected names of data and solvers that tell them apart");
-        job.label = solver.label;
-        job.repetition = repetition;
-        job.solver = solver.solver;
-        job.solver_options = option_texts(solver.options);
-        if (job.solver == kExternal)
-          for (const char* file : {"adapter", "program"})
-            if (std::string& name = job.solver_options.at(file); name.find('/') != name.npos)
-              name = absolute(name);
-        job.start = absolute(data.start);
-        job.lambda = lambda.is_path() ? 0.0 : lambda.value();
-        if (path.is_path()) job.path = path.text();
-        job.path_of_mu = config.mu.is_path();
-        job.tol = solver.tol;
-        job.gap_target = solver.gap;
-        job.time_limit = solver.time_limit;
-        job.max_iterations = solver.max_iterations;
-        job.sample_kkt = config.sample_kkt;
-        job.profile = config.profile;
-        job.seed = config.seed + static_cast<std::uint64_t>(repetition) - 1;
-      }
-  };
   for (const DataConfig& data : config.data)
-    for (const PathGrid& lambda : config.lambdas) add(data, lambda);
+    for (const PathGrid& lambda : config.lambdas) {
+      const PathGrid& path = config.mu.is_path() ? config.mu : lambda;
+      std::string problem = lambda.is_path() ? lambda.file_text() : fmt::format("lambda{}", lambda.value());
+      if (config.mu.is_path()) problem += "-" + path.file_text();
+      for (const SolverConfig& solver : config.solvers)
+        for (int repetition = 1; repetition <= config.repetitions; ++repetition) {
+          RunParameters& job = plan.emplace_back(job_on(config, data));
+          job.name = fmt::format("{}-{}-{}-rep{}", data.name, problem, solver.label, repetition);
+          if (!names.insert(job.name).second)
+            throw Error::usage("two runs would both be named " + job.name +
+                               ": expected names of data and solvers that tell them apart");
+          job.label = solver.label;
+          job.repetition = repetition;
+          job.solver = solver.solver;
+          job.solver_options = option_texts(solver.options);
+          if (job.solver == kExternal)
+            for (const char* file : {"adapter", "program"})
+              if (std::string& name = job.solver_options.at(file); name.find('/') != name.npos)
+                make_absolute(name);
+          job.lambda = lambda.is_path() ? 0.0 : lambda.value();
+          if (path.is_path()) job.path = path.text();
+          job.path_of_mu = config.mu.is_path();
+          static_cast<StopRules&>(job) = solver;
+          job.seed += static_cast<std::uint64_t>(repetition) - 1;
+        }
+    }
   return plan;
 }
 
@@ -217,6 +205,7 @@ RunParameters reference_job(const ExperimentConfig& config, const RunParameters&
   const SolverInfo& solver = solver_registry().find(config.reference_solver);
   job.solver = solver.name;
   job.lambda = cell.lambda;
+  static_cast<StopRules&>(job) = {.time_limit = config.reference_time_limit};
   if (solver.as_reference.tightened) {
     job.tol = config.reference_tol;
     job.tighten = config.reference_gap;
@@ -226,12 +215,31 @@ RunParameters reference_job(const ExperimentConfig& config, const RunParameters&
     job.gap_by_count = true;
   }
   job.solver_options = option_texts(options_from(solver.options, solver.as_reference.options));
-  job.time_limit = config.reference_time_limit;
-  job.seed = config.seed;
+  job.start.clear();
+  job.sample_kkt = job.profile = false;
   job.warm_up = 0.0;
   // Nobody reads the trace of a reference.
   job.sampling_budget = std::min(job.sampling_budget, RunParameters{}.sampling_budget);
   return job;
+}
+
+std::vector<std::string> notes_of_skipped_solvers(const ExperimentConfig& config, bool must_fit) {
+  const std::vector<RunParameters> plan = plan_runs(config);
+  std::vector<std::string> out;
+  for (const SolverConfig& solver : config.solvers) {
+    std::vector<std::string> reasons;
+    for (const RunParameters& job : plan)
+      if (job.label == solver.label && job.repetition == 1) reasons.push_back(unmet_needs(job));
+    const std::size_t problems = reasons.size();
+    std::erase(reasons, "");
+    if (must_fit && reasons.size() == problems)
+      throw Error::usage(
+          fmt::format("[solver.{}] can run on no problem of the config: {}", solver.label, reasons.front()));
+    if (!reasons.empty())
+      out.push_back(fmt::format("{} is skipped on {} of {} problems: {}", solver.label, reasons.size(),
+                                problems, reasons.front()));
+  }
+  return out;
 }
 
 std::vector<const Cell*> SweepProblem::missing() const {

@@ -27,8 +27,11 @@ RunParameters data_job(const ExperimentConfig& config, const std::string& datase
 RunParameters reference_job(const ExperimentConfig& config, const RunParameters& cell);
 
 /// Returns why the solver of a job cannot run with its start, its penalty and, if known, the oracle of its
-/// data (core/solver.h). Returns an empty text if it can.
+/// data (core/solver.h). Returns an empty text if it can. Asks the adapters of external trainers.
 std::string unmet_needs(const RunParameters& job, const OracleInfo* oracle = nullptr);
+/// Returns a sentence for each solver that cannot run on some of the problems (a data set with a penalty), as
+/// far as this is known without the data. If `must_fit`, throws Error (kUsage) if a solver fits none of them.
+std::vector<std::string> notes_of_skipped_solvers(const ExperimentConfig& config, bool must_fit = false);
 
 struct SweepOptions {
   bool force = false;              ///< make all runs and references again, even if they are stored

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "experiments/base/test_folder.h"
+#include "experiments/config/config_rules.h"
 #include "experiments/config/ini.h"
 
 namespace proxbench {
@@ -70,6 +71,28 @@ TEST(Plan, AReferenceByAnotherSolverGoesByTheGapAlone) {
   EXPECT_EQ(job("sdca", "0").tol, 1e-4);
   EXPECT_EQ(job("sdca", "0").gap_target, 0.0);
   EXPECT_THROW(job("sdac", "0"), Error);
+}
+
+TEST(Plan, ASolverThatCanRunOnSomeProblemsIsTold) {
+  const std::string text =
+      "[experiment]\nname = a\nlambda = 0, 1\nmu = 1\n[data]\nformat = synthetic-ocr\n[solver.prox-newton]\n"
+      "[solver.smooth]\nsolver = lbfgs\n";
+  const std::vector<std::string> notes = notes_of_skipped_solvers(parse_config(text, "c.ini", ""));
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_TRUE(notes[0].starts_with("smooth is skipped on 1 of 2 problems: solver 'lbfgs' needs a "))
+      << notes[0];
+}
+
+TEST(Plan, TheOracleThatAFormatIsKnownToHaveIsThatOfItsData) {
+  for (const DataFormatInfo& format : data_format_registry().items()) {
+    if (format.needs_files) continue;  // the tests of these formats check the oracle
+    const DataPair data = format.read({}, Options(format.options));
+    RunData asked;
+    asked.format = format.name;
+    const OracleInfo* oracle = known_oracle(asked);
+    ASSERT_NE(oracle, nullptr) << format.name;
+    EXPECT_EQ(oracle->name, data.oracle) << format.name;
+  }
 }
 
 TEST(Plan, AReferenceTakesFewSamples) {
