@@ -105,8 +105,16 @@ std::string run_name(const Run& run) {
                      run.parameters.label, run.parameters.repetition);
 }
 
+bool several_machines(const Runs& runs) {
+  return distinct(runs, [](const Run& run) { return run.provenance.machine; }).size() > 1;
+}
+
 std::string machine_name(const Run& run) {
   return run.provenance.machine.empty() ? "unknown machine" : run.provenance.machine;
+}
+
+bool is_skipped(const Run& run) {
+  return run.result.failure.starts_with("skipped");
 }
 
 std::string shown_label(const Run& run) {
