@@ -142,7 +142,7 @@ void require_labels(const std::vector<Run>& runs, const std::vector<std::string>
 }
 
 Run read_record(const fs::path& file) {
-  return run_from(read_json(file, kStoredResult), file.string());
+  return run_from(nlohmann::json::parse(read_file(file, kStoredResult), nullptr, false), file.string());
 }
 
 std::optional<Run> find_record(const fs::path& file, std::string& problem) {
@@ -165,11 +165,18 @@ Run read_run(const fs::path& out, const fs::path& folder) {
   run.folder = folder;
   // A run that failed may have ended before it wrote this file.
   const auto read = [&](const char* file, const auto& fields, bool half_lines, auto& records) {
-    if (std::error_code ignored; !run.failed() || fs::exists(folder / file, ignored))
+    if (std::error_code ignored; run.failed() && !fs::exists(folder / file, ignored)) return;
+    try {
       records = read_csv(fields, folder / file, half_lines);
+    } catch (const Error& error) {
+      throw Error(fmt::format("{}; delete {}, and `proxbench run` makes the run again", error.what(),
+                              folder.string()),
+                  error.kind());
+    }
   };
   read("trace.csv", trace_columns(), run.failed(), run.trace);
-  if (run.is_path()) read("path.csv", path_columns(), true, run.points);
+  // Only a process that ended by itself has counted the points.
+  if (run.is_path()) read("path.csv", path_columns(), !run.result.points_done, run.points);
   use_stored_reference(out, run);
   return run;
 }

@@ -17,6 +17,7 @@
 namespace proxbench {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -176,11 +177,10 @@ TEST(Results, ThatAreMissingOrMalformedAreErrors) {
   write_run(out, "x", "d", 1, "a", 1);
   const std::string file = (out / "runs/x/manifest.json").string(), whole = read_text(file);
   EXPECT_EQ(error(), "");
-  out.write("runs/x/manifest.json", whole.substr(0, whole.size() / 2));
-  EXPECT_THAT(error(), testing::StartsWith(file + ":"));
-  EXPECT_THAT(error(), HasSubstr(": found text that is no JSON, expected a stored result"));
   const std::string expected =
       ", expected the record of a run, version 3; delete it, and `proxbench run` makes the run again";
+  out.write("runs/x/manifest.json", whole.substr(0, whole.size() / 2));
+  EXPECT_EQ(error(), file + ": found no complete JSON object" + expected);
   out.write("runs/x/manifest.json", R"({"status": "converged", "run": {}})");
   EXPECT_EQ(error(), file + ": found version 1" + expected) << "of the version before";
   nlohmann::json changed = nlohmann::json::parse(whole);
@@ -190,6 +190,33 @@ TEST(Results, ThatAreMissingOrMalformedAreErrors) {
   changed["run"]["tol"] = "small";
   out.write("runs/x/manifest.json", changed.dump());
   EXPECT_EQ(error(), file + ": found /run/tol = \"small\"" + expected);
+}
+
+TEST(Results, ATruncatedFileOfACompleteRunTellsWhatToDo) {
+  const TestFolder out;
+  write_run(out, "x", "d", 1, "a", 1);
+  const auto error = [&]() -> std::string {
+    try {
+      read_all_runs(out.path());
+      return "";
+    } catch (const Error& e) {
+      return e.what();
+    }
+  };
+  const std::string run = (out / "runs/x").string(), whole = read_text(out / "runs/x/trace.csv");
+  const std::string advice = "; delete " + run + ", and `proxbench run` makes the run again";
+  out.write("runs/x/trace.csv", whole + "1,2,3");
+  EXPECT_EQ(error(), run + "/trace.csv:3: found 3 fields, expected 16" + advice);
+  std::filesystem::remove(out / "runs/x/trace.csv");
+  EXPECT_THAT(error(), AllOf(testing::StartsWith(run + "/trace.csv: "), testing::EndsWith(advice)));
+  out.write("runs/x/trace.csv", whole);
+  proxbench::Run path = read_record(out / "runs/x" / kManifestFile);
+  path.parameters.path = "path(2, 1, 2)";
+  path.result.points_done = 2;
+  write_record(out / "runs/x" / kManifestFile, path);
+  out.write("runs/x/path.csv",
+            csv_header(path_columns()) + "\n" + csv_line(path_columns(), PathPoint{}) + "\n1,");
+  EXPECT_EQ(error(), run + "/path.csv:3: found 2 fields, expected 22" + advice);
 }
 
 TEST(Results, AFailedRunHasWhatItsTraceGotTo) {
