@@ -182,7 +182,8 @@ TEST_F(PathCommands, GoOverMuWithLambdaFixed) {
     for (const PathPoint& point : points) EXPECT_LE(point.certificate.relative_gap(), 1e-6);
   }
   EXPECT_THAT(run("run path.ini --out out --dry-run").out, HasSubstr("2 runs, 2 of them stored"));
-  EXPECT_THAT(run("export out --out - --points").out, HasSubstr(",prox-newton,prox-newton,1,4,0.5,0.1,"));
+  EXPECT_THAT(run("export out --out - --points").out,
+              HasSubstr(",words,0.5,0.1,path(10; 0.1; 4),prox-newton,prox-newton,1,4,"));
 }
 
 TEST_F(PathCommands, ASolverThatDoesNotFitIsSkippedWithItsReason) {

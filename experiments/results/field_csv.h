@@ -24,13 +24,27 @@ std::string csv_header(const std::vector<Field<Record>>& fields) {
   return joined(names, ",");
 }
 
-/// Writes a JSON object as "NAME=VALUE NAME=VALUE", so that it has no comma.
+/// Writes a JSON object as "NAME=VALUE NAME=VALUE", and a list as "VALUE VALUE", so that it has no comma.
 inline std::string csv_value(const nlohmann::ordered_json& value) {
-  if (!value.is_object()) return field_text(value);
+  if (!value.is_structured()) return field_text(value);
   std::string out;
-  for (const auto& [name, number] : value.items())
-    out += fmt::format("{}{}={}", out.empty() ? "" : " ", name, field_text(number));
+  for (const auto& [name, part] : value.items())
+    out += (out.empty() ? "" : " ") + (value.is_object() ? name + "=" : "") + field_text(part);
   return out;
+}
+
+/// Returns the value, but an object or a list as the text in a CSV file.
+inline nlohmann::ordered_json cell_of(const nlohmann::ordered_json& value) {
+  return value.is_structured() ? nlohmann::ordered_json(csv_value(value)) : value;
+}
+
+/// Appends the fields of a record to a row. With `cells`, each value is one by cell_of().
+template <class Record>
+nlohmann::ordered_json row_of(nlohmann::ordered_json row, const std::vector<Field<Record>>& fields,
+                              const Record& record, bool cells = true) {
+  for (const Field<Record>& field : fields)
+    row[field.name] = cells ? cell_of(field.get(record)) : field.get(record);
+  return row;
 }
 
 template <class Record>

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "core/base/error.h"
 #include "core/base/numbers.h"
@@ -14,12 +15,14 @@ namespace {
 
 /// Returns the run that solves only the path's last point; null if there is none.
 const Run* single_run(const Run& path, const std::vector<Run>& runs) {
+  const auto series_of = [](const Run& run) {
+    const RunParameters& p = run.parameters;
+    return std::tie(p.dataset, p.label, p.repetition, run.provenance.machine);
+  };
+  const PathPoint& last = path.points.back();
   for (const Run& run : runs)
-    if (!run.is_path() && !run.failed() && run.parameters.dataset == path.parameters.dataset &&
-        run.parameters.label == path.parameters.label &&
-        run.parameters.repetition == path.parameters.repetition &&
-        run.provenance.machine == path.provenance.machine &&
-        run.parameters.lambda == path.points.back().lambda && run.parameters.mu == path.points.back().mu)
+    if (!run.is_path() && !run.failed() && series_of(run) == series_of(path) &&
+        run.parameters.lambda == last.lambda && run.parameters.mu == last.mu)
       return &run;
   return nullptr;
 }
@@ -104,29 +107,25 @@ TableSet path_tables(const std::vector<Run>& paths, const std::vector<Run>& runs
   if (!paths.empty()) out.tables.push_back(costs_of_paths(paths, runs));
   for (const Run& path : paths) {
     if (!path.points.empty()) out.tables.push_back(points_table(path));
-    for (const PathPoint& point : path.points) {
-      const RunParameters& run = path.parameters;
-      nlohmann::ordered_json& record = out.records.emplace_back();
-      record = {{"dataset", run.dataset},
-                {"path", run.path},
-                {"solver", run.label},
-                {"repetition", run.repetition}};
-      for (const Field<PathPoint>& field : path_columns()) record[field.name] = csv_value(field.get(point));
-    }
+    const RunParameters& run = path.parameters;
+    for (const PathPoint& point : path.points)
+      out.records.push_back(row_of({{"dataset", run.dataset},
+                                    {"path", run.path},
+                                    {"solver", run.label},
+                                    {"repetition", run.repetition}},
+                                   path_columns(), point));
   }
   return out;
 }
 
-nlohmann::ordered_json paths_json(const std::vector<Run>& paths, const std::vector<Run>& runs) {
-  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+Json paths_json(const std::vector<Run>& paths, const std::vector<Run>& runs) {
+  Json out = Json::array();
   for (const Run& path : paths) {
     const RunParameters& run = path.parameters;
     const PathCost cost = path_cost(path, runs);
-    nlohmann::ordered_json points = nlohmann::ordered_json::array();
-    for (const PathPoint& point : path.points) {
-      nlohmann::ordered_json& json = points.emplace_back();
-      for (const Field<PathPoint>& field : path_columns()) json[field.name] = field.get(point);
-    }
+    Json points = Json::array();
+    for (const PathPoint& point : path.points)
+      points.push_back(row_of(nullptr, path_columns(), point, false));
     out.push_back({{"experiment", run.experiment},
                    {"dataset", run.dataset},
                    {"path", run.path},
