@@ -27,29 +27,23 @@ const Run* single_run(const Run& path, const std::vector<Run>& runs) {
   return nullptr;
 }
 
-std::string ratio_cell(double ratio) {
-  return fixed_cell(ratio, 2);
-}
-
 TextTable costs_of_paths(const std::vector<Run>& paths, const std::vector<Run>& runs) {
   TextTable table;
   table.caption = "What paths cost";
-  table.head = {"data",    "path",   "solver", "rep",    "status", "points", "rounds",
-                "seconds", "single", "ratio",  "passes", "single", "ratio"};
-  table.text_columns = 5;
+  table.head = {"path", "solver", "rep", "status", "points", "seconds", "x single", "passes", "x single"};
+  table.text_columns = 4;
   for (const Run& path : paths) {
     const RunParameters& run = path.parameters;
     PathCost cost = path_cost(path, runs);
     if (!path.timing.comparable) cost.seconds = cost.single_seconds = kNaN;
-    table.rows.push_back({run.dataset, penalty_text(run), run.label, std::to_string(run.repetition),
-                          path.status(), std::to_string(path.points.size()),
-                          count_cell(number_or_nan(path.result.rounds)), seconds_cell(cost.seconds),
-                          seconds_cell(cost.single_seconds), ratio_cell(cost.seconds_ratio()),
-                          count_cell(std::round(cost.passes)), count_cell(std::round(cost.single_passes)),
-                          ratio_cell(cost.passes_ratio())});
+    table.rows.push_back({fmt::format("{}, {}", run.dataset, penalty_text(run)), run.label,
+                          std::to_string(run.repetition), path.status(), std::to_string(path.points.size()),
+                          seconds_cell(cost.seconds), fixed_cell(cost.seconds_ratio(), 2),
+                          count_cell(std::round(cost.passes)), fixed_cell(cost.passes_ratio(), 2)});
   }
   table.notes.push_back(
-      "single: one solve, from w = 0, of the path's last point, where the results have it.");
+      "x single: divided by the cost of one solve, from w = 0, of the path's last point, where the results "
+      "have it.");
   return table;
 }
 
@@ -65,7 +59,6 @@ TextTable points_table(const Run& path) {
                 "relative gap",
                 "kkt / target",
                 "candidates",
-                "violations",
                 "seconds",
                 "iterations",
                 "accuracy"};
@@ -74,7 +67,7 @@ TextTable points_table(const Run& path) {
     table.rows.push_back({fmt::format("{:.5g}", of_mu ? point.mu : point.lambda), std::to_string(c.nnz),
                           fmt::format("{:.8g}", c.objective), scientific_cell(c.relative_gap()),
                           formatted_cell(point.kkt_target > 0.0 ? c.kkt / point.kkt_target : kNaN, "{:.2g}"),
-                          std::to_string(point.candidates), std::to_string(point.violations),
+                          std::to_string(point.candidates),
                           seconds_cell(path.timing.comparable ? point.seconds : kNaN),
                           std::to_string(point.iterations), fixed_cell(point.test_accuracy, 4)});
   }
