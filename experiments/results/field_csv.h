@@ -102,16 +102,19 @@ Record record_of(const std::vector<Field<Record>>& fields, const std::string& li
   return record;
 }
 
-/// Reads the records of a file: a header, then one line per record. With `half_lines`, ignores the text after
-/// the last line break, which a process that died may have left. Throws Error with file and line if the file
-/// is malformed.
+/// Cuts the file that a process may have died over after its last whole line. Adds the header if it has none.
 template <class Record>
-std::vector<Record> read_csv(const std::vector<Field<Record>>& fields, const std::filesystem::path& file,
-                             bool half_lines) {
-  std::string text = read_file(file, kStoredResult);
-  if (half_lines) text.resize(text.rfind('\n') + 1);  // npos + 1 is 0
-  if (half_lines && text.empty()) return {};
-  std::istringstream in(text);
+void repair_csv(const std::vector<Field<Record>>& fields, const std::filesystem::path& file) {
+  const std::string text = text_of(file), whole = text.substr(0, text.rfind('\n') + 1);  // npos + 1 is 0
+  if (whole.empty() || whole != text)
+    write_file_atomically(file, whole.empty() ? csv_header(fields) + "\n" : whole);
+}
+
+/// Reads the records of a file: a header, then one line per record. Throws Error with file and line if the
+/// file is malformed.
+template <class Record>
+std::vector<Record> read_csv(const std::vector<Field<Record>>& fields, const std::filesystem::path& file) {
+  std::istringstream in(read_file(file, kStoredResult));
   std::string line;
   std::uint64_t number = 1;
   std::getline(in, line);

@@ -164,19 +164,18 @@ Run read_run(const fs::path& out, const fs::path& folder) {
   Run run = read_record(folder / kManifestFile);
   run.folder = folder;
   // A run that failed may have ended before it wrote this file.
-  const auto read = [&](const char* file, const auto& fields, bool half_lines, auto& records) {
+  const auto read = [&](const char* file, const auto& fields, auto& records) {
     if (std::error_code ignored; run.failed() && !fs::exists(folder / file, ignored)) return;
     try {
-      records = read_csv(fields, folder / file, half_lines);
+      records = read_csv(fields, folder / file);
     } catch (const Error& error) {
       throw Error(fmt::format("{}; delete {}, and `proxbench run` makes the run again", error.what(),
                               folder.string()),
                   error.kind());
     }
   };
-  read("trace.csv", trace_columns(), run.failed(), run.trace);
-  // Only a process that ended by itself has counted the points.
-  if (run.is_path()) read("path.csv", path_columns(), !run.result.points_done, run.points);
+  read("trace.csv", trace_columns(), run.trace);
+  if (run.is_path()) read("path.csv", path_columns(), run.points);
   use_stored_reference(out, run);
   return run;
 }
@@ -236,7 +235,7 @@ std::string leave_out_strangers(const fs::path& out, const Presentation& present
 }
 
 std::vector<Sample> read_trace(const fs::path& file) {
-  return read_csv(trace_columns(), file, false);
+  return read_csv(trace_columns(), file);
 }
 
 std::vector<Run> take_paths(std::vector<Run>& runs) {

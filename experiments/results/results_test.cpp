@@ -225,8 +225,8 @@ TEST(Results, AFailedRunHasWhatItsTraceGotTo) {
   write_run(out, "2", "d", 1, "cut", 1, "crashed(SIGKILL)");
   write_run(out, "3", "d", 1, "empty", 1, "crashed(SIGKILL)");
   std::filesystem::remove(out / "runs/1/trace.csv");
-  out.write("runs/2/trace.csv", read_text(out / "runs/2/trace.csv") + "1,2,3");
-  out.write("runs/3/trace.csv", csv_header(trace_columns()).substr(0, 9));
+  repair_csv(trace_columns(), out.write("runs/2/trace.csv", read_text(out / "runs/2/trace.csv") + "1,2,3"));
+  repair_csv(trace_columns(), out.write("runs/3/trace.csv", csv_header(trace_columns()).substr(0, 9)));
   std::map<std::string, std::size_t> samples;
   for (const proxbench::Run& run : read_all_runs(out.path()))
     samples[run.parameters.label] = run.trace.size();

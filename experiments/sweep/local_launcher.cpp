@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "experiments/base/files.h"
+#include "experiments/results/field_csv.h"
 #include "experiments/results/results.h"
 #include "experiments/run/trainer.h"
 #include "experiments/sweep/job_process.h"
@@ -295,7 +296,8 @@ class LocalSweep {
       figures.instances = facts_.instances;
       figures.positions = facts_.positions;
     }
-    repair_trace(folder / "trace.csv");
+    repair_csv(trace_columns(), folder / "trace.csv");
+    if (run.is_path()) repair_csv(path_columns(), folder / "path.csv");
     if (!figures.iterations) add_last_sample(figures, folder / "trace.csv");
     write_record(folder / kManifestFile, run);
   }
