@@ -303,7 +303,7 @@ Section make_section(const fs::path& results, const fs::path& folder,
   section.ended = ended_line(all);
 
   std::vector<TableSet> tables;  // the summary is the last
-  if (!runs.empty()) tables = result_tables(runs, presentation, {kPrintedColumns});
+  if (!runs.empty()) tables = result_tables(runs, presentation);
 
   std::string& body = section.body;
   body = passages_html(

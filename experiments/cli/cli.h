@@ -27,8 +27,6 @@
 
 namespace proxbench {
 
-using Json = nlohmann::ordered_json;
-
 /// Exit status 0: done; 1: failed or interrupted; 2: bad usage or config.
 int run_command_line(int argc, char** argv);
 

@@ -531,7 +531,7 @@ TEST_F(CommandLine, ReportStandsResultsBesideThePaper) {
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("### Table 9 of the paper, and ours"));
   EXPECT_THAT(read_text(folder / "out/tables/paper.md"),
-              HasSubstr("| words | prox-newton: converged | lambda = 1 | 12 | "));
+              HasSubstr("| words, lambda = 1 | prox-newton: converged | 12 | "));
   for (const char* figure : {"words-lambda1-nnz-passes.png", "words-lambda1-nnz-iterations.png"})
     EXPECT_TRUE(fs::exists(folder / "out/figures" / figure)) << figure;
   EXPECT_FALSE(fs::exists(folder / "out/figures/words-lambda1-nnz.png"));

@@ -34,13 +34,15 @@ struct ExportCommand {
   std::vector<ExportTable> tables() const {
     std::vector<Run> runs = read_all_runs(folder, load_presentation(fs::path(folder) / "config.ini"));
     if (samples) return {table_of_samples(runs)};
-    std::vector<ExportTable> all;
-    const bool runs_alone = out == "-" && !points;
-    if (!points) all.push_back(table_of_runs(runs));
-    if (!points && !runs_alone) all.push_back(table_of_samples(runs));
-    const std::vector<Run> paths = take_paths(runs);
-    if (points) require_paths(paths, folder);
-    if (!runs_alone && !paths.empty()) all.push_back(table_of_points(paths));
+    if (points) {
+      runs = take_paths(runs);
+      require_paths(runs, folder);
+    }
+    std::vector<ExportTable> all{points ? table_of_points(runs) : table_of_runs(runs)};
+    if (points || out == "-") return all;
+    all.push_back(table_of_samples(runs));
+    if (ExportTable of_paths = table_of_points(runs); !of_paths.rows.empty())
+      all.push_back(std::move(of_paths));
     return all;
   }
 

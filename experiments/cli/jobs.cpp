@@ -34,10 +34,10 @@ RunState stored_state(const std::filesystem::path& folder, std::string& revision
   if (const std::optional<Run> run = find_record(folder / kManifestFile, out.reason)) {
     out.node = run->provenance.machine;
     revision = run->provenance.git_revision;
-    out.state = !run->failed() ? "done" : failed_run(*run) ? "failed" : "skipped";
-    out.reason = run->result.reason.empty() ? run->status() : run->status() + ": " + run->result.reason;
+    out.state = !run->failed() ? "done" : is_skipped(*run) ? "skipped" : "failed";
+    const std::string& why = run->result.reason;
+    out.reason = !run->failed() ? "" : why.empty() ? run->status() : run->status() + ": " + why;
   }
-  if (out.state == "done") out.reason.clear();
   return out;
 }
 

@@ -57,7 +57,7 @@ TEST_F(PathCommands, RunAPathAsOneRunAndServeItAgain) {
   EXPECT_EQ(manifest["status"], "converged");
   EXPECT_EQ(manifest["points"], 6);
 
-  const std::vector<PathPoint> points = read_csv(path_columns(), stored / "path.csv", true);
+  const std::vector<PathPoint> points = read_csv(path_columns(), stored / "path.csv");
   ASSERT_EQ(points.size(), 6u);
   EXPECT_NEAR(points.back().lambda, 0.1 * points.front().lambda, 1e-12);
   for (const PathPoint& point : points) {
@@ -89,7 +89,7 @@ TEST_F(PathCommands, APointIsStalledWhereItsSolverClaimsMoreThanTheCertificateSh
   folder.write("path.ini", read_text(folder / "path.ini") + "[solver.boast]\n");
   ASSERT_EQ(run("--plugin " PROXBENCH_TEST_PLUGINS "/misbehaving.so run path.ini --out out").status, 0);
   const fs::path stored = folder / "out/runs/words-path-max-0.1max-3-boast-rep1";
-  const std::vector<PathPoint> points = read_csv(path_columns(), stored / "path.csv", false);
+  const std::vector<PathPoint> points = read_csv(path_columns(), stored / "path.csv");
   ASSERT_EQ(points.size(), 3u);
   EXPECT_EQ(points[0].status, Status::kConverged) << "w = 0 is optimal there";
   EXPECT_EQ(points[1].status, Status::kStalled);
@@ -113,7 +113,7 @@ TEST_F(PathCommands, AnInterruptedPathBeginsAnewAndTheSweepSaysSo) {
   const Result again = run("run path.ini --out out");
   EXPECT_EQ(again.status, 0);
   EXPECT_THAT(again.err, HasSubstr("words-path-max-0.1max-6-prox-newton-rep1: " + why));
-  EXPECT_EQ(read_csv(path_columns(), folder / stored / "path.csv", true).size(), 6u);
+  EXPECT_EQ(read_csv(path_columns(), folder / stored / "path.csv").size(), 6u);
 }
 
 TEST_F(PathCommands, CompareAPathWithTheSolveOfItsLastLambda) {
@@ -174,7 +174,7 @@ TEST_F(PathCommands, GoOverMuWithLambdaFixed) {
   for (const char* lambda : {"0", "0.5"}) {
     const std::string name = std::string("words-lambda") + lambda + "-mu-path-10-0.1-4-prox-newton-rep1";
     const std::vector<PathPoint> points =
-        read_csv(path_columns(), folder / ("out/runs/" + name) / "path.csv", true);
+        read_csv(path_columns(), folder / ("out/runs/" + name) / "path.csv");
     ASSERT_EQ(points.size(), 4u);
     EXPECT_EQ(points.front().mu, 10.0);
     EXPECT_EQ(points.back().mu, 0.1);
@@ -182,7 +182,8 @@ TEST_F(PathCommands, GoOverMuWithLambdaFixed) {
     for (const PathPoint& point : points) EXPECT_LE(point.certificate.relative_gap(), 1e-6);
   }
   EXPECT_THAT(run("run path.ini --out out --dry-run").out, HasSubstr("2 runs, 2 of them stored"));
-  EXPECT_THAT(run("export out --out - --points").out, HasSubstr(",prox-newton,prox-newton,1,4,0.5,0.1,"));
+  EXPECT_THAT(run("export out --out - --points").out,
+              HasSubstr(",words,0.5,0.1,path(10; 0.1; 4),prox-newton,prox-newton,1,4,"));
 }
 
 TEST_F(PathCommands, ASolverThatDoesNotFitIsSkippedWithItsReason) {

@@ -83,6 +83,10 @@ TEST_F(ReadCommands, TableWritesAllAndPrintsSummaryOrMeans) {
   ASSERT_EQ(summary.status, 0) << summary.err;
   EXPECT_THAT(summary.out, HasSubstr("| a | converged | 3* | 2.00 [1.50, 2.50] |"));
   EXPECT_THAT(run("table one --targets 1e-3 --columns all").out, HasSubstr("| 1.00 | 0.50 |"));
+  EXPECT_THAT(
+      run("table one --targets 1e-3 --columns nnz,seconds_to_0.001 --format csv").out,
+      AllOf(HasSubstr(",nnz,nnz_q25,"), HasSubstr(",seconds_to_0.001_from,"), Not(HasSubstr(",passes,"))));
+  EXPECT_THAT(read_text(folder / "one/tables/summary.csv"), HasSubstr(",passes,")) << "the file has all";
   for (const char* name : {"summary", "means"})
     for (const char* extension : {".md", ".tex", ".csv"})
       EXPECT_TRUE(fs::exists(folder / "one/tables" / (std::string(name) + extension)));

@@ -24,13 +24,27 @@ std::string csv_header(const std::vector<Field<Record>>& fields) {
   return joined(names, ",");
 }
 
-/// Writes a JSON object as "NAME=VALUE NAME=VALUE", so that it has no comma.
+/// Writes a JSON object as "NAME=VALUE NAME=VALUE", and a list as "VALUE VALUE", so that it has no comma.
 inline std::string csv_value(const nlohmann::ordered_json& value) {
-  if (!value.is_object()) return field_text(value);
+  if (!value.is_structured()) return field_text(value);
   std::string out;
-  for (const auto& [name, number] : value.items())
-    out += fmt::format("{}{}={}", out.empty() ? "" : " ", name, field_text(number));
+  for (const auto& [name, part] : value.items())
+    out += (out.empty() ? "" : " ") + (value.is_object() ? name + "=" : "") + field_text(part);
   return out;
+}
+
+/// Returns the value, but an object or a list as the text in a CSV file.
+inline nlohmann::ordered_json cell_of(const nlohmann::ordered_json& value) {
+  return value.is_structured() ? nlohmann::ordered_json(csv_value(value)) : value;
+}
+
+/// Appends the fields of a record to a row. With `cells`, each value is one by cell_of().
+template <class Record>
+nlohmann::ordered_json row_of(nlohmann::ordered_json row, const std::vector<Field<Record>>& fields,
+                              const Record& record, bool cells = true) {
+  for (const Field<Record>& field : fields)
+    row[field.name] = cells ? cell_of(field.get(record)) : field.get(record);
+  return row;
 }
 
 template <class Record>
@@ -88,16 +102,19 @@ Record record_of(const std::vector<Field<Record>>& fields, const std::string& li
   return record;
 }
 
-/// Reads the records of a file: a header, then one line per record. With `half_lines`, ignores the text after
-/// the last line break, which a process that died may have left. Throws Error with file and line if the file
-/// is malformed.
+/// Cuts the file that a process may have died over after its last whole line. Adds the header if it has none.
 template <class Record>
-std::vector<Record> read_csv(const std::vector<Field<Record>>& fields, const std::filesystem::path& file,
-                             bool half_lines) {
-  std::string text = read_file(file, kStoredResult);
-  if (half_lines) text.resize(text.rfind('\n') + 1);  // npos + 1 is 0
-  if (half_lines && text.empty()) return {};
-  std::istringstream in(text);
+void repair_csv(const std::vector<Field<Record>>& fields, const std::filesystem::path& file) {
+  const std::string text = text_of(file), whole = text.substr(0, text.rfind('\n') + 1);  // npos + 1 is 0
+  if (whole.empty() || whole != text)
+    write_file_atomically(file, whole.empty() ? csv_header(fields) + "\n" : whole);
+}
+
+/// Reads the records of a file: a header, then one line per record. Throws Error with file and line if the
+/// file is malformed.
+template <class Record>
+std::vector<Record> read_csv(const std::vector<Field<Record>>& fields, const std::filesystem::path& file) {
+  std::istringstream in(read_file(file, kStoredResult));
   std::string line;
   std::uint64_t number = 1;
   std::getline(in, line);

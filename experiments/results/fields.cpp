@@ -146,7 +146,7 @@ Run run_from(const nlohmann::json& json, const std::string& source) {
   const auto error = [&](const std::string& found) {
     return Error::in_file(source, 0, found, kRecordExpected);
   };
-  if (!json.is_object()) throw error("no JSON object");
+  if (!json.is_object()) throw error("no complete JSON object");
   if (const nlohmann::json version = json.value("record_version", nlohmann::json(1));
       version != kRecordVersion)
     throw error("version " + version.dump());

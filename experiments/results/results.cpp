@@ -105,8 +105,16 @@ std::string run_name(const Run& run) {
                      run.parameters.label, run.parameters.repetition);
 }
 
+bool several_machines(const Runs& runs) {
+  return distinct(runs, [](const Run& run) { return run.provenance.machine; }).size() > 1;
+}
+
 std::string machine_name(const Run& run) {
   return run.provenance.machine.empty() ? "unknown machine" : run.provenance.machine;
+}
+
+bool is_skipped(const Run& run) {
+  return run.result.failure.starts_with("skipped");
 }
 
 std::string shown_label(const Run& run) {
@@ -134,7 +142,7 @@ void require_labels(const std::vector<Run>& runs, const std::vector<std::string>
 }
 
 Run read_record(const fs::path& file) {
-  return run_from(read_json(file, kStoredResult), file.string());
+  return run_from(nlohmann::json::parse(read_file(file, kStoredResult), nullptr, false), file.string());
 }
 
 std::optional<Run> find_record(const fs::path& file, std::string& problem) {
@@ -156,12 +164,18 @@ Run read_run(const fs::path& out, const fs::path& folder) {
   Run run = read_record(folder / kManifestFile);
   run.folder = folder;
   // A run that failed may have ended before it wrote this file.
-  const auto read = [&](const char* file, const auto& fields, bool half_lines, auto& records) {
-    if (std::error_code ignored; !run.failed() || fs::exists(folder / file, ignored))
-      records = read_csv(fields, folder / file, half_lines);
+  const auto read = [&](const char* file, const auto& fields, auto& records) {
+    if (std::error_code ignored; run.failed() && !fs::exists(folder / file, ignored)) return;
+    try {
+      records = read_csv(fields, folder / file);
+    } catch (const Error& error) {
+      throw Error(fmt::format("{}; delete {}, and `proxbench run` makes the run again", error.what(),
+                              folder.string()),
+                  error.kind());
+    }
   };
-  read("trace.csv", trace_columns(), run.failed(), run.trace);
-  if (run.is_path()) read("path.csv", path_columns(), true, run.points);
+  read("trace.csv", trace_columns(), run.trace);
+  if (run.is_path()) read("path.csv", path_columns(), run.points);
   use_stored_reference(out, run);
   return run;
 }
@@ -221,7 +235,7 @@ std::string leave_out_strangers(const fs::path& out, const Presentation& present
 }
 
 std::vector<Sample> read_trace(const fs::path& file) {
-  return read_csv(trace_columns(), file, false);
+  return read_csv(trace_columns(), file);
 }
 
 std::vector<Run> take_paths(std::vector<Run>& runs) {

@@ -30,35 +30,36 @@
 
 namespace proxbench {
 
+using Json = nlohmann::ordered_json;
+
 inline constexpr const char* kManifestFile = "manifest.json";
 
 /// Runs that the caller owns.
-using Runs = std::vector<const Run*>;
-inline const Run& run_at(const Run& run) {
-  return run;
-}
-inline const Run& run_at(const Run* run) {
-  return *run;
-}
+struct Runs : std::vector<const Run*> {
+  using std::vector<const Run*>::vector;
+  Runs() = default;
+  // Not explicit, so that functions of Runs take lists of runs too.
+  Runs(const std::vector<Run>& runs) {
+    for (const Run& run : runs) push_back(&run);
+  }
+};
 
-/// Groups runs (Run or const Run*) by key, in the order in which keys first occur. Returns pairs of a key and
-/// its Runs, which point into `runs`.
-template <class SomeRuns, class KeyOf>
-auto grouped(const SomeRuns& runs, const KeyOf& key_of) {
+/// Groups runs by key, in the order in which keys first occur. Returns pairs of a key and its Runs.
+template <class KeyOf>
+auto grouped(const Runs& runs, const KeyOf& key_of) {
   using Key = std::decay_t<std::invoke_result_t<KeyOf, const Run&>>;
   std::vector<std::pair<Key, Runs>> groups;
-  for (const auto& one : runs) {
-    const Run& run = run_at(one);
-    const Key key = key_of(run);
+  for (const Run* run : runs) {
+    const Key key = key_of(*run);
     auto found = std::ranges::find(groups, key, &std::pair<Key, Runs>::first);
     if (found == groups.end()) found = groups.insert(found, {key, {}});
-    found->second.push_back(&run);
+    found->second.push_back(run);
   }
   return groups;
 }
 /// Returns only the keys.
-template <class SomeRuns, class KeyOf>
-auto distinct(const SomeRuns& runs, const KeyOf& key_of) {
+template <class KeyOf>
+auto distinct(const Runs& runs, const KeyOf& key_of) {
   std::vector<std::decay_t<std::invoke_result_t<KeyOf, const Run&>>> keys;
   for (const auto& [key, group] : grouped(runs, key_of)) keys.push_back(key);
   return keys;
@@ -107,12 +108,11 @@ std::optional<Run> find_reference(const std::filesystem::path& out, const std::s
 std::string run_name(const Run& run);
 
 /// Whether the runs come from more than one machine, so that their times must not be mixed.
-template <class SomeRuns>
-bool several_machines(const SomeRuns& runs) {
-  return distinct(runs, [](const Run& run) { return run.provenance.machine; }).size() > 1;
-}
+bool several_machines(const Runs& runs);
 /// Returns "unknown machine" if the machine was not recorded.
 std::string machine_name(const Run& run);
+/// Whether the run was not started. Its status "skipped(...)" says why.
+bool is_skipped(const Run& run);
 /// Returns the label, with e.g. "[CRFsuite 0.12.2]" appended for an external trainer.
 std::string shown_label(const Run& run);
 /// Returns the name of a run's series in tables and figures: shown_label(), or "label @ machine" among
@@ -129,9 +129,8 @@ void require_labels(const std::vector<Run>& runs, const std::vector<std::string>
 /// Reads all runs below OUT/runs. f* is taken from OUT/references, since a tighter one may have been found
 /// after a run was stored; if it is missing there, it is taken from the run's record. Runs are sorted by data
 /// set and label in the order of the presentation, then by penalty and repetition. Paths come last within
-/// their data set. A run that failed may have no trace. If its process died while it wrote the trace, the
-/// incomplete last line is ignored. Throws Error with file and line if a file is malformed, or if the folder
-/// holds no run.
+/// their data set. A run that failed may have no trace. Throws Error with file and line if a file is
+/// malformed, or if the folder holds no run.
 std::vector<Run> read_all_runs(const std::filesystem::path& out, const Presentation& presentation = {});
 /// Throws Error if the results hold only paths. For output that needs runs of single penalties.
 void require_single_penalties(const std::vector<Run>& runs, const std::filesystem::path& out);

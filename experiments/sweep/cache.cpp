@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/kernels/instruction_set.h"
+#include "experiments/base/table_text.h"
 #include "experiments/config/data_format.h"
 #include "experiments/run/plugins.h"
 #include "experiments/sweep/plan.h"
@@ -51,16 +52,12 @@ class Digest {
   std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state_;
 };
 
-std::string value_text(const nlohmann::json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
 /// Adds one text for each value in which two JSON objects differ.
 void add_changes(const std::string& where, const nlohmann::json& from, const nlohmann::json& to,
                  std::vector<std::string>& out) {
   if (from == to) return;
   if (!from.is_object() || !to.is_object()) {
-    out.push_back(fmt::format("{}: {} -> {}", where, value_text(from), value_text(to)));
+    out.push_back(fmt::format("{}: {} -> {}", where, field_text(from), field_text(to)));
     return;
   }
   std::set<std::string> keys;

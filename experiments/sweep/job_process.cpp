@@ -164,14 +164,6 @@ void JobProcess::ask_to_stop(Asked by) {
   asked_at_ = seconds();
 }
 
-void repair_trace(const fs::path& file) {
-  std::string text = text_of(file);
-  const std::size_t end = text.find_last_of('\n');
-  const std::string whole =
-      end == std::string::npos ? csv_header(trace_columns()) + "\n" : text.substr(0, end + 1);
-  if (whole != text) write_file_atomically(file, whole);
-}
-
 void add_last_sample(RunFigures& figures, const fs::path& trace_file) {
   const std::vector<Sample> trace = read_trace(trace_file);
   if (trace.empty()) return;

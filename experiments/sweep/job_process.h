@@ -72,9 +72,6 @@ class JobProcess {
   std::uint64_t trace_lines_ = 0;
 };
 
-/// Cuts the trace of a killed run after its last whole line, and adds a header if it has none.
-void repair_trace(const std::filesystem::path& file);
-
 /// Fills in the values of the last sample, for a run that has no result of its own.
 void add_last_sample(RunFigures& figures, const std::filesystem::path& trace_file);
 

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "experiments/base/files.h"
+#include "experiments/results/field_csv.h"
 #include "experiments/results/results.h"
 #include "experiments/run/trainer.h"
 #include "experiments/sweep/job_process.h"
@@ -54,17 +55,21 @@ class LocalSweep {
     if (rules.bind) cpus_ = usable_cpus();
     if (sweep.options.jobs > 1)
       rules_.not_comparable_because = fmt::format("{} runs were made at a time", sweep.options.jobs);
-    for (const SweepProblem& problem : sweep.problems)
-      for (const Cell* cell : problem.missing()) left_[cell->name()] = cell->wall_seconds;
-    total_ = left_.size();
+    for (const SweepProblem& problem : sweep.problems) {
+      if (problem.lacks_reference) left_[problem.name] = kNaN;  // its limit says little of its time
+      for (const Cell* cell : problem.missing()) {
+        left_[cell->name()] = cell->wall_seconds / sweep.options.jobs;
+        ++total_;
+      }
+    }
   }
 
   void run() {
     warn_of_hazards();
     for (const SweepProblem& problem : sweep_.problems)
       if (!stop() && (problem.lacks_reference || !problem.missing().empty())) run_problem(problem);
-    if (wall_seconds() >= rules_.ends_at && !left_.empty())
-      hooks_.warn(fmt::format("{} runs are left: the job is out of time", left_.size()));
+    if (wall_seconds() >= rules_.ends_at && started_ < total_)
+      hooks_.warn(fmt::format("{} runs are left: the job is out of time", total_ - started_));
   }
 
   /// Stores runs that were not started.
@@ -104,6 +109,7 @@ class LocalSweep {
   }
 
   void run_problem(const SweepProblem& problem) {
+    left_.erase(problem.name);
     const std::vector<const Cell*> missing = problem.missing();
     const std::string name = missing.empty() ? problem.name : missing.front()->name();
     describe(problem.dataset, name);
@@ -174,6 +180,7 @@ class LocalSweep {
                                                  : fmt::format("kkt <= {:g} of its start", job.tol)));
     Run made = made_alone(begun(asked), "reference-" + name, job_limits(config_, job));
     const RunFigures& end = made.result;
+    count_end(end.wall_seconds);
     if (made.failed() || !end.reason.empty() || end.status == Status::kDiverged ||
         std::isnan(end.certificate.objective)) {
       if (end.status != Status::kInterrupted)
@@ -244,19 +251,20 @@ class LocalSweep {
     if (const std::optional<Sample> sample = child.newest_sample()) hooks_.on_sample(name, *sample);
   }
 
-  /// Returns "[3/8, about 5 min left] NAME". The time is shown once durations of runs are known. `elapsed` is
-  /// the time of the current run.
+  /// Returns "[3/8, about 5 min left] NAME". The time is shown once durations of runs are known, and includes
+  /// references. `elapsed` is the time of the current run.
   std::string progress_text(const std::string& name, double elapsed) const {
-    double known = -elapsed, unknown = 0.0;
-    for (const auto& [cell, seconds] : left_) std::isnan(seconds) ? unknown += 1.0 : known += seconds;
-    const auto ended = static_cast<double>(total_ - left_.size());
+    double known = -elapsed / sweep_.options.jobs, unknown = 0.0;
+    for (const auto& [run, seconds] : left_) std::isnan(seconds) ? unknown += 1.0 : known += seconds;
     std::string left;
-    if (unknown == 0.0 || ended > 0.0) {
-      const double of_unknown = unknown > 0.0 ? unknown * ended_seconds_ / ended : 0.0;
-      left = fmt::format(", about {} left",
-                         duration_text(std::max(0.0, known + of_unknown) / sweep_.options.jobs));
-    }
+    if (unknown == 0.0 || ended_ > 0.0)
+      left = fmt::format(", about {} left", duration_text(std::max(0.0, known + unknown * mean_)));
     return fmt::format("[{}/{}{}] {}", started_, total_, left, name);
+  }
+
+  void count_end(double seconds) {
+    ended_ += 1.0;
+    mean_ += (seconds - mean_) / ended_;
   }
 
   void finish(const Active& one) {
@@ -264,14 +272,18 @@ class LocalSweep {
     if (text_of(one.folder / "log.txt").empty()) fs::remove(one.folder / "log.txt");
     complete(run, one.folder);
     fs::remove(one.folder / kJobFile);  // the manifest has all its contents, and the run is complete
-    ended_seconds_ += one.child->seconds();
-    std::string problem;
-    const fs::path before = sweep_.out / "runs" / one.cell->name() / kManifestFile;
-    const std::optional<Run> stored = find_record(before, problem);
-    if (run.result.status == Status::kInterrupted && stored && !stored->failed())
-      fs::remove_all(one.folder);  // the stored run is complete
+    count_end(run.result.wall_seconds / sweep_.options.jobs);
+    if (run.result.status == Status::kInterrupted && is_complete(one.cell->name()))
+      fs::remove_all(one.folder);
     else
       store(run, one.folder);
+  }
+
+  /// Whether a complete run of this name is stored.
+  bool is_complete(const std::string& name) const {
+    std::string ignored;
+    const std::optional<Run> stored = find_record(sweep_.out / "runs" / name / kManifestFile, ignored);
+    return stored && !stored->failed();
   }
 
   /// Adds facts that a failed run cannot record itself, and writes the manifest.
@@ -284,7 +296,8 @@ class LocalSweep {
       figures.instances = facts_.instances;
       figures.positions = facts_.positions;
     }
-    repair_trace(folder / "trace.csv");
+    repair_csv(trace_columns(), folder / "trace.csv");
+    if (run.is_path()) repair_csv(path_columns(), folder / "path.csv");
     if (!figures.iterations) add_last_sample(figures, folder / "trace.csv");
     write_record(folder / kManifestFile, run);
   }
@@ -305,10 +318,12 @@ class LocalSweep {
   std::vector<int> cpus_;  ///< CPUs that processes may be bound to
   std::string described_;  ///< the data set of facts_
   RunFigures facts_;
-  std::optional<Run> reference_;        ///< of the current problem
-  std::map<std::string, double> left_;  ///< runs that have not ended, with their expected seconds if known
-  std::size_t total_ = 0, started_ = 0;
-  double ended_seconds_ = 0.0;
+  std::optional<Run> reference_;  ///< of the current problem
+  /// Runs and references that have not ended, with the time that they are expected to add to the sweep, or
+  /// NaN. References have the names of their problems.
+  std::map<std::string, double> left_;
+  double ended_ = 0.0, mean_ = 0.0;      ///< the number that have ended, and the mean time that they added
+  std::size_t total_ = 0, started_ = 0;  ///< runs
 };
 
 void run_locally(Sweep& sweep, SweepResult& result) {

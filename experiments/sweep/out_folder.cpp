@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <thread>
 
 #include "core/base/error.h"
@@ -60,14 +61,19 @@ void remove_temporary_files(const fs::path& out) {
   for (const fs::path& path : left) fs::remove_all(path, ignored);
 }
 
-void end_unfinished(const fs::path& out, const std::function<bool(const std::string&)>& ours) {
-  std::vector<fs::path> left;
+/// Returns the temporary folders of runs with the runs' names, .new before .old of the same run.
+std::map<fs::path, std::string> temporary_runs(const fs::path& out) {
+  std::map<fs::path, std::string> found;
   for (const fs::directory_entry& entry : fs::directory_iterator(out / "runs"))
-    if (const std::string name = hidden_name(entry.path().filename().string()); !name.empty() && ours(name))
-      left.push_back(entry.path());
-  std::sort(left.begin(), left.end());  // .new before .old of the same run
-  for (const fs::path& path : left) {
-    const fs::path folder = path.parent_path() / hidden_name(path.filename().string());
+    if (const std::string name = hidden_name(entry.path().filename().string()); !name.empty())
+      found[entry.path()] = name;
+  return found;
+}
+
+void end_unfinished(const fs::path& out, const std::function<bool(const std::string&)>& ours) {
+  for (const auto& [path, name] : temporary_runs(out)) {
+    if (!ours(name)) continue;
+    const fs::path folder = out / "runs" / name;
     // The worker writes the manifest. The job file is removed once the run is complete, except for jobs that
     // describe a data set or make a reference.
     const bool complete = fs::exists(path / "manifest.json") && !fs::exists(path / kJobFile);
@@ -147,12 +153,10 @@ void publish(const fs::path& complete, const fs::path& folder) {
   fs::remove_all(old);
 }
 
-std::map<std::string, fs::path> unfinished_runs(const fs::path& out) {
-  std::map<std::string, fs::path> found;
-  for (const fs::directory_entry& entry : fs::directory_iterator(out / "runs"))
-    if (const std::string name = hidden_name(entry.path().filename().string());
-        !name.empty() && entry.path().extension() == kNew)
-      found[name] = entry.path();
+std::set<std::string> unfinished_runs(const fs::path& out) {
+  std::set<std::string> found;
+  for (const auto& [path, name] : temporary_runs(out))
+    if (path.extension() == kNew) found.insert(name);
   return found;
 }
 

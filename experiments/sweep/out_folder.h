@@ -4,7 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -51,8 +51,8 @@ std::filesystem::path start_folder(const std::filesystem::path& folder);
 /// one.
 void publish(const std::filesystem::path& complete, const std::filesystem::path& folder);
 
-/// Returns the hidden folder of each run that is being made, by the run's name.
-std::map<std::string, std::filesystem::path> unfinished_runs(const std::filesystem::path& out);
+/// Returns the names of the runs that are being made.
+std::set<std::string> unfinished_runs(const std::filesystem::path& out);
 
 /// Cleans up after a killed sweep. A complete run moves to its place. An old run moves back if its successor
 /// never came. Everything else that is temporary is removed. The caller holds kAllProblems.

@@ -66,7 +66,8 @@ LauncherInfo slurm_launcher_info();
 SweepResult run_sweep(const ExperimentConfig& config, const std::filesystem::path& out,
                       const SweepOptions& options = {}, const Hooks& hooks = {});
 
-/// Whether a run counts as a failure of its sweep. A solver that does not fit its data is no failure.
+/// Whether a run makes its sweep fail: one that failed, was interrupted, or was skipped because the data, the
+/// oracle or f* is at fault. If its solver does not fit, the sweep does not fail.
 bool failed_run(const Run& run);
 /// Warns of a finished run that failed or that ended below f*.
 void warn_of_run(const Run& run, const std::optional<Run>& reference, const Hooks& hooks);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "core/base/error.h"
@@ -13,29 +14,28 @@ namespace proxbench {
 namespace fs = std::filesystem;
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-/// The columns that identify a run in every table. The points of a path have a lambda and a mu of their own.
-Json identity_of(const Run& run, bool of_points) {
+/// The columns that every table begins with. `point` is the point of a path that a row belongs to.
+Json identity_of(const Run& run, const PathPoint* point = nullptr) {
   const RunParameters& p = run.parameters;
-  Json out{{"name", run_name(run)}, {"experiment", p.experiment}, {"dataset", p.dataset}};
-  if (!of_points) {
-    out["lambda"] = run.is_path() && !p.path_of_mu ? Json() : Json(p.lambda);
-    out["mu"] = p.path_of_mu ? Json() : Json(p.mu);
-  }
-  out["path"] = run.is_path() ? Json(p.path) : Json();
-  out["solver"] = p.solver;
-  out["label"] = p.label;
-  out["repetition"] = p.repetition;
-  return out;
+  const auto penalty = [&](double fixed, double PathPoint::*value, bool varies) {
+    return point != nullptr ? Json(point->*value) : varies ? Json() : Json(fixed);
+  };
+  return {{"name", run_name(run)},
+          {"experiment", p.experiment},
+          {"dataset", p.dataset},
+          {"lambda", penalty(p.lambda, &PathPoint::lambda, run.is_path() && !p.path_of_mu)},
+          {"mu", penalty(p.mu, &PathPoint::mu, p.path_of_mu)},
+          {"path", run.is_path() ? Json(p.path) : Json()},
+          {"solver", p.solver},
+          {"label", p.label},
+          {"repetition", p.repetition}};
 }
 
-Json cell_of(const Json& value) {
-  if (value.is_object()) return csv_value(value);
-  if (!value.is_array()) return value;
-  std::string out;
-  for (const Json& one : value) out += (out.empty() ? "" : " ") + field_text(one);
-  return out;
+/// Returns the point of a path that a sample belongs to, which is the first that ended no earlier. Null if
+/// there is none.
+const PathPoint* point_of(const Run& run, const Sample& sample) {
+  const auto found = std::ranges::lower_bound(run.points, sample.seconds, {}, &PathPoint::seconds);
+  return found == run.points.end() ? nullptr : &*found;
 }
 
 /// An open SQLite file. Every failure is an Error that names it.
@@ -98,7 +98,7 @@ class Database {
 ExportTable table_of_runs(const std::vector<Run>& runs) {
   ExportTable table{"runs", {}};
   for (const Run& run : runs) {
-    Json& row = table.rows.emplace_back(identity_of(run, false));
+    Json& row = table.rows.emplace_back(identity_of(run));
     for (const Field<Run>& field : run_fields())
       if (field.use != FieldUse::kRecord) row.emplace(column_name(field), cell_of(field.get(run)));
     row["relative_difference"] =
@@ -111,20 +111,18 @@ ExportTable table_of_samples(const std::vector<Run>& runs) {
   ExportTable table{"samples", {}};
   for (const Run& run : runs)
     for (const Sample& sample : run.trace) {
-      Json& row = table.rows.emplace_back(identity_of(run, false));
-      for (const Field<Sample>& field : trace_columns()) row[field.name] = cell_of(field.get(sample));
+      Json& row =
+          table.rows.emplace_back(row_of(identity_of(run, point_of(run, sample)), trace_columns(), sample));
       row["relative_difference"] = number_json(relative_difference(sample.objective, run.best.objective));
     }
   return table;
 }
 
-ExportTable table_of_points(const std::vector<Run>& paths) {
+ExportTable table_of_points(const std::vector<Run>& runs) {
   ExportTable table{"points", {}};
-  for (const Run& path : paths)
-    for (const PathPoint& point : path.points) {
-      Json& row = table.rows.emplace_back(identity_of(path, true));
-      for (const Field<PathPoint>& field : path_columns()) row[field.name] = cell_of(field.get(point));
-    }
+  for (const Run& run : runs)
+    for (const PathPoint& point : run.points)
+      table.rows.push_back(row_of(identity_of(run, &point), path_columns(), point));
   return table;
 }
 

@@ -127,6 +127,25 @@ TEST(Export, APathHasItsTextInThePlaceOfALambda) {
   EXPECT_EQ(last_row(table_of_runs({made_up()}))["path"], "");
 }
 
+TEST(Export, ASampleOfAPathHasTheLambdaOfItsPoint) {
+  proxbench::Run path = made_up();
+  path.parameters.path = "path(20, 10, 2)";
+  path.parameters.mu = 0.5;
+  path.points = {PathPoint{.number = 1, .lambda = 20.0, .mu = 0.5, .seconds = 1.0},
+                 PathPoint{.number = 2, .lambda = 10.0, .mu = 0.5, .seconds = 2.0}};
+  path.trace.resize(4);
+  for (std::size_t i = 0; i < 4; ++i) path.trace[i].seconds = static_cast<double>(i + 1) * 0.75;
+  path.trace[1].seconds = 1.0;  // at the end of the first point
+  std::vector<std::string> lambdas;
+  for (const Json& row : table_of_samples({path}).rows) {
+    lambdas.push_back(row["lambda"].dump());
+    EXPECT_EQ(row["mu"], 0.5);
+  }
+  EXPECT_THAT(lambdas, testing::ElementsAre("20.0", "20.0", "null", "null")) << "samples after 2 s";
+  path.points[1].seconds = 2.5;
+  EXPECT_EQ(table_of_samples({path}).rows[2]["lambda"], 10.0);
+}
+
 TEST(Export, PointsOfPathsAreRowsOfTheirOwn) {
   proxbench::Run path = made_up();
   path.points = {PathPoint{.number = 1, .lambda = 20.0}, PathPoint{.number = 2, .lambda = 10.0}};

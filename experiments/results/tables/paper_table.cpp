@@ -100,8 +100,8 @@ TableSet paper_table(const std::vector<Run>& runs, const Presentation& presentat
   TableSet out{"paper", presentation.title, {{}}, {}};
   TextTable& table = out.tables.front();
   table.caption = presentation.paper.item + " of the paper, and ours";
-  table.head = {"data",       "status",          "penalty", "nnz: paper", "ours",
-                "difference", "accuracy: paper", "ours",    "difference", "relative kkt"};
+  table.head = {"data", "status",     "nnz: paper",  "ours", "difference", "accuracy: paper",
+                "ours", "difference", "relative kkt"};
   table.text_columns = 2;
   bool all_optimal = true;
   for (const PaperRow& row : compare_with_paper(runs, presentation)) {
@@ -111,11 +111,11 @@ TableSet paper_table(const std::vector<Run>& runs, const Presentation& presentat
     all_optimal = all_optimal && row.optimal;
     const std::string status = row.label.empty() ? "" : fmt::format("{}: {}", row.label, row.status);
     table.rows.push_back(
-        {name_cell(row), row.optimal ? status : status + ", NOT AN OPTIMUM",
-         Penalty{row.lambda, row.mu}.text(), count_cell(row.paper_nnz), ours(count_cell(row.nnz)),
-         ours(formatted_cell(100.0 * row.nnz_difference(), "{:+.1f} %")), fixed_cell(row.paper_accuracy, 6),
-         ours(fixed_cell(row.accuracy, 6)), ours(formatted_cell(row.accuracy_difference(), "{:+.4f}")),
-         scientific_cell(row.relative_kkt)});
+        {fmt::format("{}, {}", name_cell(row), Penalty{row.lambda, row.mu}.text()),
+         row.optimal ? status : status + ", NOT AN OPTIMUM", count_cell(row.paper_nnz),
+         ours(count_cell(row.nnz)), ours(formatted_cell(100.0 * row.nnz_difference(), "{:+.1f} %")),
+         fixed_cell(row.paper_accuracy, 6), ours(fixed_cell(row.accuracy, 6)),
+         ours(formatted_cell(row.accuracy_difference(), "{:+.4f}")), scientific_cell(row.relative_kkt)});
     out.records.push_back({{"kind", row.kind},
                            {"dataset", row.dataset},
                            {"lambda", row.lambda},

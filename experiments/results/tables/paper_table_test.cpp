@@ -89,13 +89,13 @@ TEST(PaperTable, WhatIsNoOptimumIsMarkedAndInNoMean) {
   EXPECT_EQ(rows[2].total, 2u);
   const std::string text = markdown_grid(paper_table(runs, presentation()).tables[0]);
   EXPECT_THAT(text,
-              HasSubstr("| seed1 | prox-newton: converged | lambda = 50 | 2000 | 1990 | -0.5 % | 0.800000 | "
+              HasSubstr("| seed1, lambda = 50 | prox-newton: converged | 2000 | 1990 | -0.5 % | 0.800000 | "
                         "0.800000 | +0.0000 | 1.0e-08 |"));
   EXPECT_THAT(
       text,
-      HasSubstr("| seed2 | prox-newton: time-limit, NOT AN OPTIMUM | lambda = 50 | 2000 | (10) | (-99.5 %) | "
+      HasSubstr("| seed2, lambda = 50 | prox-newton: time-limit, NOT AN OPTIMUM | 2000 | (10) | (-99.5 %) | "
                 "0.800000 | (0.100000) | (-0.7000) | 1.0e-03 |"));
-  EXPECT_THAT(text, HasSubstr("| mean of 1 of 2 |"));
+  EXPECT_THAT(text, HasSubstr("| mean of 1 of 2, lambda = 50 |"));
   EXPECT_THAT(paper_table(runs, presentation()).tables[0].notes,
               testing::ElementsAre(HasSubstr("are in no mean")));
   EXPECT_EQ(compare_with_paper({optimum("seed1", 50, 1, 0.1, 1.0), optimum("seed2", 50, 1, 0.1, 1.0)},
@@ -109,7 +109,7 @@ TEST(PaperTable, WhatThePaperDoesNotPrintIsLeftOpen) {
   run.result.test_accuracy = std::nan("");
   const TableSet set = paper_table({run}, presentation());
   EXPECT_THAT(markdown_grid(set.tables[0]),
-              HasSubstr("| a | prox-newton: converged | lambda = 9 | - | 7 | - | - | - | - | 1.0e-08 |"));
+              HasSubstr("| a, lambda = 9 | prox-newton: converged | - | 7 | - | - | - | - | 1.0e-08 |"));
   EXPECT_THAT(set.text("csv"), HasSubstr("\nrun,a,9,0,prox-newton,converged,true,1,1,,7,,,,,1e-08\n"));
 }
 
@@ -119,7 +119,7 @@ TEST(PaperTable, IsWrittenInAllFormats) {
   paper_table(runs, presentation()).write(folder / "tables");
   EXPECT_THAT(read_text(folder / "tables/paper.md"),
               HasSubstr("## Five splits\n\n### Table 1 of the paper, and ours\n\n| data | "));
-  EXPECT_THAT(read_text(folder / "tables/paper.tex"), HasSubstr("\\begin{tabular}{llrrrrrrrr}"));
+  EXPECT_THAT(read_text(folder / "tables/paper.tex"), HasSubstr("\\begin{tabular}{llrrrrrrr}"));
   EXPECT_THAT(read_text(folder / "tables/paper.tex"), HasSubstr("+5.0 \\%"));
   EXPECT_THAT(read_text(folder / "tables/paper.csv"),
               HasSubstr("run,seed1,50,0,prox-newton,converged,true,1,1,2000,2100,0.05"));

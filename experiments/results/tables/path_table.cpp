@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "core/base/error.h"
 #include "core/base/numbers.h"
@@ -14,39 +15,35 @@ namespace {
 
 /// Returns the run that solves only the path's last point; null if there is none.
 const Run* single_run(const Run& path, const std::vector<Run>& runs) {
+  const auto series_of = [](const Run& run) {
+    const RunParameters& p = run.parameters;
+    return std::tie(p.dataset, p.label, p.repetition, run.provenance.machine);
+  };
+  const PathPoint& last = path.points.back();
   for (const Run& run : runs)
-    if (!run.is_path() && !run.failed() && run.parameters.dataset == path.parameters.dataset &&
-        run.parameters.label == path.parameters.label &&
-        run.parameters.repetition == path.parameters.repetition &&
-        run.provenance.machine == path.provenance.machine &&
-        run.parameters.lambda == path.points.back().lambda && run.parameters.mu == path.points.back().mu)
+    if (!run.is_path() && !run.failed() && series_of(run) == series_of(path) &&
+        run.parameters.lambda == last.lambda && run.parameters.mu == last.mu)
       return &run;
   return nullptr;
-}
-
-std::string ratio_cell(double ratio) {
-  return fixed_cell(ratio, 2);
 }
 
 TextTable costs_of_paths(const std::vector<Run>& paths, const std::vector<Run>& runs) {
   TextTable table;
   table.caption = "What paths cost";
-  table.head = {"data",    "path",   "solver", "rep",    "status", "points", "rounds",
-                "seconds", "single", "ratio",  "passes", "single", "ratio"};
-  table.text_columns = 5;
+  table.head = {"path", "solver", "rep", "status", "points", "seconds", "x single", "passes", "x single"};
+  table.text_columns = 4;
   for (const Run& path : paths) {
     const RunParameters& run = path.parameters;
     PathCost cost = path_cost(path, runs);
     if (!path.timing.comparable) cost.seconds = cost.single_seconds = kNaN;
-    table.rows.push_back({run.dataset, penalty_text(run), run.label, std::to_string(run.repetition),
-                          path.status(), std::to_string(path.points.size()),
-                          count_cell(number_or_nan(path.result.rounds)), seconds_cell(cost.seconds),
-                          seconds_cell(cost.single_seconds), ratio_cell(cost.seconds_ratio()),
-                          count_cell(std::round(cost.passes)), count_cell(std::round(cost.single_passes)),
-                          ratio_cell(cost.passes_ratio())});
+    table.rows.push_back({fmt::format("{}, {}", run.dataset, penalty_text(run)), run.label,
+                          std::to_string(run.repetition), path.status(), std::to_string(path.points.size()),
+                          seconds_cell(cost.seconds), fixed_cell(cost.seconds_ratio(), 2),
+                          count_cell(std::round(cost.passes)), fixed_cell(cost.passes_ratio(), 2)});
   }
   table.notes.push_back(
-      "single: one solve, from w = 0, of the path's last point, where the results have it.");
+      "x single: divided by the cost of one solve, from w = 0, of the path's last point, where the results "
+      "have it.");
   return table;
 }
 
@@ -62,7 +59,6 @@ TextTable points_table(const Run& path) {
                 "relative gap",
                 "kkt / target",
                 "candidates",
-                "violations",
                 "seconds",
                 "iterations",
                 "accuracy"};
@@ -71,7 +67,7 @@ TextTable points_table(const Run& path) {
     table.rows.push_back({fmt::format("{:.5g}", of_mu ? point.mu : point.lambda), std::to_string(c.nnz),
                           fmt::format("{:.8g}", c.objective), scientific_cell(c.relative_gap()),
                           formatted_cell(point.kkt_target > 0.0 ? c.kkt / point.kkt_target : kNaN, "{:.2g}"),
-                          std::to_string(point.candidates), std::to_string(point.violations),
+                          std::to_string(point.candidates),
                           seconds_cell(path.timing.comparable ? point.seconds : kNaN),
                           std::to_string(point.iterations), fixed_cell(point.test_accuracy, 4)});
   }
@@ -104,29 +100,25 @@ TableSet path_tables(const std::vector<Run>& paths, const std::vector<Run>& runs
   if (!paths.empty()) out.tables.push_back(costs_of_paths(paths, runs));
   for (const Run& path : paths) {
     if (!path.points.empty()) out.tables.push_back(points_table(path));
-    for (const PathPoint& point : path.points) {
-      const RunParameters& run = path.parameters;
-      nlohmann::ordered_json& record = out.records.emplace_back();
-      record = {{"dataset", run.dataset},
-                {"path", run.path},
-                {"solver", run.label},
-                {"repetition", run.repetition}};
-      for (const Field<PathPoint>& field : path_columns()) record[field.name] = csv_value(field.get(point));
-    }
+    const RunParameters& run = path.parameters;
+    for (const PathPoint& point : path.points)
+      out.records.push_back(row_of({{"dataset", run.dataset},
+                                    {"path", run.path},
+                                    {"solver", run.label},
+                                    {"repetition", run.repetition}},
+                                   path_columns(), point));
   }
   return out;
 }
 
-nlohmann::ordered_json paths_json(const std::vector<Run>& paths, const std::vector<Run>& runs) {
-  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+Json paths_json(const std::vector<Run>& paths, const std::vector<Run>& runs) {
+  Json out = Json::array();
   for (const Run& path : paths) {
     const RunParameters& run = path.parameters;
     const PathCost cost = path_cost(path, runs);
-    nlohmann::ordered_json points = nlohmann::ordered_json::array();
-    for (const PathPoint& point : path.points) {
-      nlohmann::ordered_json& json = points.emplace_back();
-      for (const Field<PathPoint>& field : path_columns()) json[field.name] = field.get(point);
-    }
+    Json points = Json::array();
+    for (const PathPoint& point : path.points)
+      points.push_back(row_of(nullptr, path_columns(), point, false));
     out.push_back({{"experiment", run.experiment},
                    {"dataset", run.dataset},
                    {"path", run.path},

@@ -30,6 +30,6 @@ PathCost path_cost(const Run& path, const std::vector<Run>& runs);
 TableSet path_tables(const std::vector<Run>& paths, const std::vector<Run>& runs,
                      const std::string& title = "");
 /// Returns the cost and the points of each path.
-nlohmann::ordered_json paths_json(const std::vector<Run>& paths, const std::vector<Run>& runs);
+Json paths_json(const std::vector<Run>& paths, const std::vector<Run>& runs);
 
 }  // namespace proxbench

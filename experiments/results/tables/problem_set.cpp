@@ -13,7 +13,7 @@ namespace proxbench {
 namespace {
 
 bool was_run(const Run* run) {
-  return run && !run->status().starts_with("skipped") && run->result.status != Status::kInterrupted;
+  return run && !is_skipped(*run) && run->result.status != Status::kInterrupted;
 }
 
 /// Returns NaN if the run has no limit.
@@ -64,12 +64,6 @@ auto repetition_of(const Run& run) {
   const RunParameters& p = run.parameters;
   return std::tuple(run.folder.parent_path().parent_path(), p.experiment, run.provenance.machine, p.dataset,
                     p.lambda, p.mu, p.repetition);
-}
-
-std::string problem_name(const Run& run, bool machines) {
-  const RunParameters& p = run.parameters;
-  return fmt::format("{}: {}, {}, repetition {}{}", p.experiment, p.dataset, penalty_text(p), p.repetition,
-                     machines ? " @ " + machine_name(run) : "");
 }
 
 /// Returns why a problem does not count; empty if it does. `cells` holds the run of each solver, or null if
@@ -157,8 +151,13 @@ std::vector<ProblemSet> problem_sets(const std::vector<Run>& runs, const std::st
                                                    .machine = machine,
                                                    .targets = targets,
                                                    .solvers = distinct(of_machine, shown_label)});
-    for (const auto& [key, problem] : grouped(of_machine, repetition_of))
-      add_problem(set, problem, problem_name(*problem.front(), several), allow_not_comparable);
+    for (const auto& [key, problem] : grouped(of_machine, repetition_of)) {
+      const RunParameters& p = problem.front()->parameters;
+      add_problem(set, problem,
+                  fmt::format("{}: {}, {}, repetition {}{}", p.experiment, p.dataset, penalty_text(p),
+                              p.repetition, several ? " @ " + machine_name(*problem.front()) : ""),
+                  allow_not_comparable);
+    }
   }
   return sets;
 }

@@ -22,7 +22,7 @@ TableSet data_table(const std::vector<Run>& runs) {
   table.head = {"data", "n", "N", "K", "A", "d", "marginals (GiB)"};
   table.text_columns = 1;
   for (const auto& [dataset, of_dataset] : grouped(runs, dataset_of)) {
-    nlohmann::ordered_json& record = out.records.emplace_back();
+    Json& record = out.records.emplace_back();
     record["dataset"] = dataset;
     std::vector<std::string>& cells = table.rows.emplace_back(1, dataset);
     const auto told_by_any = [&runs = of_dataset](const auto& value_of) {
@@ -79,7 +79,8 @@ std::string charge_note(const ProblemSet& set, double par) {
       par, limit, set.measure, limit.empty() ? "" : " where there is none");
 }
 
-/// Adds the table of a set. Its footnotes explain "?" and "2.50-3.10" if they occur.
+/// Adds the table of a set, with as many of the last targets as fit a page. Its footnotes explain "?" and
+/// "2.50-3.10" if they occur.
 void add_set(TableSet& out, const ProblemSet& set, const PlotConfig& plot) {
   TextTable& table = out.tables.emplace_back();
   table.caption = fmt::format("Shifted geometric means of {} to a target, shift {:g}, PAR{:g}{}", set.measure,
@@ -90,7 +91,9 @@ void add_set(TableSet& out, const ProblemSet& set, const PlotConfig& plot) {
       fmt::format("{} problems: (experiment, data set, penalty, repetition).", set.problems.size()));
   table.head = {"solver"};
   table.text_columns = 1;
+  const auto fits_page = [&](std::size_t target) { return target + kMostTargets >= set.targets.size(); };
   for (std::size_t target = 0; target < set.targets.size(); ++target) {
+    if (!fits_page(target)) continue;
     table.head.push_back(
         fmt::format("{} to {:g}", set.measure == "seconds" ? "s" : set.measure, set.targets[target]));
     table.head.push_back("reached");
@@ -106,11 +109,13 @@ void add_set(TableSet& out, const ProblemSet& set, const PlotConfig& plot) {
       int reached = 0;
       const CostRange mean = mean_of(set, solver, target, plot, reached);
       const std::size_t unproven = set.unproven(target);
-      wide = wide || is_wide(mean);
-      cells.push_back(unproven > 0
-                          ? kUnprovenCell
-                          : (is_wide(mean) ? seconds_cell(mean.from) + "-" : "") + seconds_cell(mean.to));
-      cells.push_back(unproven > 0 ? kUnprovenCell : fmt::format("{} of {}", reached, set.problems.size()));
+      if (fits_page(target)) {
+        wide = wide || is_wide(mean);
+        cells.push_back(unproven > 0
+                            ? kUnprovenCell
+                            : (is_wide(mean) ? seconds_cell(mean.from) + "-" : "") + seconds_cell(mean.to));
+        cells.push_back(unproven > 0 ? kUnprovenCell : fmt::format("{} of {}", reached, set.problems.size()));
+      }
       out.records.push_back({{"measure", set.measure},
                              {"machine", set.machine},
                              {"solver", set.solvers[solver]},
@@ -165,14 +170,18 @@ std::vector<TableSet> write_result_tables(const std::vector<Run>& runs, const st
                                           const Presentation& presentation,
                                           const std::vector<std::string>& columns,
                                           bool allow_not_comparable) {
-  const std::vector<TableSet> shown = result_tables(runs, presentation, columns, allow_not_comparable);
-  std::vector<TableSet> written = shown;
-  if (!columns.empty())
-    written.back().records = result_tables(runs, presentation, {}, allow_not_comparable).back().records;
+  std::vector<TableSet> tables = result_tables(runs, presentation, columns, allow_not_comparable);
+  for (const TableSet& set : tables) set.write(out / "tables");
   if (!presentation.targets.empty())
-    written.push_back(means_tables(runs, presentation, allow_not_comparable));
-  for (const TableSet& set : written) set.write(out / "tables");
-  return shown;
+    means_tables(runs, presentation, allow_not_comparable).write(out / "tables");
+  if (columns.empty() || columns.front() == kAllColumns) return tables;
+  for (Json& record : tables.back().records) {
+    Json kept;
+    for (const auto& [name, value] : record.items())  // figures are objects
+      if (!value.is_object() || contains(columns, name.substr(0, name.rfind("_from")))) kept[name] = value;
+    record = std::move(kept);
+  }
+  return tables;
 }
 
 }  // namespace proxbench

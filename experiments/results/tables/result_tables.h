@@ -32,7 +32,8 @@ std::vector<TableSet> result_tables(const std::vector<Run>& runs, const Presenta
                                     bool allow_not_comparable = false);
 
 /// Returns these tables, and writes them below OUT/tables, with all columns in the CSV. If there are targets,
-/// also writes the means over the problems of all runs.
+/// also writes the means over the problems of all runs. The records of the returned summary have only the
+/// figures among `columns`.
 std::vector<TableSet> write_result_tables(const std::vector<Run>& runs, const std::filesystem::path& out,
                                           const Presentation& presentation,
                                           const std::vector<std::string>& columns = {},

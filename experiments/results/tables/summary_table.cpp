@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <span>
 #include <type_traits>
 
 #include "core/base/profile.h"
@@ -14,8 +15,6 @@
 
 namespace proxbench {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // ---- figures
 
@@ -35,14 +34,12 @@ double function_share(const Run& run) {
   return all > 0.0 ? function / all : kNaN;
 }
 
-std::string share_cell(double share) {
-  return fixed_cell(share, 4);
+template <int kDigits>
+std::string digits_cell(double value) {
+  return fixed_cell(value, kDigits);
 }
 std::string percentage_cell(double share) {
   return fixed_cell(100.0 * share, 1);
-}
-std::string passes_cell(double passes) {
-  return fixed_cell(passes, 1);
 }
 
 /// `value` takes a Run or its result, and may be a member pointer.
@@ -66,7 +63,7 @@ Figure cost_to(double target, bool seconds) {
   const std::string measure = seconds ? "seconds" : "passes";
   return {.name = fmt::format("{}_to_{}", measure, target),
           .head = fmt::format("{} to {:g}", seconds ? "s" : "passes", target),
-          .cell = seconds ? seconds_cell : passes_cell,
+          .cell = seconds ? seconds_cell : digits_cell<1>,
           .value = [target, cost = find_measure(measure).of](
                        const Run& run) { return cost_to_target(run, target, cost); },
           .timed = seconds,
@@ -77,31 +74,30 @@ std::vector<Figure> figures_of(const std::vector<Run>& runs, const TableOptions&
   using F = RunFigures;
   std::vector<Figure> out;
   for (const double target : options.targets) out.push_back(cost_to(target, true));
-  const std::vector<Figure> others{
-      plain_figure("final_difference", "final difference", scientific_cell, final_difference),
-      plain_figure("nnz", "nnz", count_cell, &F::nonzeros_found),
-      plain_figure("relative_kkt", "relative kkt", scientific_cell, &F::relative_kkt),
-      plain_figure("relative_gap", "relative gap", scientific_cell,
-                   [](const F& of) { return of.certificate.relative_gap(); }),
-      plain_figure("iterations", "iterations", count_cell,
-                   [](const F& of) { return number_or_nan(of.iterations); }),
-      plain_figure("passes", "passes", count_cell, &F::passes),
-      plain_figure("updates", "updates", count_cell, &F::updates),
-      timed_figure("seconds", "seconds", &F::seconds),
-      timed_figure("load_seconds", "load s", &F::load_seconds),
-      timed_figure("setup_seconds", "set-up s", &F::setup_seconds),
-      timed_figure("warm_up_seconds", "warm-up s", &F::warm_up_seconds),
-      timed_figure("sampling_seconds", "sampling s", &F::sampling_seconds),
-      plain_figure("test_accuracy", "test accuracy", share_cell, &F::test_accuracy)};
-  out.insert(out.end(), others.begin(), others.end());
+  out.insert(out.end(),
+             {plain_figure("final_difference", "final difference", scientific_cell, final_difference),
+              plain_figure("nnz", "nnz", count_cell, &F::nonzeros_found),
+              plain_figure("relative_kkt", "relative kkt", scientific_cell, &F::relative_kkt),
+              plain_figure("relative_gap", "relative gap", scientific_cell,
+                           [](const F& of) { return of.certificate.relative_gap(); }),
+              plain_figure("iterations", "iterations", count_cell,
+                           [](const F& of) { return number_or_nan(of.iterations); }),
+              plain_figure("passes", "passes", count_cell, &F::passes),
+              plain_figure("updates", "updates", count_cell, &F::updates),
+              timed_figure("seconds", "seconds", &F::seconds),
+              timed_figure("load_seconds", "load s", &F::load_seconds),
+              timed_figure("setup_seconds", "set-up s", &F::setup_seconds),
+              timed_figure("warm_up_seconds", "warm-up s", &F::warm_up_seconds),
+              timed_figure("sampling_seconds", "sampling s", &F::sampling_seconds),
+              plain_figure("test_accuracy", "test accuracy", digits_cell<4>, &F::test_accuracy)});
   std::set<std::string> metrics;
   for (const Run& run : runs)
     for (const Sample& sample : run.trace)
       for (const auto& [name, value] : sample.test_metrics) metrics.insert(name);
   for (const std::string& name : metrics)
-    out.push_back(plain_figure("test_metrics." + name, "test " + name, share_cell, [name](const Run& run) {
-      return run.trace.empty() ? kNaN : metric_at(run.trace.back(), name);
-    }));
+    out.push_back(plain_figure(
+        "test_metrics." + name, "test " + name, digits_cell<4>,
+        [name](const Run& run) { return run.trace.empty() ? kNaN : metric_at(run.trace.back(), name); }));
   for (const double target : options.targets) out.push_back(cost_to(target, false));
   out.push_back(plain_figure("function_share", "function %", percentage_cell, function_share));
   out.push_back(plain_figure("solver_share", "solver %", percentage_cell,
@@ -272,10 +268,8 @@ struct GroupTable {
              {"failures", failure_text(row)},
              {"not_comparable", row.not_comparable()},
              {fmt::format("ratio_to_fastest_at_{}", options.ratio_target), row.ratio}};
-    const bool all = options.columns.empty() || options.columns.front() == kAllColumns;
     for (std::size_t i = 0; i < figures.size(); ++i) {
       const Figure& one = figures[i];
-      if (!all && !contains(options.columns, one.name)) continue;
       out[one.name] = spread_json(row.figures[i].to);
       if (!std::isnan(one.target)) out[one.name + "_from"] = spread_json(row.figures[i].from);
     }
@@ -325,14 +319,8 @@ struct GroupTable {
     constexpr std::size_t kPageColumns = 9;
     std::vector<Column> all = all_columns(), out;
     std::vector<std::string> wanted = options.columns, known;
-    const std::string first = wanted.empty() ? "" : wanted.front();
-    if (first == kAllColumns || first == kPrintedColumns) {
-      const auto is_left_out = [&](const std::string& name) {
-        return first == kPrintedColumns && (name.starts_with("passes_to") || name == "load_seconds" ||
-                                            name == "setup_seconds" || name == "warm_up_seconds");
-      };
-      std::erase_if(all,
-                    [&](const Column& column) { return !says(column, false) || is_left_out(column.name); });
+    if (!wanted.empty() && wanted.front() == kAllColumns) {
+      std::erase_if(all, [&](const Column& column) { return !says(column, false); });
       return all;
     }
     for (const Column& column : all) known.push_back(column.name);
@@ -348,7 +336,6 @@ struct GroupTable {
   }
 
   std::vector<std::string> default_columns() const {
-    constexpr std::size_t kMostTargets = 4;
     std::vector<std::string> out{"status", "n"};
     const std::size_t targets = options.targets.size();
     for (std::size_t i = targets - std::min(targets, kMostTargets); i < targets; ++i)
@@ -473,18 +460,18 @@ TableSet summary_tables(const Summary& summary, const TableOptions& options, con
 }
 
 TableSet cost_tables(const std::vector<Run>& runs, TableOptions options) {
+  constexpr std::size_t kMostPairs = 3;  // of passes and seconds, that fit a page
   options.columns.clear();
-  for (const double target : options.targets) {
+  for (const double target : std::span(options.targets).last(std::min(options.targets.size(), kMostPairs))) {
     options.columns.push_back(cost_to(target, false).name);
     options.columns.push_back(cost_to(target, true).name);
   }
-  options.columns.insert(options.columns.end(), {"function_share", "solver_share", "status"});
+  options.columns.insert(options.columns.end(), {"function_share", "status"});
   TableSet out = summary_tables(summarize(runs, options), options, "costs");
   for (TextTable& table : out.tables)
     table.notes.emplace_back(
         "passes: evaluations of F and its gradient over all instances; function: the share of scores, "
-        "inference "
-        "and gradients in the time of the run; solver: the rest of it.");
+        "inference and gradients in the time of the run; the rest is the solver's.");
   return out;
 }
 

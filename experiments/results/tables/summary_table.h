@@ -18,18 +18,18 @@ namespace proxbench {
 /// say so.
 constexpr std::size_t kFewRepetitions = 5;
 
+/// The number of targets that fit a page.
+constexpr std::size_t kMostTargets = 4;
+
 /// Stands for all columns.
 inline constexpr const char* kAllColumns = "all";
-/// Stands for the columns that fit a printed page: all except passes to targets and times before the start.
-inline constexpr const char* kPrintedColumns = "printed";
 
 struct TableOptions {
   std::string title{};                              ///< printed above the tables; may be empty
   std::vector<double> targets = default_targets();  ///< relative differences to f*
   double ratio_target = 1e-6;  ///< times to this target are divided by the fastest solver's
   /// The columns after the solver, in this order, by their names in CSV. kAllColumns stands for all that have
-  /// content, kPrintedColumns for those of a printed page. If empty, tables show at most 9 columns in which a
-  /// solver has a value, so that they fit a page, and the CSV has all.
+  /// content. If empty, tables show at most 9 columns in which a solver has a value, so that they fit a page.
   std::vector<std::string> columns = {};
   /// Whether to show also times of runs with Timing::comparable == false.
   bool allow_not_comparable = false;
@@ -87,14 +87,16 @@ struct Summary {
 Summary summarize(const std::vector<Run>& runs, const TableOptions& options);
 
 /// Returns a table for each group and a record for each row. In a record, X is the median of figure X, next
-/// to X_q25, X_q75, X_min, X_max and X_n; X_from is the lower end of a cost. Throws Error (kUsage) if a
-/// column is unknown. A cell "3.10 [2.95, 3.40]" gives a median and its quartiles. "2.50-3.10" gives the
-/// interval of a cost that is_wide(). "?" means that f* is less exact than the target.
+/// to X_q25, X_q75, X_min, X_max and X_n; X_from is the lower end of a cost. Records have all figures,
+/// whatever columns are shown. Throws Error (kUsage) if a column is unknown. A cell "3.10 [2.95, 3.40]" gives
+/// a median and its quartiles. "2.50-3.10" gives the interval of a cost that is_wide(). "?" means that f* is
+/// less exact than the target.
 TableSet summary_tables(const Summary& summary, const TableOptions& options,
                         const std::string& name = "summary");
 
 /// Returns the costs to targets, as in Table 2 of Andrew and Gao 2007: a summary of passes and seconds to
-/// each target. For profiled runs it also shows how time is divided between scores, inference and gradients
+/// each target. A page has room for the last three. For profiled runs it also shows how time is divided
+/// between scores, inference and gradients
 /// ("function") and the rest.
 TableSet cost_tables(const std::vector<Run>& runs, TableOptions options);
 

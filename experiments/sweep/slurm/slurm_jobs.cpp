@@ -69,12 +69,9 @@ std::vector<SlurmTask> read_array(const fs::path& folder) {
 }
 
 std::vector<SlurmTask> read_arrays(const fs::path& out) {
-  std::set<fs::path> folders;
-  std::error_code none;  // without the folder there are no jobs
-  for (const fs::directory_entry& entry : fs::directory_iterator(out / "slurm", none))
-    if (fs::exists(entry.path() / kArrayFile)) folders.insert(entry.path());
   std::vector<SlurmTask> tasks;
-  for (const fs::path& folder : folders) std::ranges::move(read_array(folder), std::back_inserter(tasks));
+  for (const fs::path& folder : entries_of(out / "slurm"))
+    if (fs::exists(folder / kArrayFile)) std::ranges::move(read_array(folder), std::back_inserter(tasks));
   return tasks;
 }
 
@@ -103,7 +100,7 @@ SubmittedJobs submitted_jobs(const fs::path& out) {
 }
 
 std::map<std::string, RunState> open_runs(const fs::path& out, const SubmittedJobs& jobs) {
-  const std::map<std::string, fs::path> unfinished = unfinished_runs(out);
+  const std::set<std::string> unfinished = unfinished_runs(out);
   std::map<std::string, RunState> open;
   for (const SlurmTask& task : jobs.tasks) {
     const QueuedTask* queued = jobs.find(task);
@@ -111,7 +108,7 @@ std::map<std::string, RunState> open_runs(const fs::path& out, const SubmittedJo
     // A task that only finds f* has succeeded unless Slurm says otherwise.
     const bool has_reference = jobs.queue && (queued == nullptr || queued->state == "COMPLETED");
     if (task.solver.empty()) open.erase(task.reference());
-    for (const auto& [run, key] : task.runs) {
+    for (const std::string& run : task.runs) {
       open.erase(run);  // replaces the entry of an earlier task
       const bool is_reference = run == task.reference();
       if (is_reference ? has_reference : stored_by(out, run, task.job_name(), status.live())) continue;

@@ -23,8 +23,7 @@ struct SlurmTask {
   std::string solver;   ///< label of the only solver that the task runs; empty: it makes f* and `runs`
   std::string key;      ///< digest of the keys of all its runs, including stored ones
   bool force = false;   ///< SweepOptions::force
-  /// Names and keys of the runs that were missing. If the task only finds f*, this is reference().
-  std::map<std::string, std::string> runs;
+  std::vector<std::string> runs;  ///< those that were missing; reference() if the task only finds f*
   // Not stored in the file.
   std::filesystem::path folder = {};  ///< of its array
   std::size_t index = 0;              ///< in the array

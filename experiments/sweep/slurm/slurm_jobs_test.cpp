@@ -18,8 +18,8 @@ class SlurmJobs : public testing::Test {
   SlurmJobs() {
     folder.write("runs/.lock", "");
     write_array("jobs-1",
-                R"([{"problem": "p", "solver": "", "key": "1", "force": false, "runs": {"a": "", "b": ""}},
-                              {"problem": "q", "solver": "", "key": "2", "force": false, "runs": {"reference q": ""}}])");
+                R"([{"problem": "p", "solver": "", "key": "1", "force": false, "runs": ["a", "b"]},
+                              {"problem": "q", "solver": "", "key": "2", "force": false, "runs": ["reference q"]}])");
   }
   void write_array(const std::string& name, const std::string& tasks) {
     folder.write("slurm/" + name + "/jobs.json", tasks);
@@ -100,7 +100,7 @@ TEST_F(SlurmJobs, WithoutAQueueStoredRunsCount) {
 
 TEST_F(SlurmJobs, TheNewestTaskOfARunCounts) {
   store("a", "failed", "jobs-1");
-  write_array("jobs-2", R"([{"problem": "p", "solver": "", "key": "1", "force": false, "runs": {"a": ""}}])");
+  write_array("jobs-2", R"([{"problem": "p", "solver": "", "key": "1", "force": false, "runs": ["a"]}])");
   const auto found = open({{{"jobs-2", 8, 0, "PENDING", "Priority", ""}}});
   EXPECT_EQ(found.at("a").job, "8_0");
   EXPECT_EQ(found.at("b").state, "failed");

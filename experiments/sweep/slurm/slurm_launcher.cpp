@@ -115,10 +115,10 @@ class SlurmSweep {
     };
     for (const Cell* cell : share.missing()) {
       add(cell->run);
-      asked.runs[cell->name()] = cell->run.key.digest;
+      asked.runs.push_back(cell->name());
     }
     if (share.lacks_reference) add(*share.reference);
-    if (share.lacks_reference && asked.runs.empty()) asked.runs[asked.reference()] = "";
+    if (share.lacks_reference && asked.runs.empty()) asked.runs = {asked.reference()};
     asked_.push_back(std::move(asked));
   }
 
@@ -245,7 +245,7 @@ class SlurmSweep {
                                          file_name_part(config_.name));
     const fs::path folder = out_ / "slurm" / name, script = folder / "script";
     double seconds = 0.0;
-    nlohmann::ordered_json array;
+    Json array;
     for (const Asked* asked : tasks) {
       array.push_back(static_cast<const SlurmTask&>(*asked));
       seconds = std::max(seconds, asked->seconds);
@@ -306,34 +306,31 @@ class SlurmSweep {
   /// Reports runs that have ended since the last call; returns false if there are none.
   bool tell_ends() {
     const std::map<std::string, RunState> open = open_runs(out_, jobs_);
-    const auto has_ended = [&](const auto& run) {
-      const auto found = open.find(run.first);
-      if (found != open.end() && found->second.live()) return false;
-      tell_end(run.first, run.second, found == open.end() ? "" : found->second.reason);
-      return true;
-    };
     std::size_t ended = 0;
     for (Asked& asked : asked_)
-      if (asked.submitted) ended += std::erase_if(asked.runs, has_ended);
+      if (asked.submitted)
+        ended += std::erase_if(asked.runs, [&](const std::string& run) {
+          const auto found = open.find(run);
+          if (found != open.end() && found->second.live()) return false;
+          tell_end(run, run == asked.reference(), found == open.end() ? "" : found->second.reason);
+          return true;
+        });
     return ended > 0;
   }
 
-  /// Reports the end of a run. `key` is the run's key, empty for a reference. `reason` is why the run was not
-  /// made, and empty if it was made.
-  void tell_end(const std::string& name, const std::string& key, std::string reason) {
+  /// Reports the end of a run. `reason` is why the run was not made, and empty if it was made.
+  void tell_end(const std::string& name, bool is_reference, std::string reason) {
     ++ended_;
-    if (key.empty()) {
+    if (is_reference) {
       if (!reason.empty()) hooks_.warn(fmt::format("{}: {}", name, reason));
       return;
     }
     ++result_.done;
     std::string problem;
     const std::optional<Run> run = find_record(out_ / "runs" / name / kManifestFile, problem);
-    const bool stored = run && run->key.digest == key;
-    const bool good = stored && !failed_run(*run);
-    if (!good) ++result_.failed;
-    if (!stored && reason.empty()) reason = "another sweep has cleared the folder of its jobs";
-    if (!reason.empty() && !good) return hooks_.warn(fmt::format("{}: failed: {}", name, reason));
+    if (!run && reason.empty()) reason = "another sweep has cleared the folder of its jobs";
+    if (!reason.empty() || failed_run(*run)) ++result_.failed;
+    if (!reason.empty()) return hooks_.warn(fmt::format("{}: failed: {}", name, reason));
     const auto node = run->provenance.slurm.find("node");
     hooks_.tell(fmt::format("[{}/{}] {}: {}{}", ended_, all_, name, run->status(),
                             node == run->provenance.slurm.end() ? "" : " on " + node->second));

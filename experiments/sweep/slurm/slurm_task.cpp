@@ -48,9 +48,7 @@ SweepResult do_slurm_task(const fs::path& array_folder, std::size_t index, const
   const fs::path out = task.folder.parent_path().parent_path(), config_file = out / "config.ini";
   const ExperimentConfig config = load_config(config_file);
   OutLock lock(out, kForAsLongAsItTakes, OutLock::problem(task.name()));
-  std::vector<std::string> names;
-  for (const auto& [name, key] : task.runs) names.push_back(name);
-  recover_runs(out, names);
+  recover_runs(out, task.runs);
   const SweepOptions options{.force = task.force, .launcher = "slurm"};
   Sweep sweep{config, out, options, hooks, lock, inspect(config, out, options, task.problem)};
   if (sweep.problems.empty())
