@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/base/error.h"
 #include "experiments/base/text.h"
 
 namespace proxbench {
@@ -39,7 +40,7 @@ std::string tick_label(double tick, bool written_out) {
   return out;
 }
 
-bool inside(const Range& range, double tick) {
+bool inside(const AxisRange& range, double tick) {
   return range.min <= tick && tick <= range.max;
 }
 
@@ -49,7 +50,7 @@ struct TickStep {
   int digits, exponent;
   double times(double i) const { return decimal(i * digits, exponent); }
 };
-TickStep step_of(const Range& range) {
+TickStep step_of(const AxisRange& range) {
   const double least = (range.max - range.min) / 8.0;
   TickStep step{1, static_cast<int>(std::floor(std::log10(least)))};
   for (const int larger : {2, 5, 10})
@@ -57,7 +58,7 @@ TickStep step_of(const Range& range) {
   return step;
 }
 
-bool written_out(const Range& range) {
+bool written_out(const AxisRange& range) {
   return range.min >= kLeastWrittenOut && range.max < kMostWrittenOut;
 }
 
@@ -68,7 +69,7 @@ LineStyle line_style(std::size_t place, std::size_t variant) {
   return {kColours[place % kColours.size()], round % kDashes, (place + round) % kSymbols};
 }
 
-void Range::add(double x) {
+void AxisRange::add(double x) {
   min = std::min(min, x);
   max = std::max(max, x);
 }
@@ -89,7 +90,7 @@ const std::vector<RankedTick>& log_ticks() {
   return all;
 }
 
-Axis log_axis(const std::string& label, const Range& range, std::size_t most_labels) {
+Axis log_axis(const std::string& label, const AxisRange& range, std::size_t most_labels) {
   Axis axis{.label = label, .range = range, .log = true};
   for (int rank = kPowersOfTen + 2; rank >= 0; --rank) {
     axis.ticks.clear();
@@ -103,8 +104,9 @@ Axis log_axis(const std::string& label, const Range& range, std::size_t most_lab
   return axis;
 }
 
-Axis linear_axis(const std::string& label, const Range& range) {
+Axis linear_axis(const std::string& label, const AxisRange& range) {
   Axis axis{.label = label, .range = range};
+  if (range.empty()) return axis;
   const TickStep step = step_of(range);
   const bool plain = std::max(std::abs(range.min), std::abs(range.max)) < kMostWrittenOut &&
                      step.times(1.0) >= kLeastWrittenOut;
@@ -114,8 +116,9 @@ Axis linear_axis(const std::string& label, const Range& range) {
   return axis;
 }
 
-Range out_to_ticks(const Range& range) {
-  Range wide = range.empty() ? Range{0.0, 1.0} : range;
+AxisRange out_to_ticks(const AxisRange& range) {
+  if (range.empty()) return range;
+  AxisRange wide = range;
   if (wide.max - wide.min <= 1e-12 * std::max(std::abs(wide.min), std::abs(wide.max))) {
     const double margin = wide.max == 0.0 ? 1.0 : 0.01 * std::abs(wide.max);
     wide = {wide.min - margin, wide.max + margin};
@@ -125,13 +128,55 @@ Range out_to_ticks(const Range& range) {
           step.times(std::ceil(wide.max / step.times(1.0)))};
 }
 
-std::string tsv_field(const std::string& text) {
-  // A quote would begin a string, in which separators do not count.
-  return replaced(text, {{'\t', " "}, {'\n', " "}, {'\r', " "}, {'"', " "}});
+AxisRange ChartData::range(int column, bool log) const {
+  AxisRange out;
+  for (const DataBlock& block : blocks)
+    for (const std::vector<double>& row : block.rows)
+      if (const double x = row[block.place(column)]; std::isfinite(x) && (!log || x > 0.0)) out.add(x);
+  return out;
 }
 
-std::string tsv_field(double x) {
-  return std::isfinite(x) ? fmt::format("{}", x) : "";
+std::vector<BandPoint> ChartData::points(const Curve& curve) const {
+  std::vector<BandPoint> out;
+  const DataBlock& block = blocks[*curve.block];
+  for (const std::vector<double>& row : block.rows) {
+    const auto at = [&](int column) { return row[block.place(column > 0 ? column : curve.y)]; };
+    if (std::isfinite(at(curve.x)) && std::isfinite(at(curve.y)))
+      out.push_back({at(curve.x), at(curve.y), at(curve.low), at(curve.high)});
+  }
+  return out;
+}
+
+std::string ChartData::text() const {
+  const std::string header = fmt::format("{}\n", fmt::join(columns, "\t"));
+  std::string out = header;
+  const auto add_line = [&](const DataBlock& block, const std::vector<double>& row) {
+    std::vector<std::string> fields;
+    // A quote would begin a string, in which separators do not count.
+    for (const std::string& name : block.names)
+      fields.push_back(replaced(name, {{'\t', " "}, {'\n', " "}, {'\r', " "}, {'"', " "}}));
+    for (const double x : row) fields.push_back(std::isfinite(x) ? fmt::format("{}", x) : "");
+    fields.resize(columns.size());
+    out += fmt::format("{}\n", fmt::join(fields, "\t"));
+  };
+  for (const DataBlock& block : blocks) {
+    if (!block.goes_on && &block != &blocks.front()) out += "\n\n" + (repeat_header ? header : "");
+    for (std::size_t i = 0; i < block.rows.size(); ++i) {
+      if (block.steps > 0 && i > 0) {
+        std::vector<double> corner = block.rows[i - 1];
+        corner[block.place(block.steps)] = block.rows[i][block.place(block.steps)];
+        add_line(block, corner);
+      }
+      add_line(block, block.rows[i]);
+    }
+  }
+  return out + (repeat_header ? "\n\n" : "");
+}
+
+void Chart::add(Curve curve, DataBlock block) {
+  curve.block = data.blocks.size();
+  panels.front().curves.push_back(std::move(curve));
+  data.blocks.push_back(std::move(block));
 }
 
 std::string with_commas(std::int64_t n) {
@@ -147,6 +192,13 @@ bool says_synthetic(const std::string& description) {
 std::string data_warnings(const std::string& description, bool comparable) {
   return std::string(says_synthetic(description) ? "SYNTHETIC DATA: " : "") +
          (comparable ? "" : "NOT COMPARABLE: ");
+}
+
+void require_drawable(const std::vector<Run>& runs, const std::vector<std::string>& x,
+                      bool allow_not_comparable) {
+  if (runs.empty()) throw Error::usage("no runs to draw");
+  if (contains(x, "seconds") && !allow_not_comparable)
+    require_comparable(runs, "--allow-not-comparable, or x without seconds");
 }
 
 std::string penalty_symbols(const RunParameters& run) {

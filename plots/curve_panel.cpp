@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <map>
 #include <set>
 #include <tuple>
 
@@ -93,34 +92,6 @@ CurvePanel make_curve_panel(const Runs& group, const Quantity& quantity, const A
     panel.curves.push_back({panel.series(*run), {run}, measured_points(panel, *run)});
   }
   return panel;
-}
-
-std::vector<std::string> quantity_notes(const CurvePanel& panel) {
-  if (panel.quantity.name == "nnz") return {"Nothing is drawn while no weight differs from zero."};
-  if (!panel.quantity.to_reference) return {};
-  std::map<double, double> references;  // f* -> its bound
-  std::map<std::string, double> below;  // series -> how far below f*
-  for (const Run* run : panel.group) {
-    if (!std::isfinite(run->best.objective)) continue;
-    references[run->best.objective] = reference_bound(*run);
-    for (const Sample& sample : run->trace) {
-      const double difference = relative_difference(sample.objective, run->best.objective);
-      if (difference < -panel.quantity.floor)
-        below[panel.series(*run)] = std::min(below[panel.series(*run)], difference);
-    }
-  }
-  if (references.empty()) return {"No f* is stored."};
-  std::vector<std::string> notes;
-  for (const auto& [objective, bound] : references)
-    notes.push_back(fmt::format("f* = {:.10g}{}", objective,
-                                std::isfinite(bound)
-                                    ? fmt::format(", proven to a relative accuracy of {:.1e}.", bound)
-                                    : "; how exact it is was not stored."));
-  notes.push_back(fmt::format("Differences <= {:g}{} are rounding: not drawn.", panel.quantity.floor,
-                              panel.quantity.unit == nullptr ? "" : " f*"));
-  for (const auto& [series, difference] : below)
-    notes.push_back(fmt::format("{} goes below f* by {:.1e}.", series, -difference));
-  return notes;
 }
 
 }  // namespace proxbench

@@ -57,11 +57,6 @@ const std::vector<Quantity>& quantities();
 
 // ---- panels
 
-/// The quartiles of several runs at one value of the horizontal axis. For a single run, all three are its
-/// value.
-struct BandPoint {
-  double x, median, q25, q75;
-};
 /// Returns the median and quartiles of several runs. Each trace is a right-continuous step function: its
 /// value at x is that of the last sample at or before x. This holds beyond its end too, because a solver that
 /// stopped keeps its iterate. The quartiles (quantile()) are taken at every x at which any run has a sample,
@@ -103,9 +98,25 @@ struct CurvePanel {
 CurvePanel make_curve_panel(const Runs& group, const Quantity& quantity, const Abscissa& abscissa,
                             bool machines, bool bands);
 
-/// Returns sentences that say how exact f* is, what is not drawn, and which runs go below f*.
-std::vector<std::string> quantity_notes(const CurvePanel& panel);
-/// Explains the grey ground of a panel.
-inline constexpr const char* kBoundNote = "On grey ground, below the accuracy of f*, curves say nothing.";
+// ---- charts
+
+/// The styles of series. Each label has one colour, and dashes distinguish machines.
+class Styles {
+ public:
+  explicit Styles(const std::vector<Run>& runs)
+      : labels_(distinct(runs, label_of)),
+        machines_(distinct(runs, [](const Run& run) { return run.provenance.machine; })) {}
+  LineStyle of(const Run& run) const {
+    return line_style(place_in(labels_, run.parameters.label), place_in(machines_, run.provenance.machine));
+  }
+
+ private:
+  std::vector<std::string> labels_, machines_;
+};
+
+/// Makes the chart of a panel, with its curves in their order. Its y range is empty if nothing is drawn. With
+/// `samples`, its data begin with a block of all samples of each run, crosses end the runs that failed, and
+/// the caption names these.
+Chart curve_chart(const CurvePanel& panel, const Styles& styles, bool samples);
 
 }  // namespace proxbench

@@ -23,6 +23,10 @@ namespace fs = std::filesystem;
 
 constexpr std::array<int, kSymbols> kPointTypes = {7, 5, 9, 13, 11, 15, 2, 3};
 constexpr std::array<int, kDashes> kDashTypes = {1, 2, 4, 5, 3};
+/// The positions of keys, in the order of KeyPlace.
+constexpr std::array<const char*, 5> kKeys = {"", "outside right top vertical",
+                                              "outside right top vertical maxcols 1", "inside left top",
+                                              "inside left bottom"};
 constexpr const char* kGrey = "#7F7F7F";
 /// The locale of gnuplot.
 constexpr const char* kLocale = "LC_ALL=C.UTF-8";
@@ -72,8 +76,8 @@ std::string small_lines(const std::string& text) {
 }
 
 std::string title_text(const Chart& chart) {
-  return in_quotes(fmt::format("{{/:Bold {}}}{}{}", literal(chart.title), literal(chart.about),
-                               small_lines(chart.subtitle)));
+  return in_quotes(fmt::format("{{/:Bold {}}}{}{}", literal(chart.warning + chart.title),
+                               literal(chart.about), small_lines(chart.subtitle)));
 }
 
 // ---- panels
@@ -184,9 +188,10 @@ std::string panel_text(const Chart& chart, const Panel& panel) {
     out += "set title " + title_text(chart) + "\n";
   out += axis_text("x", panel.x, &panel == &chart.panels.back() ? chart.caption : "");
   out += axis_text("y", panel.y, "");
-  out += panel.key.empty()
+  out += panel.key == KeyPlace::kNone
              ? "unset key\n"
-             : fmt::format("set key {} Left reverse noenhanced samplen 2.5 spacing 1.3\n", panel.key);
+             : fmt::format("set key {} Left reverse noenhanced samplen 2.5 spacing 1.3\n",
+                           kKeys[static_cast<std::size_t>(panel.key)]);
   if (!std::isnan(panel.bound))
     out += fmt::format(
         "set object rectangle from graph 0, graph 0 to graph 1, first {:.3g} behind "
@@ -256,11 +261,10 @@ std::vector<fs::path> draw_all(const std::vector<Chart>& charts, const fs::path&
   std::vector<fs::path> drawn;
   for (const Chart& chart : charts) {
     const ScratchFolder scratch(folder / fmt::format(".drawing-{}", getpid()));
-    const std::string script = gnuplot_script(chart);
-    for (const auto& [extension, text] : {std::pair{".gp", &script}, std::pair{".tsv", &chart.data}}) {
-      write_file_atomically(scratch.path / (chart.name + extension), *text);
-      write_file_atomically(folder / (chart.name + extension), *text);
-    }
+    for (const auto& [extension, text] :
+         {std::pair{".gp", gnuplot_script(chart)}, std::pair{".tsv", chart.data.text()}})
+      for (const fs::path& place : {scratch.path, folder})
+        write_file_atomically(place / (chart.name + extension), text);
     run_gnuplot(scratch.path, chart.name + ".gp");
     for (const char* extension : {".svg", ".pdf", ".png"})
       rename_into(scratch.path / (chart.name + extension), folder);

@@ -244,7 +244,7 @@ std::string pictures_html(const fs::path& figures, const std::vector<Chart>& cha
     if (const fs::path file = figures / (chart.name + ".svg"); fs::exists(file))
       out += fmt::format("<img src=\"data:image/svg+xml,{}\" alt=\"{}\">\n",
                          percent_encoded(read_file(file, "a figure")),
-                         html_text(fmt::format("{}{}: {}", chart.title, chart.about,
+                         html_text(fmt::format("{}{}{}: {}", chart.warning, chart.title, chart.about,
                                                chart.panels.empty() ? "" : chart.panels.front().y.label)));
   return out.empty() ? fmt::format(
                            "<p>No figure is stored; <code>proxbench plot DIR --kind {}</code> draws "
@@ -264,7 +264,7 @@ std::string paths_html(const std::vector<Run>& paths, const std::vector<Run>& ru
   return out;
 }
 
-std::string theory_html(const nlohmann::json& theory, const fs::path& figures) {
+std::string theory_html(const std::vector<TheoryProblem>& theory, const fs::path& figures) {
   return "<h3>Theory</h3>\n" + pictures_html(figures, theory_charts(theory), "theory") +
          tables_html(theory_tables(theory));
 }
@@ -288,7 +288,6 @@ Section make_section(const fs::path& results, const fs::path& folder,
   std::vector<Run> all = read_all_runs(results, presentation);
   if (const std::string left_out = leave_out_strangers(results, presentation, all); !left_out.empty())
     warn(left_out);
-  tell_machines_apart(all);
   std::vector<Run> runs = all;
   const std::vector<Run> paths = take_paths(runs);
 
@@ -312,7 +311,7 @@ Section make_section(const fs::path& results, const fs::path& folder,
   for (std::size_t i = 0; i + 1 < tables.size(); ++i) body += tables_html(tables[i].tables);
   if (has_curves(runs)) body += chart_html(section, page_charts(runs, presentation.plot));
   if (!paths.empty()) body += paths_html(paths, runs, results / "figures");
-  if (const nlohmann::json theory = read_theory(results); !theory.is_null())
+  if (const std::vector<TheoryProblem> theory = read_theory(results); !theory.empty())
     body += theory_html(theory, results / "figures");
   body += troubles_html(all);
   if (!runs.empty()) body += summaries_html(tables.back().tables, !paths.empty());

@@ -92,7 +92,7 @@ nlohmann::ordered_json scaling_json(const Scaling& scaling) {
 Scaling read_scaling(const std::filesystem::path& file) {
   constexpr const char* kExpected = "what `proxbench scale` stores";
   const nlohmann::json json = read_json(file, kExpected);
-  if (!json.contains(nlohmann::json::json_pointer("/runs/0")) || !json.contains("title"))
+  if (!json.contains("title") || !json.contains("runs") || !json["runs"].is_array() || json["runs"].empty())
     throw Error::in_file(file.string(), 0, "no title or no runs", kExpected);
   Scaling out{json["title"], {}};
   for (const nlohmann::json& run : json["runs"]) out.runs.push_back(run_from(run, file.string()));

@@ -34,12 +34,13 @@ TextTable costs_of_paths(const std::vector<Run>& paths, const std::vector<Run>& 
   table.head = {"data",    "path",   "solver", "rep",    "status", "points", "rounds",
                 "seconds", "single", "ratio",  "passes", "single", "ratio"};
   table.text_columns = 5;
+  const bool machines = several_machines(paths);
   for (const Run& path : paths) {
     const RunParameters& run = path.parameters;
     PathCost cost = path_cost(path, runs);
     if (!path.timing.comparable) cost.seconds = cost.single_seconds = kNaN;
-    table.rows.push_back({run.dataset, penalty_text(run), run.label, std::to_string(run.repetition),
-                          path.status(), std::to_string(path.points.size()),
+    table.rows.push_back({run.dataset, penalty_text(run), series_name(path, machines),
+                          std::to_string(run.repetition), path.status(), std::to_string(path.points.size()),
                           count_cell(number_or_nan(path.result.rounds)), seconds_cell(cost.seconds),
                           seconds_cell(cost.single_seconds), ratio_cell(cost.seconds_ratio()),
                           count_cell(std::round(cost.passes)), count_cell(std::round(cost.single_passes)),
@@ -50,11 +51,11 @@ TextTable costs_of_paths(const std::vector<Run>& paths, const std::vector<Run>& 
   return table;
 }
 
-TextTable points_table(const Run& path) {
+TextTable points_table(const Run& path, bool machines) {
   TextTable table;
   const RunParameters& run = path.parameters;
-  table.caption =
-      fmt::format("{}, {}, {}, repetition {}", run.dataset, penalty_text(run), run.label, run.repetition);
+  table.caption = fmt::format("{}, {}, {}, repetition {}", run.dataset, penalty_text(run),
+                              series_name(path, machines), run.repetition);
   const bool of_mu = run.path_of_mu;
   table.head = {of_mu ? "mu" : "lambda",
                 "nnz",
@@ -103,7 +104,7 @@ TableSet path_tables(const std::vector<Run>& paths, const std::vector<Run>& runs
   TableSet out{"path", title, {}, {}};
   if (!paths.empty()) out.tables.push_back(costs_of_paths(paths, runs));
   for (const Run& path : paths) {
-    if (!path.points.empty()) out.tables.push_back(points_table(path));
+    if (!path.points.empty()) out.tables.push_back(points_table(path, several_machines(paths)));
     for (const PathPoint& point : path.points) {
       const RunParameters& run = path.parameters;
       nlohmann::ordered_json& record = out.records.emplace_back();
