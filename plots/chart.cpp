@@ -74,16 +74,16 @@ void AxisRange::add(double x) {
   max = std::max(max, x);
 }
 
-const std::vector<RankedTick>& log_ticks() {
-  static const std::vector<RankedTick> all = [] {
+const std::vector<Tick>& log_ticks() {
+  static const std::vector<Tick> all = [] {
     constexpr int kFurthest = 22;
-    std::vector<RankedTick> ticks;
+    std::vector<Tick> ticks;
     for (int exponent = -kFurthest; exponent <= kFurthest; ++exponent)
       for (const int digit : {1, 2, 3, 4, 5, 6, 8}) {
         int rank = digit == 1 ? kPowersOfTen : kPowersOfTen + (digit == 2 || digit == 5 ? 1 : 2);
         for (const int coarse : {2, 4, 8}) rank -= digit == 1 && exponent % coarse == 0;
         const double tick = decimal(digit, exponent);
-        ticks.push_back({{tick, tick_label(tick, written_out({tick, tick}))}, rank});
+        ticks.push_back({tick, tick_label(tick, written_out({tick, tick})), rank});
       }
     return ticks;
   }();
@@ -94,9 +94,9 @@ Axis log_axis(const std::string& label, const AxisRange& range, std::size_t most
   Axis axis{.label = label, .range = range, .log = true};
   for (int rank = kPowersOfTen + 2; rank >= 0; --rank) {
     axis.ticks.clear();
-    for (const RankedTick& ranked : log_ticks())
-      if (ranked.rank <= rank && inside(range, ranked.tick.at))
-        axis.ticks.push_back({ranked.tick.at, tick_label(ranked.tick.at, written_out(range))});
+    for (const Tick& tick : log_ticks())
+      if (tick.rank <= rank && inside(range, tick.at))
+        axis.ticks.push_back({tick.at, tick_label(tick.at, written_out(range))});
     if (axis.ticks.size() <= most_labels) break;
   }
   if (axis.ticks.size() < kFewestTicks && range.max < 10.0 * range.min)
@@ -128,55 +128,38 @@ AxisRange out_to_ticks(const AxisRange& range) {
           step.times(std::ceil(wide.max / step.times(1.0)))};
 }
 
-AxisRange ChartData::range(int column, bool log) const {
+void Chart::add(Curve curve, DataBlock block) {
+  curve.block = blocks.size();
+  panels.front().curves.push_back(std::move(curve));
+  blocks.push_back(std::move(block));
+}
+
+AxisRange Chart::range(int column, bool log) const {
   AxisRange out;
   for (const DataBlock& block : blocks)
     for (const std::vector<double>& row : block.rows)
-      if (const double x = row[block.place(column)]; std::isfinite(x) && (!log || x > 0.0)) out.add(x);
+      if (const double x = row[static_cast<std::size_t>(column) - 1 - block.names.size()];
+          std::isfinite(x) && (!log || x > 0.0))
+        out.add(x);
   return out;
 }
 
-std::vector<BandPoint> ChartData::points(const Curve& curve) const {
-  std::vector<BandPoint> out;
-  const DataBlock& block = blocks[*curve.block];
-  for (const std::vector<double>& row : block.rows) {
-    const auto at = [&](int column) { return row[block.place(column > 0 ? column : curve.y)]; };
-    if (std::isfinite(at(curve.x)) && std::isfinite(at(curve.y)))
-      out.push_back({at(curve.x), at(curve.y), at(curve.low), at(curve.high)});
-  }
-  return out;
-}
-
-std::string ChartData::text() const {
+std::string Chart::data_text() const {
   const std::string header = fmt::format("{}\n", fmt::join(columns, "\t"));
   std::string out = header;
-  const auto add_line = [&](const DataBlock& block, const std::vector<double>& row) {
-    std::vector<std::string> fields;
-    // A quote would begin a string, in which separators do not count.
-    for (const std::string& name : block.names)
-      fields.push_back(replaced(name, {{'\t', " "}, {'\n', " "}, {'\r', " "}, {'"', " "}}));
-    for (const double x : row) fields.push_back(std::isfinite(x) ? fmt::format("{}", x) : "");
-    fields.resize(columns.size());
-    out += fmt::format("{}\n", fmt::join(fields, "\t"));
-  };
   for (const DataBlock& block : blocks) {
     if (!block.goes_on && &block != &blocks.front()) out += "\n\n" + (repeat_header ? header : "");
-    for (std::size_t i = 0; i < block.rows.size(); ++i) {
-      if (block.steps > 0 && i > 0) {
-        std::vector<double> corner = block.rows[i - 1];
-        corner[block.place(block.steps)] = block.rows[i][block.place(block.steps)];
-        add_line(block, corner);
-      }
-      add_line(block, block.rows[i]);
+    for (const std::vector<double>& row : block.rows) {
+      std::vector<std::string> fields;
+      // A quote would begin a string, in which separators do not count.
+      for (const std::string& text : block.names)
+        fields.push_back(replaced(text, {{'\t', " "}, {'\n', " "}, {'\r', " "}, {'"', " "}}));
+      for (const double x : row) fields.push_back(std::isfinite(x) ? fmt::format("{}", x) : "");
+      fields.resize(columns.size());
+      out += fmt::format("{}\n", fmt::join(fields, "\t"));
     }
   }
   return out + (repeat_header ? "\n\n" : "");
-}
-
-void Chart::add(Curve curve, DataBlock block) {
-  curve.block = data.blocks.size();
-  panels.front().curves.push_back(std::move(curve));
-  data.blocks.push_back(std::move(block));
 }
 
 std::string with_commas(std::int64_t n) {

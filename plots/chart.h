@@ -45,6 +45,7 @@ struct AxisRange {
 struct Tick {
   double at;
   std::string label;
+  int rank = 0;  ///< ticks of a smaller rank are farther apart
 };
 
 struct Axis {
@@ -56,14 +57,9 @@ struct Axis {
 };
 /// The number of labels that fit along the sides of a figure.
 inline constexpr std::size_t kMostLabelsX = 10, kMostLabelsY = 16;
-/// A tick for log axes. Ticks of a smaller rank are farther apart.
-struct RankedTick {
-  Tick tick;
-  int rank;
-};
 /// Returns the ticks of all ranks from 1e-22 to 1e22, ascending: every eighth, fourth and second power of
 /// ten, all powers of ten, then round numbers between them.
-const std::vector<RankedTick>& log_ticks();
+const std::vector<Tick>& log_ticks();
 /// Makes a log axis with the ticks of the largest rank that fits. If the range is short, the ticks are at
 /// equal distances. The range must be > 0. An empty range has no ticks.
 Axis log_axis(const std::string& label, const AxisRange& range, std::size_t most_labels);
@@ -77,7 +73,7 @@ struct Curve {
   std::string title = {};  ///< in the key; empty: not listed there
   LineStyle style;
   double width = 2.0;
-  std::optional<std::size_t> block = {};  ///< index of its rows in ChartData::blocks
+  std::optional<std::size_t> block = {};  ///< index of its rows in Chart::blocks
   int x = 0, y = 0;                       ///< columns, from 1
   int low = 0, high = 0;                  ///< columns of the band's edges; 0: no band
   bool steps = false;                     ///< whether it is drawn in steps from row to row
@@ -128,38 +124,12 @@ struct Panel {
   std::vector<Bars> bars = {};
 };
 
-/// The quartiles of several values at one x. For a single value, all three are that value.
-struct BandPoint {
-  double x, median, q25, q75;
-};
-
 /// Rows of the data: the same names in each, then numbers. A number that is not finite was not measured, or
 /// cannot be drawn.
 struct DataBlock {
   std::vector<std::string> names;
   std::vector<std::vector<double>> rows = {};
-  /// The column of x if the numbers of a row hold up to the next row; 0: nothing is known between rows.
-  int steps = 0;
-  bool goes_on = false;  ///< whether text() writes no blank lines before it
-
-  /// Returns the index in a row of a column, which counts names too, from 1.
-  std::size_t place(int column) const { return static_cast<std::size_t>(column) - 1 - names.size(); }
-};
-
-/// The data of a chart: blocks of rows with the same columns.
-struct ChartData {
-  std::vector<std::string> columns = {};
-  std::vector<DataBlock> blocks = {};
-  bool repeat_header = false;  ///< whether text() begins each block with the names of the columns
-
-  /// Returns the range of the finite numbers in a column of all blocks. For a log axis, numbers must be > 0.
-  AxisRange range(int column, bool log = false) const;
-  /// Returns the points of a curve whose x and y are finite.
-  std::vector<BandPoint> points(const Curve& curve) const;
-  /// Returns the contents of NAME.tsv: a header, then the blocks, separated by two blank lines. Blocks of
-  /// steps are written as the corners of their steps. Numbers have full precision, and are empty if they are
-  /// not finite. Names lose the characters that separate fields.
-  std::string text() const;
+  bool goes_on = false;  ///< whether data_text() writes no blank lines before it
 };
 
 struct Chart {
@@ -170,10 +140,18 @@ struct Chart {
   std::string subtitle = {};  ///< in small print below the title; lines end with a newline
   std::string caption = {};   ///< in small print below the lowest axis; lines end with a newline
   std::vector<Panel> panels;
-  ChartData data;
+  std::vector<std::string> columns;  ///< of the data; the names of blocks are the first of them
+  bool repeat_header = false;        ///< whether data_text() begins each block with `columns`
+  std::vector<DataBlock> blocks = {};
 
   /// Adds a curve through the rows of a new block to the first panel.
   void add(Curve curve, DataBlock block);
+  /// Returns the range of the finite numbers in a column (from 1) of all blocks. For a log axis, numbers must
+  /// be > 0.
+  AxisRange range(int column, bool log = false) const;
+  /// Returns the contents of NAME.tsv: a header, then the blocks, separated by two blank lines. Numbers have
+  /// full precision, and are empty if they are not finite. Names lose the characters that separate fields.
+  std::string data_text() const;
 };
 
 /// Returns the commands that draw the chart into NAME.svg, .pdf and .png from NAME.tsv.

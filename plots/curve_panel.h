@@ -21,21 +21,14 @@ struct Quantity {
   std::string axis;    ///< label of the vertical axis
   std::string column;  ///< in the .tsv
   bool log_axis;
-  double floor;       ///< values at or below are not drawn, in units of `unit`
+  double floor;       ///< values at or below are not drawn, in units of unit_of()
   double unmeasured;  ///< the value of NaN in a median, e.g. infinity for a diverged objective
   std::function<double(const Run&, const Sample&)> value;
   bool to_reference = false;  ///< a difference to f*
-  /// Returns the length on the axis of a difference as large as |f*|, or NaN if f* or n is not known. Null:
-  /// the length is 1.
-  double (*unit)(const Run&) = nullptr;
 
-  double unit_of(const Run& run) const { return unit == nullptr ? 1.0 : unit(run); }
-  /// Returns the unit of runs on the same problem, of which some may have failed before their unit was known.
-  double unit_of_any(const Runs& runs) const {
-    for (const Run* run : runs)
-      if (const double found = unit_of(*run); std::isfinite(found)) return found;
-    return 1.0;
-  }
+  /// Returns the length on the axis of a difference as large as |f*|, or NaN if f* or n is not known. It is 1
+  /// for quantities that are no difference to f*.
+  double unit_of(const Run& run) const;
 };
 
 /// The cost on the horizontal axis.
@@ -57,6 +50,11 @@ const std::vector<Quantity>& quantities();
 
 // ---- panels
 
+/// The quartiles of several runs at one value of the horizontal axis. For a single run, all three are its
+/// value.
+struct BandPoint {
+  double x, median, q25, q75;
+};
 /// Returns the median and quartiles of several runs. Each trace is a right-continuous step function: its
 /// value at x is that of the last sample at or before x. This holds beyond its end too, because a solver that
 /// stopped keeps its iterate. The quartiles (quantile()) are taken at every x at which any run has a sample,
@@ -66,7 +64,6 @@ std::vector<BandPoint> repetition_band(const std::vector<std::vector<BandPoint>>
 
 /// A single run, or the repetitions of one series as their median and quartiles.
 struct PanelCurve {
-  std::string series;
   Runs runs;
   std::vector<BandPoint> points;
 
@@ -81,12 +78,12 @@ struct CurvePanel {
   const Quantity& quantity;
   const Abscissa& abscissa;
   bool machines;                   ///< whether there are several machines
-  Runs group, traced;              ///< all runs, and those that have a trace
-  std::vector<PanelCurve> curves;  ///< bands, then the other runs
+  Runs group;                      ///< all runs
+  std::vector<PanelCurve> curves;  ///< bands, then the other runs that have a trace
 
   std::string series(const Run& run) const { return series_name(run, machines); }
   /// Values at or below this are not drawn.
-  double floor() const { return quantity.floor * quantity.unit_of_any(group); }
+  double floor() const;
   bool drawn(double x, double value) const;
   /// Returns the accuracy of the least exact f*. Returns NaN if the quantity is no difference to f*, or if no
   /// accuracy is known.

@@ -102,7 +102,7 @@ std::vector<std::string> quantity_notes(const CurvePanel& panel) {
                                     ? fmt::format(", proven to a relative accuracy of {:.1e}.", bound)
                                     : "; how exact it is was not stored."));
   notes.push_back(fmt::format("Differences <= {:g}{} are rounding: not drawn.", panel.quantity.floor,
-                              panel.quantity.unit == nullptr ? "" : " f*"));
+                              panel.quantity.name == "objective" ? "" : " f*"));
   for (const auto& [series, difference] : below)
     notes.push_back(fmt::format("{} goes below f* by {:.1e}.", series, -difference));
   return notes;
@@ -127,19 +127,6 @@ int last_drawn(const CurvePanel& panel, const Run& run) {
   return -1;
 }
 
-std::string failure_caption(const CurvePanel& panel) {
-  std::vector<std::string> crossed, unseen;
-  for (const Run* run : panel.group)
-    if (run->failed())
-      (last_drawn(panel, *run) >= 0 ? crossed : unseen)
-          .push_back(fmt::format("{} repetition {} {}", panel.series(*run), run->parameters.repetition,
-                                 run->status()));
-  std::string out;
-  if (!crossed.empty()) out += fmt::format("\nA cross ends what failed: {}.", fmt::join(crossed, ", "));
-  if (!unseen.empty()) out += fmt::format("\nFailed, nothing to draw: {}.", fmt::join(unseen, ", "));
-  return out;
-}
-
 std::string caption_of(const CurvePanel& panel, bool below_bound) {
   std::vector<std::string> notes = quantity_notes(panel);
   if (below_bound) notes.push_back("On grey ground, below the accuracy of f*, curves say nothing.");
@@ -148,54 +135,73 @@ std::string caption_of(const CurvePanel& panel, bool below_bound) {
 
 // ---- data
 
-/// The columns are label, repetition, seconds, the quantity, iteration, passes and updates, then those of
-/// bands.
-constexpr int kQuantityColumn = 4, kLowColumn = 8, kHighColumn = 9;
+// The columns are label, repetition, seconds, the quantity, iteration, passes and updates, then the edges of
+// bands.
+constexpr int kQuantityColumn = 4;
 
-/// Adds a block of all samples of each run, and a cross at the end of each run that failed.
+/// Adds a block of all samples of each run, a cross at the end of each run that failed, and captions that
+/// name these.
 void add_samples(Chart& chart, const CurvePanel& panel, const Styles& styles) {
-  for (const Run* run : panel.traced) {
-    if (const int last = last_drawn(panel, *run); run->failed() && last >= 0)
-      chart.panels.front().crosses.push_back({chart.data.blocks.size(), static_cast<std::size_t>(last),
-                                              panel.abscissa.column, kQuantityColumn,
-                                              styles.of(*run).colour});
-    DataBlock block{{panel.series(*run), std::to_string(run->parameters.repetition)}};
+  std::vector<std::string> crossed, unseen;
+  for (const Run* run : panel.group) {
+    const std::string series = panel.series(*run), repetition = std::to_string(run->parameters.repetition);
+    if (run->failed()) {
+      const int last = last_drawn(panel, *run);
+      (last >= 0 ? crossed : unseen)
+          .push_back(fmt::format("{} repetition {} {}", series, repetition, run->status()));
+      if (last >= 0)
+        chart.panels.front().crosses.push_back({chart.blocks.size(), static_cast<std::size_t>(last),
+                                                panel.abscissa.column, kQuantityColumn,
+                                                styles.of(*run).colour});
+    }
+    if (run->trace.empty()) continue;
+    DataBlock& block = chart.blocks.emplace_back(DataBlock{{series, repetition}});
     for (const Sample& sample : run->trace)
       block.rows.push_back({sample.seconds, panel.quantity.value(*run, sample),
                             static_cast<double>(sample.iteration), sample.passes, sample.updates});
-    chart.data.blocks.push_back(std::move(block));
   }
+  if (!crossed.empty())
+    chart.caption += fmt::format("\nA cross ends what failed: {}.", fmt::join(crossed, ", "));
+  if (!unseen.empty())
+    chart.caption += fmt::format("\nFailed, nothing to draw: {}.", fmt::join(unseen, ", "));
 }
 
-/// Adds a curve, with its abscissa in the column of the axis.
+/// Adds a curve through the corners of its steps: a value holds up to the next point. The abscissa goes into
+/// the column of the axis.
 void add_curve(Chart& chart, const CurvePanel& panel, const PanelCurve& curve, const Styles& styles) {
   const bool band = curve.is_band();
   const Run& run = *curve.runs.front();
-  DataBlock block{.names = {curve.series, band ? "median" : std::to_string(run.parameters.repetition)},
-                  .steps = panel.abscissa.column};
+  const std::string series = panel.series(run);
+  DataBlock block{{series, band ? "median" : std::to_string(run.parameters.repetition)}};
   const std::vector<double> unknown(5, kNaN);
+  const auto x = static_cast<std::size_t>(panel.abscissa.column) - 3;
   for (const BandPoint& point : curve.points) {
     const bool shown =
         std::isfinite(point.x) && std::isfinite(point.median) && (!panel.abscissa.log_axis || point.x > 0.0);
     if (!band && !shown) continue;
+    if (!block.rows.empty()) {
+      std::vector<double> corner = block.rows.back();
+      corner[x] = point.x;
+      block.rows.push_back(std::move(corner));
+    }
     std::vector<double>& row = block.rows.emplace_back(unknown);
-    row[block.place(block.steps)] = point.x;
-    row[block.place(kQuantityColumn)] = point.median;
+    row[x] = point.x;
+    row[1] = point.median;
     if (band) row.insert(row.end(), {point.q25, point.q75});
   }
   if (block.rows.empty()) block.rows.push_back(unknown);  // gnuplot needs at least one row
-  const bool named = std::ranges::find(chart.panels.front().curves, curve.series, &Curve::title) !=
+  const bool named = std::ranges::find(chart.panels.front().curves, series, &Curve::title) !=
                      chart.panels.front().curves.end();
-  chart.add({.title = named ? "" : curve.series,
+  chart.add({.title = named ? "" : series,
              .style = styles.of(run),
              .width = run.failed() ? kFailedLineWidth : kLineWidth,
-             .x = block.steps,
+             .x = panel.abscissa.column,
              .y = kQuantityColumn,
-             .low = band ? kLowColumn : 0,
-             .high = band ? kHighColumn : 0,
+             .low = band ? 8 : 0,
+             .high = band ? 9 : 0,
              .symbol_size = 0.9,
              .symbols = kSymbolsOfCurve},
-            block);
+            std::move(block));
 }
 
 // ---- figures
@@ -232,24 +238,21 @@ Chart curve_chart(const CurvePanel& panel, const Styles& styles, bool samples) {
       std::ranges::all_of(panel.group, [](const Run* run) { return run->timing.comparable; });
   const Ranges ranges = ranges_drawn(panel);
   const std::string subtitle = subtitle_of(panel);
-  Chart chart{.name = figure_name(first, panel.quantity, panel.abscissa.suffix()),
-              .warning = data_warnings(subtitle, comparable || panel.abscissa.name != "seconds"),
-              .title = panel.quantity.title,
-              .about = fmt::format(": {}, {}", first.parameters.dataset, penalty_symbols(first.parameters)),
-              .subtitle = subtitle,
-              .caption = caption_of(panel, std::isfinite(ranges.bound)),
-              .panels = {{.x = x_axis(panel.abscissa, ranges.x),
-                          .y = y_axis(panel.quantity, ranges.values),
-                          .floor = panel.floor(),
-                          .bound = ranges.bound}},
-              .data = {.columns = {"label", "repetition", "seconds", panel.quantity.column, "iteration",
-                                   "passes", "updates"}}};
+  Chart chart{
+      .name = figure_name(first, panel.quantity, panel.abscissa.suffix()),
+      .warning = data_warnings(subtitle, comparable || panel.abscissa.name != "seconds"),
+      .title = panel.quantity.title,
+      .about = fmt::format(": {}, {}", first.parameters.dataset, penalty_symbols(first.parameters)),
+      .subtitle = subtitle,
+      .caption = caption_of(panel, std::isfinite(ranges.bound)),
+      .panels = {{.x = x_axis(panel.abscissa, ranges.x),
+                  .y = y_axis(panel.quantity, ranges.values),
+                  .floor = panel.floor(),
+                  .bound = ranges.bound}},
+      .columns = {"label", "repetition", "seconds", panel.quantity.column, "iteration", "passes", "updates"}};
   if (std::ranges::any_of(panel.curves, &PanelCurve::is_band))
-    for (const char* edge : {"q25", "q75"}) chart.data.columns.emplace_back(edge);
-  if (samples) {
-    chart.caption += failure_caption(panel);
-    add_samples(chart, panel, styles);
-  }
+    for (const char* edge : {"q25", "q75"}) chart.columns.emplace_back(edge);
+  if (samples) add_samples(chart, panel, styles);
   for (const PanelCurve& curve : panel.curves) add_curve(chart, panel, curve, styles);
   return chart;
 }

@@ -387,7 +387,7 @@ TEST(LogAxes, OfAnyRangeSayWhatTheDataSay) {
             .panels = {{.x = log_axis("x", one.x, kMostLabelsX),
                         .y = log_axis("y", one.y, kMostLabelsY),
                         .curves = {{.title = "it", .style = {"#000001"}, .block = 0, .x = 1, .y = 2}}}},
-            .data = {}};
+            .columns = {}};
         folder.write(chart.name + ".tsv",
                      fmt::format("x\ty\n{}\t{}\n{}\t{}\n", one.x.min, one.y.min, one.x.max, one.y.max));
         const std::string all = gnuplot_script(chart);

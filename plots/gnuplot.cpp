@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cmath>
 #include <sstream>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -107,15 +106,13 @@ class PlotCommand {
       if (curve.low > 0) add_band(curve);
     if (bounded())
       for (const Curve& curve : panel_.curves)
-        add(fmt::format("{} using {}:{} notitle with lines linecolor rgb '#B0{}' linewidth 1",
-                        block(*curve.block), curve.x, above(curve.y, panel_.floor),
-                        std::string_view(curve.style.colour).substr(1)));
+        add(fmt::format("{} {} notitle with lines linecolor rgb '#B0{}' linewidth 1", block(*curve.block),
+                        above(panel_.floor, curve.x, curve.y), curve.style.colour + 1));
     for (const Curve& curve : panel_.curves) add_curve(curve);
     for (const Cross& cross : panel_.crosses)
       add(fmt::format(
-          "{} every ::{}::{} using {}:{} notitle with points linecolor rgb '{}' pointtype 2 "
-          "pointsize 2.2 linewidth 3",
-          block(cross.block), cross.row, cross.row, cross.x, above(cross.y, panel_.floor), cross.colour));
+          "{} every ::{}::{} {} notitle with points linecolor rgb '{}' pointtype 2 pointsize 2.2 linewidth 3",
+          block(cross.block), cross.row, cross.row, above(panel_.floor, cross.x, cross.y), cross.colour));
     if (bounded()) add_guide(fmt::format("{:.3g}", panel_.bound), "accuracy of f*", 3);
     return fmt::format("plot {}\n", fmt::join(parts_, ", \\\n     "));
   }
@@ -124,10 +121,10 @@ class PlotCommand {
   bool bounded() const { return !std::isnan(panel_.bound); }
   void add(std::string part) { parts_.push_back(std::move(part)); }
   std::string block(std::size_t i) const { return fmt::format("{} skip 1 index {}", in_quotes(file_), i); }
-  /// Selects the values of a column that are above a level.
-  static std::string above(int column, double level) {
-    return std::isfinite(level) ? fmt::format("(${0} > {1:.6g} ? ${0} : 1/0)", column, level)
-                                : fmt::format("{}", column);
+  /// Selects x, and the values of y that are above a level.
+  static std::string above(double level, int x, int y) {
+    return std::isfinite(level) ? fmt::format("using {0}:(${1} > {2:.6g} ? ${1} : 1/0)", x, y, level)
+                                : fmt::format("using {}:{}", x, y);
   }
   static std::string titled(const std::string& title) {
     return title.empty() ? "notitle" : "title " + in_quotes(title);
@@ -152,8 +149,7 @@ class PlotCommand {
   void add_curve(const Curve& curve) {
     std::string data = "NaN", look = "lines";
     if (curve.block)
-      data = fmt::format("{} using {}:{}", block(*curve.block), curve.x,
-                         above(curve.y, bounded() ? panel_.bound : panel_.floor));
+      data = block(*curve.block) + " " + above(bounded() ? panel_.bound : panel_.floor, curve.x, curve.y);
     if (curve.steps) look = "steps";
     if (curve.symbol_size > 0.0) look = "linespoints";
     std::string part =
@@ -262,7 +258,7 @@ std::vector<fs::path> draw_all(const std::vector<Chart>& charts, const fs::path&
   for (const Chart& chart : charts) {
     const ScratchFolder scratch(folder / fmt::format(".drawing-{}", getpid()));
     for (const auto& [extension, text] :
-         {std::pair{".gp", gnuplot_script(chart)}, std::pair{".tsv", chart.data.text()}})
+         {std::pair{".gp", gnuplot_script(chart)}, std::pair{".tsv", chart.data_text()}})
       for (const fs::path& place : {scratch.path, folder})
         write_file_atomically(place / (chart.name + extension), text);
     run_gnuplot(scratch.path, chart.name + ".gp");

@@ -64,14 +64,14 @@ json chart_json(const CurvePanel& panel, const Styles& styles, const std::vector
   const Panel& drawn = chart.panels.front();
   json curves = json::array();
   for (std::size_t i = 0; i < drawn.curves.size(); ++i) {
-    const std::vector<BandPoint> points = chart.data.points(drawn.curves[i]);
-    if (points.empty()) continue;
-    const Run& run = *panel.curves[i].runs.front();
-    json curve = {{"curve", place_in(series, panel.curves[i].series)},
+    const PanelCurve& of = panel.curves[i];
+    if (of.points.empty()) continue;
+    const Run& run = *of.runs.front();
+    json curve = {{"curve", place_in(series, panel.series(run))},
                   {"width", drawn.curves[i].width},
                   {"comparable", run.timing.comparable},
                   {"failed", run.failed()}};
-    add_points(curve, points, drawn.y.log);
+    add_points(curve, of.points, drawn.y.log);
     curves.push_back(std::move(curve));
   }
   return {{"warning", data_warnings(chart.subtitle)},
@@ -171,7 +171,7 @@ json page_charts(const std::vector<Run>& runs, const PlotConfig& plot) {
 
 json page_ticks() {
   json out = json::array();
-  for (const auto& [tick, rank] : log_ticks()) out.push_back({tick.at, tick.label, rank});
+  for (const auto& [at, label, rank] : log_ticks()) out.push_back({at, label, rank});
   return out;
 }
 

@@ -75,14 +75,14 @@ Chart make_chart(const Family& family, const PathQuantity& quantity, const std::
   const Run& first = *lines.front().path;
   const bool comparable =
       std::ranges::all_of(lines, [](const Line& line) { return line.path->timing.comparable; });
-  Chart chart{
-      .name = file_name_part(family.name() + quantity.name),
-      .warning = data_warnings(first.result.description, comparable || !quantity.of_time()),
-      .title = fmt::format("{}: {}", first.parameters.dataset, family.text()),
-      .subtitle = first.result.description,
-      .caption = caption_of(family, lines),
-      .panels = {{.key = quantity.key}},
-      .data = {.columns = {"solver", family.of_mu ? "mu" : "lambda", quantity.name}, .repeat_header = true}};
+  Chart chart{.name = file_name_part(family.name() + quantity.name),
+              .warning = data_warnings(first.result.description, comparable || !quantity.of_time()),
+              .title = fmt::format("{}: {}", first.parameters.dataset, family.text()),
+              .subtitle = first.result.description,
+              .caption = caption_of(family, lines),
+              .panels = {{.key = quantity.key}},
+              .columns = {"solver", family.of_mu ? "mu" : "lambda", quantity.name},
+              .repeat_header = true};
   for (const Line& line : lines) {
     DataBlock block{{line.title}};
     for (const PathPoint& point : line.path->points)
@@ -91,9 +91,9 @@ Chart make_chart(const Family& family, const PathQuantity& quantity, const std::
     chart.add({.title = line.title, .style = style, .x = 2, .y = 3, .symbol_size = 0.5}, std::move(block));
   }
   Panel& panel = chart.panels.front();
-  panel.x = log_axis(family.of_mu ? "μ" : "λ", chart.data.range(2).widened(1.1), kMostLabelsX);
+  panel.x = log_axis(family.of_mu ? "μ" : "λ", chart.range(2).widened(1.1), kMostLabelsX);
   panel.x.reversed = true;  // the path goes from left to right
-  panel.y = linear_axis(quantity.label, out_to_ticks(chart.data.range(3)));
+  panel.y = linear_axis(quantity.label, out_to_ticks(chart.range(3)));
   return chart;
 }
 

@@ -170,7 +170,7 @@ Chart make_chart(const Distribution& of, const ProblemSet& set, double accuracy,
                                       set.problems.size(), set.machine.empty() ? "" : ", on " + set.machine),
               .caption = of.caption + accuracy_caption(of, accuracy) + common_caption(set),
               .panels = {{.x = log_axis(of.x_label, shown, kMostLabelsX), .y = shares}},
-              .data = {.columns = {"label", "x", "share"}}};
+              .columns = {"label", "x", "share"}};
   add_curves(chart, of, set, shown, labels);
   return chart;
 }

@@ -23,7 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSynthetic = "SYNTHETIC DATA";
 /// If there are more data sets and penalties than this, their summaries are folded.
 constexpr std::size_t kOpenTables = 4;
 
@@ -31,7 +30,7 @@ constexpr std::size_t kOpenTables = 4;
 /// heading.
 struct Section {
   std::string id, heading, title;
-  bool synthetic;
+  std::string warning;            ///< data_warnings()
   std::vector<std::string> data;  ///< one description each
   std::string ended;              ///< how many runs reached their tolerance
   std::string body;
@@ -296,9 +295,8 @@ Section make_section(const fs::path& results, const fs::path& folder,
       file_name_part(presentation.name.empty() ? all.front().parameters.experiment : presentation.name);
   section.heading = paper.item.empty() ? section.id : paper.item;
   section.title = presentation.title;
-  section.synthetic =
-      std::ranges::any_of(all, [](const Run& run) { return says_synthetic(run.result.description); });
   section.data = data_lines(all);
+  section.warning = data_warnings(joined(section.data));
   section.ended = ended_line(all);
 
   std::vector<TableSet> tables;  // the summary is the last
@@ -343,11 +341,11 @@ ChartLibrary load_chart_library() {
 }
 
 std::string section_html(const Section& section) {
-  const std::string warning = section.synthetic ? std::string(kSynthetic) + ": " : "";
-  std::string out = fmt::format("<section id=\"{}\">\n<h2>{}{}: {}</h2>\n", section.id, warning,
+  std::string out = fmt::format("<section id=\"{}\">\n<h2>{}{}: {}</h2>\n", section.id, section.warning,
                                 html_text(section.heading), html_text(section.title));
-  if (section.synthetic)
-    out += fmt::format("<p class=\"synthetic\">{}generated, not the data of the paper.</p>\n", warning);
+  if (!section.warning.empty())
+    out +=
+        fmt::format("<p class=\"synthetic\">{}generated, not the data of the paper.</p>\n", section.warning);
   return out + section.body + "</section>\n";
 }
 
@@ -357,11 +355,11 @@ std::string contents_html(const std::vector<Section>& sections) {
   for (const Section& section : sections) {
     const std::string more =
         section.data.size() > 1 ? fmt::format(" and {} more", section.data.size() - 1) : "";
-    table.rows.push_back({fmt::format("<a href=\"#{}\">{}</a>", section.id, html_text(section.heading)),
-                          html_text(section.title),
-                          (section.synthetic ? fmt::format("<strong>{}</strong> ", kSynthetic) : "") +
-                              html_text(section.data.front() + more),
-                          html_text(section.ended)});
+    table.rows.push_back(
+        {fmt::format("<a href=\"#{}\">{}</a>", section.id, html_text(section.heading)),
+         html_text(section.title),
+         fmt::format("<strong>{}</strong>", section.warning) + html_text(section.data.front() + more),
+         html_text(section.ended)});
   }
   return "<nav class=\"contents\" aria-label=\"Contents\">\n" + scroll_html(table.caption, html_grid(table)) +
          "</nav>\n";

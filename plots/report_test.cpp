@@ -242,7 +242,7 @@ TEST(Report, ShoutsWhereDataAreSynthetic) {
       page_of(folder, {results(folder, "real", "OCR"), results(folder, "made", "synthetic words, seed 1")});
   EXPECT_THAT(html, HasSubstr("<section id=\"made\">\n<h2>SYNTHETIC DATA: Figure 1: A &amp; B</h2>\n"
                               "<p class=\"synthetic\">SYNTHETIC DATA: generated"));
-  EXPECT_THAT(html, HasSubstr("<td><strong>SYNTHETIC DATA</strong> synthetic words"));
+  EXPECT_THAT(html, HasSubstr("<td><strong>SYNTHETIC DATA: </strong>synthetic words"));
   EXPECT_THAT(html, HasSubstr("<section id=\"real\">\n<h2>Figure 1"));
   const std::vector<nlohmann::json> charts = chart_data_in(html);
   EXPECT_EQ(first_chart(charts[0])["warning"], "");

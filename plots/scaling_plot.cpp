@@ -42,23 +42,19 @@ Shown shown_of(const ScalingProblem& problem) {
   return out;
 }
 
-/// Returns a block for each line.
-ChartData data_of_lines(const Shown& shown) {
-  ChartData data{
-      .columns = {"backend", "phase", "threads", "seconds", "q25", "q75", "speedup", "efficiency"}};
+/// Adds a block for each line.
+void add_line_blocks(Chart& chart, const Shown& shown) {
   const std::vector<int>& threads = shown.problem.threads;
   for (const PhaseScaling* row : shown.lines) {
-    DataBlock block{{row->backend, row->phase}};
+    DataBlock& block = chart.blocks.emplace_back(DataBlock{{row->backend, row->phase}});
     for (std::size_t t = 0; t < threads.size(); ++t)
       block.rows.push_back({static_cast<double>(threads[t]), row->seconds[t].median, row->seconds[t].q25,
                             row->seconds[t].q75, row->speedup[t], row->efficiency[t]});
-    data.blocks.push_back(std::move(block));
   }
-  return data;
 }
 
 /// Adds the stacked bars, which the file has in one block: left, right, from, to, colour.
-void add_bars(ChartData& data, const Shown& shown) {
+void add_bar_blocks(Chart& chart, const Shown& shown) {
   const std::vector<int>& threads = shown.problem.threads;
   const std::vector<std::string>& backends = shown.problem.backends;
   const double slot = 0.8 / static_cast<double>(backends.size());
@@ -70,12 +66,11 @@ void add_bars(ChartData& data, const Shown& shown) {
       for (const PhaseScaling* row : shown.bars) {
         if (row->backend != backends[b]) continue;
         const double to = from + row->seconds[t].median;
-        const std::string colour = std::string(colour_of(row->phase)).substr(1);
-        data.blocks.push_back(
-            {.names = {row->backend, row->phase},
-             .rows = {{static_cast<double>(threads[t]), place(left + 0.03 * slot), place(left + 0.97 * slot),
-                       from, to, static_cast<double>(std::stoul(colour, nullptr, 16))}},
-             .goes_on = data.blocks.size() > shown.lines.size()});
+        const auto colour = std::stoul(colour_of(row->phase) + 1, nullptr, 16);  // after "#"
+        chart.blocks.push_back({{row->backend, row->phase},
+                                {{static_cast<double>(threads[t]), place(left + 0.03 * slot),
+                                  place(left + 0.97 * slot), from, to, static_cast<double>(colour)}},
+                                chart.blocks.size() > shown.lines.size()});
         from = to;
       }
     }
@@ -110,7 +105,7 @@ void add_lines(Panel& panel, const Shown& shown, int column) {
   }
 }
 
-Panel speedup_panel(const Shown& shown, const ChartData& lines) {
+Panel speedup_panel(const Shown& shown, const Chart& lines) {
   Panel panel{.title = "Speed-up against 1 thread",
               .frame = {0.1, 0.48, 0.63, 0.86},
               .key = KeyPlace::kLeftTop,
@@ -126,7 +121,7 @@ Panel speedup_panel(const Shown& shown, const ChartData& lines) {
   return panel;
 }
 
-Panel efficiency_panel(const Shown& shown, const ChartData& lines) {
+Panel efficiency_panel(const Shown& shown, const Chart& lines) {
   Panel panel{.title = "Efficiency: speed-up over threads",
               .frame = {0.59, 0.98, 0.63, 0.86},
               .key = KeyPlace::kNone,
@@ -136,7 +131,7 @@ Panel efficiency_panel(const Shown& shown, const ChartData& lines) {
   return panel;
 }
 
-Panel bars_panel(const Shown& shown, const ChartData& lines) {
+Panel bars_panel(const Shown& shown, const Chart& lines) {
   const std::vector<std::string>& backends = shown.problem.backends;
   const std::size_t counts = shown.problem.threads.size(), every = counts / (kMostLabels + 1) + 1;
   Panel panel{.x = {"threads", {0.4, static_cast<double>(counts) + 0.6}},
@@ -174,17 +169,17 @@ std::vector<Chart> scaling_charts(const std::vector<ScalingProblem>& problems) {
     const Shown shown = shown_of(problem);
     const RunParameters& run = problem.first().parameters;
     const std::string& description = problem.first().result.description;
-    ChartData data = data_of_lines(shown);
-    const std::vector<Panel> panels{speedup_panel(shown, data), efficiency_panel(shown, data),
-                                    bars_panel(shown, data)};
-    add_bars(data, shown);
-    charts.push_back({.name = problems.size() == 1 ? "scale" : file_name_part("scale-" + problem.name()),
-                      .warning = data_warnings(description),
-                      .title = fmt::format("{}, λ = {}, {}", run.dataset, run.lambda, run.label),
-                      .subtitle = description,
-                      .caption = caption_text(problem),
-                      .panels = panels,
-                      .data = data});
+    Chart& chart = charts.emplace_back(
+        Chart{.name = problems.size() == 1 ? "scale" : file_name_part("scale-" + problem.name()),
+              .warning = data_warnings(description),
+              .title = fmt::format("{}, λ = {}, {}", run.dataset, run.lambda, run.label),
+              .subtitle = description,
+              .caption = caption_text(problem),
+              .panels = {},
+              .columns = {"backend", "phase", "threads", "seconds", "q25", "q75", "speedup", "efficiency"}});
+    add_line_blocks(chart, shown);
+    chart.panels = {speedup_panel(shown, chart), efficiency_panel(shown, chart), bars_panel(shown, chart)};
+    add_bar_blocks(chart, shown);
   }
   return charts;
 }

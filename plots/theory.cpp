@@ -25,28 +25,14 @@ std::string text_of_problem(const TheoryProblem& problem) {
   return fmt::format("{}, λ = {}", problem.dataset, problem.lambda);
 }
 
-/// Returns a block for each arm.
-ChartData data_of(const TheoryProblem& problem) {
-  ChartData data{.columns = {"arm", "iteration", "error", "ratio", "dennis_more", "nnz"},
-                 .repeat_header = true};
-  for (const TheoryArm& arm : problem.arms) {
-    DataBlock block{{arm.label}};
-    for (const TheoryIteration& at : arm.iterations)
-      block.rows.push_back({static_cast<double>(at.iteration), at.error, at.ratio, at.dennis_more,
-                            static_cast<double>(at.nnz)});
-    data.blocks.push_back(std::move(block));
-  }
-  return data;
-}
-
 /// Returns panels of the quantities that have values for a log axis.
-std::vector<Panel> panels_of(const TheoryProblem& problem, const ChartData& data) {
-  AxisRange iterations = data.range(2);
+std::vector<Panel> panels_of(const TheoryProblem& problem, const Chart& chart) {
+  AxisRange iterations = chart.range(2);
   for (const double end : {0.0, 1.0}) iterations.add(end);
   std::vector<Panel> panels;
   for (std::size_t place = 0; place < std::size(kQuantities); ++place) {
     const int column = static_cast<int>(place) + 3;
-    const AxisRange values = data.range(column, true);
+    const AxisRange values = chart.range(column, true);
     if (values.empty()) continue;
     const bool first = panels.empty(), last = place + 1 == std::size(kQuantities);
     const double bottom = 0.66 - 0.265 * static_cast<double>(place);
@@ -127,13 +113,21 @@ std::vector<TheoryProblem> read_theory(const fs::path& results) {
 std::vector<Chart> theory_charts(const std::vector<TheoryProblem>& problems) {
   std::vector<Chart> charts;
   for (const TheoryProblem& problem : problems) {
-    const ChartData data = data_of(problem);
-    charts.push_back({.name = file_name_part(fmt::format("theory-{}-{}", problem.dataset, problem.lambda)),
-                      .warning = data_warnings(problem.description),
-                      .title = text_of_problem(problem),
-                      .subtitle = problem.description,
-                      .panels = panels_of(problem, data),
-                      .data = data});
+    Chart& chart = charts.emplace_back(
+        Chart{.name = file_name_part(fmt::format("theory-{}-{}", problem.dataset, problem.lambda)),
+              .warning = data_warnings(problem.description),
+              .title = text_of_problem(problem),
+              .subtitle = problem.description,
+              .panels = {},
+              .columns = {"arm", "iteration", "error", "ratio", "dennis_more", "nnz"},
+              .repeat_header = true});
+    for (const TheoryArm& arm : problem.arms) {
+      DataBlock& block = chart.blocks.emplace_back(DataBlock{{arm.label}});
+      for (const TheoryIteration& at : arm.iterations)
+        block.rows.push_back({static_cast<double>(at.iteration), at.error, at.ratio, at.dennis_more,
+                              static_cast<double>(at.nnz)});
+    }
+    chart.panels = panels_of(problem, chart);
   }
   return charts;
 }

@@ -69,7 +69,7 @@ TEST(TheoryFile, IsReadAsItWasWritten) {
   ASSERT_EQ(read.size(), 1u);
   const std::vector<TextTable> expected = theory_tables(written), found = theory_tables(read);
   for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(found[i].rows, expected[i].rows);
-  EXPECT_EQ(theory_charts(read).at(0).data.text(), theory_charts(written).at(0).data.text());
+  EXPECT_EQ(theory_charts(read).at(0).data_text(), theory_charts(written).at(0).data_text());
 }
 
 TEST(TheoryFile, IsNothingWhereMissingAndAnErrorWhereBroken) {

@@ -242,7 +242,7 @@ TextTable model_table(const ScalingProblem& problem, const std::vector<int>& pre
   };
   for (const std::string& backend : problem.backends) add(backend, backend);
   // One process of one thread is the same run on any back end.
-  if (std::ranges::find(problem.backends, kProcessesBackend) == problem.backends.end())
+  if (!contains(problem.backends, kProcessesBackend))
     add(kProcessesBackend, problem.backends.front());
   table.footnotes = {fmt::format(
       "A model, no measurement: threads by Amdahl's law; processes of one thread share all but the solver, "

@@ -124,8 +124,10 @@
       const {x, failed, uncomparable} = this.state;
       return this.panel.curves.map((curve, i) => {
         const {x: at, y, low = y, high = y} = curve;
-        return {...curve, name: `${curve.curve}|${i}`, points: y.map((value, k) => [at[k], low[k], value, high[k]])};
-      }).filter((curve) => this.solvers[curve.curve].check.checked &&
+        const points = y.map((value, k) => [at[k], low[k], value, high[k]])
+          .filter(([place, , value]) => place !== null && value !== null);
+        return {...curve, name: `${curve.curve}|${i}`, points};
+      }).filter((curve) => curve.points.length > 0 && this.solvers[curve.curve].check.checked &&
         (!curve.failed || failed) && (curve.comparable || x !== "seconds" || uncomparable));
     }
 
