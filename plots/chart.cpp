@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/base/error.h"
 #include "experiments/base/text.h"
 
 namespace proxbench {
@@ -39,7 +40,7 @@ std::string tick_label(double tick, bool written_out) {
   return out;
 }
 
-bool inside(const Range& range, double tick) {
+bool inside(const AxisRange& range, double tick) {
   return range.min <= tick && tick <= range.max;
 }
 
@@ -49,7 +50,7 @@ struct TickStep {
   int digits, exponent;
   double times(double i) const { return decimal(i * digits, exponent); }
 };
-TickStep step_of(const Range& range) {
+TickStep step_of(const AxisRange& range) {
   const double least = (range.max - range.min) / 8.0;
   TickStep step{1, static_cast<int>(std::floor(std::log10(least)))};
   for (const int larger : {2, 5, 10})
@@ -57,7 +58,7 @@ TickStep step_of(const Range& range) {
   return step;
 }
 
-bool written_out(const Range& range) {
+bool written_out(const AxisRange& range) {
   return range.min >= kLeastWrittenOut && range.max < kMostWrittenOut;
 }
 
@@ -68,34 +69,34 @@ LineStyle line_style(std::size_t place, std::size_t variant) {
   return {kColours[place % kColours.size()], round % kDashes, (place + round) % kSymbols};
 }
 
-void Range::add(double x) {
+void AxisRange::add(double x) {
   min = std::min(min, x);
   max = std::max(max, x);
 }
 
-const std::vector<RankedTick>& log_ticks() {
-  static const std::vector<RankedTick> all = [] {
+const std::vector<Tick>& log_ticks() {
+  static const std::vector<Tick> all = [] {
     constexpr int kFurthest = 22;
-    std::vector<RankedTick> ticks;
+    std::vector<Tick> ticks;
     for (int exponent = -kFurthest; exponent <= kFurthest; ++exponent)
       for (const int digit : {1, 2, 3, 4, 5, 6, 8}) {
         int rank = digit == 1 ? kPowersOfTen : kPowersOfTen + (digit == 2 || digit == 5 ? 1 : 2);
         for (const int coarse : {2, 4, 8}) rank -= digit == 1 && exponent % coarse == 0;
         const double tick = decimal(digit, exponent);
-        ticks.push_back({{tick, tick_label(tick, written_out({tick, tick}))}, rank});
+        ticks.push_back({tick, tick_label(tick, written_out({tick, tick})), rank});
       }
     return ticks;
   }();
   return all;
 }
 
-Axis log_axis(const std::string& label, const Range& range, std::size_t most_labels) {
+Axis log_axis(const std::string& label, const AxisRange& range, std::size_t most_labels) {
   Axis axis{.label = label, .range = range, .log = true};
   for (int rank = kPowersOfTen + 2; rank >= 0; --rank) {
     axis.ticks.clear();
-    for (const RankedTick& ranked : log_ticks())
-      if (ranked.rank <= rank && inside(range, ranked.tick.at))
-        axis.ticks.push_back({ranked.tick.at, tick_label(ranked.tick.at, written_out(range))});
+    for (const Tick& tick : log_ticks())
+      if (tick.rank <= rank && inside(range, tick.at))
+        axis.ticks.push_back({tick.at, tick_label(tick.at, written_out(range))});
     if (axis.ticks.size() <= most_labels) break;
   }
   if (axis.ticks.size() < kFewestTicks && range.max < 10.0 * range.min)
@@ -103,8 +104,9 @@ Axis log_axis(const std::string& label, const Range& range, std::size_t most_lab
   return axis;
 }
 
-Axis linear_axis(const std::string& label, const Range& range) {
+Axis linear_axis(const std::string& label, const AxisRange& range) {
   Axis axis{.label = label, .range = range};
+  if (range.empty()) return axis;
   const TickStep step = step_of(range);
   const bool plain = std::max(std::abs(range.min), std::abs(range.max)) < kMostWrittenOut &&
                      step.times(1.0) >= kLeastWrittenOut;
@@ -114,8 +116,9 @@ Axis linear_axis(const std::string& label, const Range& range) {
   return axis;
 }
 
-Range out_to_ticks(const Range& range) {
-  Range wide = range.empty() ? Range{0.0, 1.0} : range;
+AxisRange out_to_ticks(const AxisRange& range) {
+  if (range.empty()) return range;
+  AxisRange wide = range;
   if (wide.max - wide.min <= 1e-12 * std::max(std::abs(wide.min), std::abs(wide.max))) {
     const double margin = wide.max == 0.0 ? 1.0 : 0.01 * std::abs(wide.max);
     wide = {wide.min - margin, wide.max + margin};
@@ -125,13 +128,38 @@ Range out_to_ticks(const Range& range) {
           step.times(std::ceil(wide.max / step.times(1.0)))};
 }
 
-std::string tsv_field(const std::string& text) {
-  // A quote would begin a string, in which separators do not count.
-  return replaced(text, {{'\t', " "}, {'\n', " "}, {'\r', " "}, {'"', " "}});
+void Chart::add(Curve curve, DataBlock block) {
+  curve.block = blocks.size();
+  panels.front().curves.push_back(std::move(curve));
+  blocks.push_back(std::move(block));
 }
 
-std::string tsv_field(double x) {
-  return std::isfinite(x) ? fmt::format("{}", x) : "";
+AxisRange Chart::range(int column, bool log) const {
+  AxisRange out;
+  for (const DataBlock& block : blocks)
+    for (const std::vector<double>& row : block.rows)
+      if (const double x = row[static_cast<std::size_t>(column) - 1 - block.names.size()];
+          std::isfinite(x) && (!log || x > 0.0))
+        out.add(x);
+  return out;
+}
+
+std::string Chart::data_text() const {
+  const std::string header = fmt::format("{}\n", fmt::join(columns, "\t"));
+  std::string out = header;
+  for (const DataBlock& block : blocks) {
+    if (!block.goes_on && &block != &blocks.front()) out += "\n\n" + (repeat_header ? header : "");
+    for (const std::vector<double>& row : block.rows) {
+      std::vector<std::string> fields;
+      // A quote would begin a string, in which separators do not count.
+      for (const std::string& text : block.names)
+        fields.push_back(replaced(text, {{'\t', " "}, {'\n', " "}, {'\r', " "}, {'"', " "}}));
+      for (const double x : row) fields.push_back(std::isfinite(x) ? fmt::format("{}", x) : "");
+      fields.resize(columns.size());
+      out += fmt::format("{}\n", fmt::join(fields, "\t"));
+    }
+  }
+  return out + (repeat_header ? "\n\n" : "");
 }
 
 std::string with_commas(std::int64_t n) {
@@ -147,6 +175,13 @@ bool says_synthetic(const std::string& description) {
 std::string data_warnings(const std::string& description, bool comparable) {
   return std::string(says_synthetic(description) ? "SYNTHETIC DATA: " : "") +
          (comparable ? "" : "NOT COMPARABLE: ");
+}
+
+void require_drawable(const std::vector<Run>& runs, const std::vector<std::string>& x,
+                      bool allow_not_comparable) {
+  if (runs.empty()) throw Error::usage("no runs to draw");
+  if (contains(x, "seconds") && !allow_not_comparable)
+    require_comparable(runs, "--allow-not-comparable, or x without seconds");
 }
 
 std::string penalty_symbols(const RunParameters& run) {

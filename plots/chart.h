@@ -1,6 +1,7 @@
 #pragma once
-/// A figure as data: panels with axes, ticks, curves, bands and captions. Painters only draw it: gnuplot
-/// (plots/gnuplot.cpp) draws the files of a figure, and web/report.js draws the page.
+/// A figure as data: panels with axes, ticks, curves, bands and captions. gnuplot (plots/gnuplot.cpp) draws
+/// it into the files of a figure. The page (plots/page_charts.h) shows charts of curves. It takes all of them
+/// from here except ranges and the choice of ticks, which follow what its reader hides and zooms.
 
 #include <fmt/format.h>
 
@@ -33,53 +34,49 @@ struct LineStyle {
 LineStyle line_style(std::size_t place, std::size_t variant = 0);
 
 /// The lowest and highest value that is drawn.
-struct Range {
+struct AxisRange {
   double min = kInfinity, max = -kInfinity;
   bool empty() const { return !(min <= max); }
   void add(double x);
   /// Returns the range from min / factor to max * factor.
-  Range widened(double factor) const { return {min / factor, max * factor}; }
+  AxisRange widened(double factor) const { return {min / factor, max * factor}; }
 };
 
 struct Tick {
   double at;
   std::string label;
+  int rank = 0;  ///< ticks of a smaller rank are farther apart
 };
 
 struct Axis {
   std::string label;
-  Range range;
+  AxisRange range;
   std::vector<Tick> ticks = {};
   bool log = false;
   bool reversed = false;  ///< whether the largest value is at the origin
 };
 /// The number of labels that fit along the sides of a figure.
 inline constexpr std::size_t kMostLabelsX = 10, kMostLabelsY = 16;
-/// A tick for log axes. Ticks of a smaller rank are farther apart.
-struct RankedTick {
-  Tick tick;
-  int rank;
-};
 /// Returns the ticks of all ranks from 1e-22 to 1e22, ascending: every eighth, fourth and second power of
 /// ten, all powers of ten, then round numbers between them.
-const std::vector<RankedTick>& log_ticks();
+const std::vector<Tick>& log_ticks();
 /// Makes a log axis with the ticks of the largest rank that fits. If the range is short, the ticks are at
-/// equal distances. The range must be > 0.
-Axis log_axis(const std::string& label, const Range& range, std::size_t most_labels);
-/// Makes a linear axis with three to nine ticks at equal distances.
-Axis linear_axis(const std::string& label, const Range& range);
-/// Extends the range to the next ticks of linear_axis(). It may be empty.
-Range out_to_ticks(const Range& range);
+/// equal distances. The range must be > 0. An empty range has no ticks.
+Axis log_axis(const std::string& label, const AxisRange& range, std::size_t most_labels);
+/// Makes a linear axis with three to nine ticks at equal distances. An empty range has none.
+Axis linear_axis(const std::string& label, const AxisRange& range);
+/// Extends the range to the next ticks of linear_axis(), unless it is empty.
+AxisRange out_to_ticks(const AxisRange& range);
 
-/// A line through rows of the figure's data. Without a block it appears only in the key.
+/// A line through rows of the chart's data. Without a block it appears only in the key.
 struct Curve {
   std::string title = {};  ///< in the key; empty: not listed there
   LineStyle style;
   double width = 2.0;
-  std::optional<std::size_t> block = {};  ///< index of the data block, from 0
+  std::optional<std::size_t> block = {};  ///< index of its rows in Chart::blocks
   int x = 0, y = 0;                       ///< columns, from 1
   int low = 0, high = 0;                  ///< columns of the band's edges; 0: no band
-  bool steps = false;                     ///< whether each row's value holds up to the next row
+  bool steps = false;                     ///< whether it is drawn in steps from row to row
   double symbol_size = 0.0;               ///< 0: no symbols
   int symbols = 0;                        ///< number of symbols along the curve; 0: one at each row
 };
@@ -104,6 +101,9 @@ struct Bars {
   bool hatched;
 };
 
+/// The position of a panel's key.
+enum class KeyPlace { kNone, kOutside, kOutsideInOneColumn, kLeftTop, kLeftBottom };
+
 /// A panel's frame, as fractions of the figure from its lower left corner.
 struct Frame {
   double left, right, bottom, top;
@@ -113,7 +113,7 @@ struct Panel {
   Axis x = {}, y = {};
   std::string title = {};  ///< in addition to the figure's; empty if there is only one panel
   Frame frame = {};        ///< only for several panels
-  std::string key = "outside right top vertical";  ///< position of the key; empty: no key
+  KeyPlace key = KeyPlace::kOutside;
   /// Values at or below this are not drawn.
   double floor = -kInfinity;
   /// The accuracy of f*. Below it curves are faint, on a grey ground. NaN: nothing is drawn below.
@@ -124,25 +124,35 @@ struct Panel {
   std::vector<Bars> bars = {};
 };
 
+/// Rows of the data: the same names in each, then numbers. A number that is not finite was not measured, or
+/// cannot be drawn.
+struct DataBlock {
+  std::vector<std::string> names;
+  std::vector<std::vector<double>> rows = {};
+  bool goes_on = false;  ///< whether data_text() writes no blank lines before it
+};
+
 struct Chart {
   std::string name;           ///< of its files, without extension
-  std::string title;          ///< bold; begins with data_warnings()
+  std::string warning = {};   ///< data_warnings(), bold before the title
+  std::string title;          ///< bold
   std::string about = {};     ///< printed after the title
   std::string subtitle = {};  ///< in small print below the title; lines end with a newline
   std::string caption = {};   ///< in small print below the lowest axis; lines end with a newline
   std::vector<Panel> panels;
-  std::string data;  ///< contents of NAME.tsv
-};
+  std::vector<std::string> columns;  ///< of the data; the names of blocks are the first of them
+  bool repeat_header = false;        ///< whether data_text() begins each block with `columns`
+  std::vector<DataBlock> blocks = {};
 
-/// Formats a field of a .tsv file. A text loses the characters that separate fields. A number has full
-/// precision, and is empty if it is not finite.
-std::string tsv_field(const std::string& text);
-std::string tsv_field(double x);
-/// Formats a line of these fields.
-template <class... Fields>
-std::string tsv_line(const Fields&... fields) {
-  return fmt::format("{}\n", fmt::join(std::array{tsv_field(fields)...}, "\t"));
-}
+  /// Adds a curve through the rows of a new block to the first panel.
+  void add(Curve curve, DataBlock block);
+  /// Returns the range of the finite numbers in a column (from 1) of all blocks. For a log axis, numbers must
+  /// be > 0.
+  AxisRange range(int column, bool log = false) const;
+  /// Returns the contents of NAME.tsv: a header, then the blocks, separated by two blank lines. Numbers have
+  /// full precision, and are empty if they are not finite. Names lose the characters that separate fields.
+  std::string data_text() const;
+};
 
 /// Returns the commands that draw the chart into NAME.svg, .pdf and .png from NAME.tsv.
 std::string gnuplot_script(const Chart& chart);
@@ -162,6 +172,11 @@ bool says_synthetic(const std::string& description);
 /// Returns the start of a title, by a description of the data: "SYNTHETIC DATA: ", "NOT COMPARABLE: ", both
 /// or neither.
 std::string data_warnings(const std::string& description, bool comparable = true);
+
+/// Throws Error (kUsage) if there are no runs, or if seconds are among the costs `x` although timings are not
+/// comparable and that is not allowed.
+void require_drawable(const std::vector<Run>& runs, const std::vector<std::string>& x,
+                      bool allow_not_comparable);
 
 /// Returns penalty_text() in symbols, e.g. "λ = 1, μ = 0.1" or "hinge, μ = 1".
 std::string penalty_symbols(const RunParameters& run);

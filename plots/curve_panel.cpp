@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <map>
 #include <set>
 #include <tuple>
 
@@ -52,18 +51,24 @@ bool CurvePanel::drawn(double x, double value) const {
          (abscissa.max == 0.0 || x <= abscissa.max);
 }
 
+double CurvePanel::floor() const {
+  for (const Run* run : group)  // some may have failed before their unit was known
+    if (const double unit = quantity.unit_of(*run); std::isfinite(unit)) return quantity.floor * unit;
+  return quantity.floor;
+}
+
 double CurvePanel::bound() const {
   double bound = kNaN;
   if (!quantity.to_reference) return bound;
-  for (const Run* run : traced) bound = std::fmax(bound, reference_bound(*run) * quantity.unit_of(*run));
+  for (const Run* run : group) bound = std::fmax(bound, reference_bound(*run) * quantity.unit_of(*run));
   return bound;
 }
 
 CurvePanel make_curve_panel(const Runs& group, const Quantity& quantity, const Abscissa& abscissa,
                             bool machines, bool bands) {
-  CurvePanel panel{quantity, abscissa, machines, group, {}, {}};
-  std::ranges::copy_if(group, std::back_inserter(panel.traced),
-                       [](const Run* run) { return !run->trace.empty(); });
+  CurvePanel panel{quantity, abscissa, machines, group, {}};
+  Runs traced;
+  std::ranges::copy_if(group, std::back_inserter(traced), [](const Run* run) { return !run->trace.empty(); });
   // If a run has no f*, all of its differences are unknown. This does not mean that it diverged.
   const auto alone = [&](const Run& run) {
     return !bands || run.failed() || (quantity.to_reference && std::isnan(run.best.objective));
@@ -72,55 +77,23 @@ CurvePanel make_curve_panel(const Runs& group, const Quantity& quantity, const A
     return std::tuple(panel.series(run), abscissa.name != "seconds" || run.timing.comparable,
                       alone(run) ? &run : nullptr);
   };
-  Runs lines;
-  for (const auto& [key, runs] : grouped(panel.traced, band_of)) {
-    PanelCurve band{std::get<0>(key), {}, {}};
+  for (const auto& [key, runs] : grouped(traced, band_of)) {
+    Runs measured;
     std::vector<std::vector<BandPoint>> traces;
     for (const Run* run : runs)
       if (auto points = measured_points(panel, *run); !points.empty()) {
         traces.push_back(std::move(points));
-        band.runs.push_back(run);
+        measured.push_back(run);
       }
-    if (!band.is_band()) {
-      lines.insert(lines.end(), runs.begin(), runs.end());
-      continue;
-    }
-    band.points = repetition_band(traces);
-    panel.curves.push_back(std::move(band));
+    if (measured.size() > 1)
+      panel.curves.push_back({measured, repetition_band(traces)});
+    else
+      for (const Run* run : runs) panel.curves.push_back({{run}, measured_points(panel, *run)});
   }
-  for (const Run* run : panel.traced) {
-    if (std::ranges::find(lines, run) == lines.end()) continue;
-    panel.curves.push_back({panel.series(*run), {run}, measured_points(panel, *run)});
-  }
+  std::ranges::stable_sort(panel.curves, {}, [&](const PanelCurve& curve) {
+    return curve.is_band() ? 0 : 1 + place_in(group, curve.runs.front());
+  });
   return panel;
-}
-
-std::vector<std::string> quantity_notes(const CurvePanel& panel) {
-  if (panel.quantity.name == "nnz") return {"Nothing is drawn while no weight differs from zero."};
-  if (!panel.quantity.to_reference) return {};
-  std::map<double, double> references;  // f* -> its bound
-  std::map<std::string, double> below;  // series -> how far below f*
-  for (const Run* run : panel.group) {
-    if (!std::isfinite(run->best.objective)) continue;
-    references[run->best.objective] = reference_bound(*run);
-    for (const Sample& sample : run->trace) {
-      const double difference = relative_difference(sample.objective, run->best.objective);
-      if (difference < -panel.quantity.floor)
-        below[panel.series(*run)] = std::min(below[panel.series(*run)], difference);
-    }
-  }
-  if (references.empty()) return {"No f* is stored."};
-  std::vector<std::string> notes;
-  for (const auto& [objective, bound] : references)
-    notes.push_back(fmt::format("f* = {:.10g}{}", objective,
-                                std::isfinite(bound)
-                                    ? fmt::format(", proven to a relative accuracy of {:.1e}.", bound)
-                                    : "; how exact it is was not stored."));
-  notes.push_back(fmt::format("Differences <= {:g}{} are rounding: not drawn.", panel.quantity.floor,
-                              panel.quantity.unit == nullptr ? "" : " f*"));
-  for (const auto& [series, difference] : below)
-    notes.push_back(fmt::format("{} goes below f* by {:.1e}.", series, -difference));
-  return notes;
 }
 
 }  // namespace proxbench

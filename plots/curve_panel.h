@@ -21,21 +21,14 @@ struct Quantity {
   std::string axis;    ///< label of the vertical axis
   std::string column;  ///< in the .tsv
   bool log_axis;
-  double floor;       ///< values at or below are not drawn, in units of `unit`
+  double floor;       ///< values at or below are not drawn, in units of unit_of()
   double unmeasured;  ///< the value of NaN in a median, e.g. infinity for a diverged objective
   std::function<double(const Run&, const Sample&)> value;
   bool to_reference = false;  ///< a difference to f*
-  /// Returns the length on the axis of a difference as large as |f*|, or NaN if f* or n is not known. Null:
-  /// the length is 1.
-  double (*unit)(const Run&) = nullptr;
 
-  double unit_of(const Run& run) const { return unit == nullptr ? 1.0 : unit(run); }
-  /// Returns the unit of runs on the same problem, of which some may have failed before their unit was known.
-  double unit_of_any(const Runs& runs) const {
-    for (const Run* run : runs)
-      if (const double found = unit_of(*run); std::isfinite(found)) return found;
-    return 1.0;
-  }
+  /// Returns the length on the axis of a difference as large as |f*|, or NaN if f* or n is not known. It is 1
+  /// for quantities that are no difference to f*.
+  double unit_of(const Run& run) const;
 };
 
 /// The cost on the horizontal axis.
@@ -71,7 +64,6 @@ std::vector<BandPoint> repetition_band(const std::vector<std::vector<BandPoint>>
 
 /// A single run, or the repetitions of one series as their median and quartiles.
 struct PanelCurve {
-  std::string series;
   Runs runs;
   std::vector<BandPoint> points;
 
@@ -86,12 +78,12 @@ struct CurvePanel {
   const Quantity& quantity;
   const Abscissa& abscissa;
   bool machines;                   ///< whether there are several machines
-  Runs group, traced;              ///< all runs, and those that have a trace
-  std::vector<PanelCurve> curves;  ///< bands, then the other runs
+  Runs group;                      ///< all runs
+  std::vector<PanelCurve> curves;  ///< bands, then the other runs that have a trace
 
   std::string series(const Run& run) const { return series_name(run, machines); }
   /// Values at or below this are not drawn.
-  double floor() const { return quantity.floor * quantity.unit_of_any(group); }
+  double floor() const;
   bool drawn(double x, double value) const;
   /// Returns the accuracy of the least exact f*. Returns NaN if the quantity is no difference to f*, or if no
   /// accuracy is known.
@@ -103,9 +95,25 @@ struct CurvePanel {
 CurvePanel make_curve_panel(const Runs& group, const Quantity& quantity, const Abscissa& abscissa,
                             bool machines, bool bands);
 
-/// Returns sentences that say how exact f* is, what is not drawn, and which runs go below f*.
-std::vector<std::string> quantity_notes(const CurvePanel& panel);
-/// Explains the grey ground of a panel.
-inline constexpr const char* kBoundNote = "On grey ground, below the accuracy of f*, curves say nothing.";
+// ---- charts
+
+/// The styles of series. Each label has one colour, and dashes distinguish machines.
+class Styles {
+ public:
+  explicit Styles(const std::vector<Run>& runs)
+      : labels_(distinct(runs, label_of)),
+        machines_(distinct(runs, [](const Run& run) { return run.provenance.machine; })) {}
+  LineStyle of(const Run& run) const {
+    return line_style(place_in(labels_, run.parameters.label), place_in(machines_, run.provenance.machine));
+  }
+
+ private:
+  std::vector<std::string> labels_, machines_;
+};
+
+/// Makes the chart of a panel, with its curves in their order. Its y range is empty if nothing is drawn. With
+/// `samples`, its data begin with a block of all samples of each run, crosses end the runs that failed, and
+/// the caption names these.
+Chart curve_chart(const CurvePanel& panel, const Styles& styles, bool samples);
 
 }  // namespace proxbench

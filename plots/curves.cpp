@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <set>
 
 #include "core/base/error.h"
@@ -16,25 +17,11 @@ constexpr double kLineWidth = 2.0, kFailedLineWidth = 1.0;
 /// The number of symbols on a curve.
 constexpr int kSymbolsOfCurve = 12;
 
-/// The styles of series. Each label has one colour, and dashes distinguish machines.
-class Styles {
- public:
-  explicit Styles(const std::vector<Run>& runs)
-      : labels_(distinct(runs, label_of)),
-        machines_(distinct(runs, [](const Run& run) { return run.provenance.machine; })) {}
-  LineStyle of(const Run& run) const {
-    return line_style(place_in(labels_, run.parameters.label), place_in(machines_, run.provenance.machine));
-  }
-
- private:
-  std::vector<std::string> labels_, machines_;
-};
-
 // ---- ranges
 
 /// The ranges of the drawn values.
 struct Ranges {
-  Range x, values;
+  AxisRange x, values;
   double bound = kNaN;  ///< the accuracy of f* if something drawn lies below it
 };
 
@@ -56,13 +43,13 @@ Ranges ranges_drawn(const CurvePanel& panel) {
   return ranges;
 }
 
-Axis x_axis(const Abscissa& abscissa, const Range& drawn) {
+Axis x_axis(const Abscissa& abscissa, const AxisRange& drawn) {
   if (abscissa.log_axis) return log_axis(abscissa.title, drawn.widened(1.1), kMostLabelsX);
   return linear_axis(abscissa.title,
-                     abscissa.max > 0.0 ? Range{0.0, abscissa.max} : out_to_ticks({0.0, drawn.max}));
+                     abscissa.max > 0.0 ? AxisRange{0.0, abscissa.max} : out_to_ticks({0.0, drawn.max}));
 }
 
-Axis y_axis(const Quantity& quantity, const Range& drawn) {
+Axis y_axis(const Quantity& quantity, const AxisRange& drawn) {
   constexpr double kMargin = 1.5;
   if (quantity.log_axis) return log_axis(quantity.axis, drawn.widened(kMargin), kMostLabelsY);
   return linear_axis(quantity.axis, out_to_ticks(drawn));
@@ -92,6 +79,35 @@ std::string subtitle_of(const CurvePanel& panel) {
   return fmt::format("{}\n{}", data, fmt::join(sizes, ", "));
 }
 
+/// Returns sentences that say how exact f* is, what is not drawn, and which runs go below f*.
+std::vector<std::string> quantity_notes(const CurvePanel& panel) {
+  if (panel.quantity.name == "nnz") return {"Nothing is drawn while no weight differs from zero."};
+  if (!panel.quantity.to_reference) return {};
+  std::map<double, double> references;  // f* -> its bound
+  std::map<std::string, double> below;  // series -> how far below f*
+  for (const Run* run : panel.group) {
+    if (!std::isfinite(run->best.objective)) continue;
+    references[run->best.objective] = reference_bound(*run);
+    for (const Sample& sample : run->trace) {
+      const double difference = relative_difference(sample.objective, run->best.objective);
+      if (difference < -panel.quantity.floor)
+        below[panel.series(*run)] = std::min(below[panel.series(*run)], difference);
+    }
+  }
+  if (references.empty()) return {"No f* is stored."};
+  std::vector<std::string> notes;
+  for (const auto& [objective, bound] : references)
+    notes.push_back(fmt::format("f* = {:.10g}{}", objective,
+                                std::isfinite(bound)
+                                    ? fmt::format(", proven to a relative accuracy of {:.1e}.", bound)
+                                    : "; how exact it is was not stored."));
+  notes.push_back(fmt::format("Differences <= {:g}{} are rounding: not drawn.", panel.quantity.floor,
+                              panel.quantity.name == "objective" ? "" : " f*"));
+  for (const auto& [series, difference] : below)
+    notes.push_back(fmt::format("{} goes below f* by {:.1e}.", series, -difference));
+  return notes;
+}
+
 std::string band_caption(const CurvePanel& panel) {
   std::set<std::size_t> sizes;
   for (const PanelCurve& curve : panel.curves)
@@ -111,102 +127,84 @@ int last_drawn(const CurvePanel& panel, const Run& run) {
   return -1;
 }
 
-std::string failure_caption(const CurvePanel& panel) {
-  std::vector<std::string> crossed, unseen;
-  for (const Run* run : panel.group)
-    if (run->failed())
-      (last_drawn(panel, *run) >= 0 ? crossed : unseen)
-          .push_back(fmt::format("{} repetition {} {}", panel.series(*run), run->parameters.repetition,
-                                 run->status()));
-  std::string out;
-  if (!crossed.empty()) out += fmt::format("\nA cross ends what failed: {}.", fmt::join(crossed, ", "));
-  if (!unseen.empty()) out += fmt::format("\nFailed, nothing to draw: {}.", fmt::join(unseen, ", "));
-  return out;
-}
-
 std::string caption_of(const CurvePanel& panel, bool below_bound) {
   std::vector<std::string> notes = quantity_notes(panel);
-  if (below_bound) notes.push_back(kBoundNote);
-  return fmt::format("{}", fmt::join(notes, " ")) + band_caption(panel) + failure_caption(panel);
+  if (below_bound) notes.push_back("On grey ground, below the accuracy of f*, curves say nothing.");
+  return fmt::format("{}", fmt::join(notes, " ")) + band_caption(panel);
 }
 
 // ---- data
 
-/// Whether rows have the two columns of bands.
-bool has_bands(const CurvePanel& panel) {
-  return !panel.curves.empty() && panel.curves.front().is_band();
+// The columns are label, repetition, seconds, the quantity, iteration, passes and updates, then the edges of
+// bands.
+constexpr int kQuantityColumn = 4;
+
+/// Adds a block of all samples of each run, a cross at the end of each run that failed, and captions that
+/// name these.
+void add_samples(Chart& chart, const CurvePanel& panel, const Styles& styles) {
+  std::vector<std::string> crossed, unseen;
+  for (const Run* run : panel.group) {
+    const std::string series = panel.series(*run), repetition = std::to_string(run->parameters.repetition);
+    if (run->failed()) {
+      const int last = last_drawn(panel, *run);
+      (last >= 0 ? crossed : unseen)
+          .push_back(fmt::format("{} repetition {} {}", series, repetition, run->status()));
+      if (last >= 0)
+        chart.panels.front().crosses.push_back({chart.blocks.size(), static_cast<std::size_t>(last),
+                                                panel.abscissa.column, kQuantityColumn,
+                                                styles.of(*run).colour});
+    }
+    if (run->trace.empty()) continue;
+    DataBlock& block = chart.blocks.emplace_back(DataBlock{{series, repetition}});
+    for (const Sample& sample : run->trace)
+      block.rows.push_back({sample.seconds, panel.quantity.value(*run, sample),
+                            static_cast<double>(sample.iteration), sample.passes, sample.updates});
+  }
+  if (!crossed.empty())
+    chart.caption += fmt::format("\nA cross ends what failed: {}.", fmt::join(crossed, ", "));
+  if (!unseen.empty())
+    chart.caption += fmt::format("\nFailed, nothing to draw: {}.", fmt::join(unseen, ", "));
 }
 
-/// Returns a row of the data. `values` are seconds, the quantity, iteration, passes and updates.
-std::string row_text(const CurvePanel& panel, const std::string& series, const std::string& repetition,
-                     const std::array<double, 5>& values, double q25 = kNaN, double q75 = kNaN) {
-  const auto& [seconds, value, iteration, passes, updates] = values;
-  return has_bands(panel) ? tsv_line(series, repetition, seconds, value, iteration, passes, updates, q25, q75)
-                          : tsv_line(series, repetition, seconds, value, iteration, passes, updates);
-}
-
-/// Returns a corner of the steps of a curve. Its abscissa goes into the column of the axis.
-std::string corner_text(const CurvePanel& panel, const PanelCurve& curve, double x, const BandPoint& values) {
-  const auto in_column = [&](int column) { return column == panel.abscissa.column ? x : kNaN; };
-  const std::array<double, 5> row{in_column(3), values.median, in_column(5), in_column(6), in_column(7)};
-  if (curve.is_band()) return row_text(panel, curve.series, "median", row, values.q25, values.q75);
-  return row_text(panel, curve.series, std::to_string(curve.runs.front()->parameters.repetition), row);
-}
-
-/// Returns the corners of a curve: a value holds up to the next sample.
-std::string steps_text(const CurvePanel& panel, const PanelCurve& curve) {
-  std::string out;
-  const BandPoint* before = nullptr;
+/// Adds a curve through the corners of its steps: a value holds up to the next point. The abscissa goes into
+/// the column of the axis.
+void add_curve(Chart& chart, const CurvePanel& panel, const PanelCurve& curve, const Styles& styles) {
+  const bool band = curve.is_band();
+  const Run& run = *curve.runs.front();
+  const std::string series = panel.series(run);
+  DataBlock block{{series, band ? "median" : std::to_string(run.parameters.repetition)}};
+  const std::vector<double> unknown(5, kNaN);
+  const auto x = static_cast<std::size_t>(panel.abscissa.column) - 3;
   for (const BandPoint& point : curve.points) {
     const bool shown =
         std::isfinite(point.x) && std::isfinite(point.median) && (!panel.abscissa.log_axis || point.x > 0.0);
-    if (!curve.is_band() && !shown) continue;
-    if (before != nullptr) out += corner_text(panel, curve, point.x, *before);
-    out += corner_text(panel, curve, point.x, point);
-    before = &point;
+    if (!band && !shown) continue;
+    if (!block.rows.empty()) {
+      std::vector<double> corner = block.rows.back();
+      corner[x] = point.x;
+      block.rows.push_back(std::move(corner));
+    }
+    std::vector<double>& row = block.rows.emplace_back(unknown);
+    row[x] = point.x;
+    row[1] = point.median;
+    if (band) row.insert(row.end(), {point.q25, point.q75});
   }
-  return out.empty() ? corner_text(panel, curve, kNaN, {kNaN, kNaN, kNaN, kNaN})
-                     : out;  // a block needs at least one row
-}
-
-/// Returns one header line, then a block of rows for each run, then a block for each curve with the corners
-/// of its steps. Two blank lines separate blocks.
-std::string data_text(const CurvePanel& panel) {
-  std::string out = fmt::format("label\trepetition\tseconds\t{}\titeration\tpasses\tupdates{}\n",
-                                panel.quantity.column, has_bands(panel) ? "\tq25\tq75" : "");
-  for (const Run* run : panel.traced) {
-    if (run != panel.traced.front()) out += "\n\n";
-    for (const Sample& sample : run->trace)
-      out += row_text(panel, panel.series(*run), std::to_string(run->parameters.repetition),
-                      {sample.seconds, panel.quantity.value(*run, sample),
-                       static_cast<double>(sample.iteration), sample.passes, sample.updates});
-  }
-  for (const PanelCurve& curve : panel.curves) out += "\n\n" + steps_text(panel, curve);
-  return out;
+  if (block.rows.empty()) block.rows.push_back(unknown);  // gnuplot needs at least one row
+  const bool named = std::ranges::find(chart.panels.front().curves, series, &Curve::title) !=
+                     chart.panels.front().curves.end();
+  chart.add({.title = named ? "" : series,
+             .style = styles.of(run),
+             .width = run.failed() ? kFailedLineWidth : kLineWidth,
+             .x = panel.abscissa.column,
+             .y = kQuantityColumn,
+             .low = band ? 8 : 0,
+             .high = band ? 9 : 0,
+             .symbol_size = 0.9,
+             .symbols = kSymbolsOfCurve},
+            std::move(block));
 }
 
 // ---- figures
-
-/// Adds the blocks of data_text() that hold corners, as curves.
-void add_curves(Panel& drawn, const CurvePanel& panel, const Styles& styles) {
-  std::set<std::string> named;
-  for (const PanelCurve& curve : panel.curves) {
-    const Run& run = *curve.runs.front();
-    drawn.curves.push_back({.title = named.insert(curve.series).second ? curve.series : "",
-                            .style = styles.of(run),
-                            .width = run.failed() ? kFailedLineWidth : kLineWidth,
-                            .block = panel.traced.size() + drawn.curves.size(),
-                            .x = panel.abscissa.column,
-                            .y = 4,
-                            .low = curve.is_band() ? 8 : 0,
-                            .high = curve.is_band() ? 9 : 0,
-                            .symbol_size = 0.9,
-                            .symbols = kSymbolsOfCurve});
-    if (const int last = last_drawn(panel, run); run.failed() && last >= 0)
-      drawn.crosses.push_back({place_in(panel.traced, &run), static_cast<std::size_t>(last),
-                               panel.abscissa.column, 4, styles.of(run).colour});
-  }
-}
 
 std::string figure_name(const Run& run, const Quantity& quantity, const std::string& suffix) {
   const std::string mu = run.parameters.mu > 0.0 ? fmt::format("-mu{}", run.parameters.mu) : "";
@@ -214,25 +212,6 @@ std::string figure_name(const Run& run, const Quantity& quantity, const std::str
       run.parameters.loss.hinge() ? fmt::format("-hinge-{}", cost_name(run.parameters.loss.cost)) : "";
   return file_name_part(fmt::format("{}{}-lambda{}{}-{}{}", run.parameters.dataset, loss,
                                     run.parameters.lambda, mu, quantity.name, suffix));
-}
-
-Chart make_chart(const CurvePanel& panel, const Ranges& ranges, const Styles& styles) {
-  const Run& first = *panel.group.front();
-  const bool comparable =
-      std::ranges::all_of(panel.group, [](const Run* run) { return run->timing.comparable; });
-  Panel drawn{.x = x_axis(panel.abscissa, ranges.x),
-              .y = y_axis(panel.quantity, ranges.values),
-              .floor = panel.floor(),
-              .bound = ranges.bound};
-  add_curves(drawn, panel, styles);
-  return {.name = figure_name(first, panel.quantity, panel.abscissa.suffix()),
-          .title = data_warnings(subtitle_of(panel), comparable || panel.abscissa.name != "seconds") +
-                   panel.quantity.title,
-          .about = fmt::format(": {}, {}", first.parameters.dataset, penalty_symbols(first.parameters)),
-          .subtitle = subtitle_of(panel),
-          .caption = caption_of(panel, std::isfinite(ranges.bound)),
-          .panels = {drawn},
-          .data = data_text(panel)};
 }
 
 /// Returns the members of `all` with these names, in the order of the names.
@@ -251,20 +230,38 @@ std::vector<Abscissa> chosen_abscissas(const PlotConfig& plot) {
   return out;
 }
 
-void check(const std::vector<Run>& runs, const PlotConfig& plot, bool allow_not_comparable) {
-  if (runs.empty()) throw Error::usage("no runs to draw");
-  if (place_in(plot.x, "seconds") < plot.x.size() && !plot.quantities.empty() && !allow_not_comparable)
-    require_comparable(runs, "--allow-not-comparable, or x without seconds");
-}
-
 }  // namespace
+
+Chart curve_chart(const CurvePanel& panel, const Styles& styles, bool samples) {
+  const Run& first = *panel.group.front();
+  const bool comparable =
+      std::ranges::all_of(panel.group, [](const Run* run) { return run->timing.comparable; });
+  const Ranges ranges = ranges_drawn(panel);
+  const std::string subtitle = subtitle_of(panel);
+  Chart chart{
+      .name = figure_name(first, panel.quantity, panel.abscissa.suffix()),
+      .warning = data_warnings(subtitle, comparable || panel.abscissa.name != "seconds"),
+      .title = panel.quantity.title,
+      .about = fmt::format(": {}, {}", first.parameters.dataset, penalty_symbols(first.parameters)),
+      .subtitle = subtitle,
+      .caption = caption_of(panel, std::isfinite(ranges.bound)),
+      .panels = {{.x = x_axis(panel.abscissa, ranges.x),
+                  .y = y_axis(panel.quantity, ranges.values),
+                  .floor = panel.floor(),
+                  .bound = ranges.bound}},
+      .columns = {"label", "repetition", "seconds", panel.quantity.column, "iteration", "passes", "updates"}};
+  if (std::ranges::any_of(panel.curves, &PanelCurve::is_band))
+    for (const char* edge : {"q25", "q75"}) chart.columns.emplace_back(edge);
+  if (samples) add_samples(chart, panel, styles);
+  for (const PanelCurve& curve : panel.curves) add_curve(chart, panel, curve, styles);
+  return chart;
+}
 
 std::vector<Chart> curve_charts(const std::vector<Run>& runs, const PlotConfig& plot,
                                 bool allow_not_comparable) {
-  check(runs, plot, allow_not_comparable);
+  require_drawable(runs, plot.quantities.empty() ? std::vector<std::string>{} : plot.x, allow_not_comparable);
   const std::vector<Abscissa> axes = chosen_abscissas(plot);
   const std::vector<Quantity> drawn_quantities = chosen(quantities(), plot.quantities, "quantities");
-
   const bool machines = several_machines(runs);
   const Styles styles(runs);
   std::vector<Chart> charts;
@@ -273,8 +270,8 @@ std::vector<Chart> curve_charts(const std::vector<Run>& runs, const PlotConfig& 
       for (const Abscissa& abscissa : axes) {
         const CurvePanel panel =
             make_curve_panel(group, quantity, abscissa, machines, plot.repetitions == "band");
-        const Ranges ranges = ranges_drawn(panel);
-        if (!ranges.x.empty()) charts.push_back(make_chart(panel, ranges, styles));
+        Chart chart = curve_chart(panel, styles, true);
+        if (!chart.panels.front().y.range.empty()) charts.push_back(std::move(chart));
       }
   return charts;
 }

@@ -2,12 +2,12 @@
 /// The kinds of figures. Each has a source of its own, and makes charts (plots/chart.h) from stored results.
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "experiments/base/table_text.h"
 #include "experiments/config/config.h"
 #include "experiments/results/scaling_model.h"
+#include "experiments/results/theory_record.h"
 #include "plots/chart.h"
 
 namespace proxbench {
@@ -113,16 +113,16 @@ std::vector<Chart> scaling_charts(const std::vector<ScalingProblem>& problems);
 // Figures and tables of the convergence of solvers, by the theory of Zhong et al. (2014). They show
 // theory.json of a results folder, which scripts/theory makes.
 
-/// Reads theory.json of the folder, which experiments/bench/theory_program.cpp writes; null if there is none.
-/// Throws Error (kInput) if the file is something else.
-nlohmann::json read_theory(const std::filesystem::path& results);
+/// Reads theory.json of the folder; returns nothing if there is none. Throws Error (kInput) if the file is
+/// something else.
+std::vector<TheoryProblem> read_theory(const std::filesystem::path& results);
 
 /// Returns the figure theory-DATASET-LAMBDA for each problem: error, its ratio and the Dennis-More ratio of
 /// every arm against iterations.
-std::vector<Chart> theory_charts(const nlohmann::json& theory);
+std::vector<Chart> theory_charts(const std::vector<TheoryProblem>& problems);
 
 /// Returns a table of the arms' convergence with one row per arm, and one of the Hessians at the optima with
 /// one row per problem.
-std::vector<TextTable> theory_tables(const nlohmann::json& theory);
+std::vector<TextTable> theory_tables(const std::vector<TheoryProblem>& problems);
 
 }  // namespace proxbench

@@ -243,6 +243,14 @@ void draw_curves(const fs::path& folder, double span) {
              folder);
 }
 
+void draw_band(const fs::path& folder, double span) {
+  const auto lowest = static_cast<std::uint64_t>(300.0 * span);
+  std::vector<proxbench::Run> runs(2, run_of("prox-newton", {{0.5, 90000}, {40.0, lowest}}));
+  runs[1].parameters.repetition = 2;
+  for (Sample& sample : runs[1].trace) sample.nnz *= 3;
+  draw_all(curve_charts(runs, {.quantities = {"nnz"}}), folder);
+}
+
 void draw_profiles(const fs::path& folder, double span) {
   proxbench::Run fast = run_of("fast", {{17.0, 10}}), slow = run_of("slow", {{17.0 * span, 10}});
   for (proxbench::Run* run : {&fast, &slow}) run->best.relative_kkt = 1e-9;
@@ -276,17 +284,14 @@ void draw_scale(const fs::path& folder, double span) {
 }
 
 void draw_theory(const fs::path& folder, double span) {
-  nlohmann::json iterations = nlohmann::json::array();
+  TheoryArm arm{.label = "fast", .iterations = {}};
   for (const int t : {1, 2, 3})
-    iterations.push_back({{"iteration", t},
-                          {"error", std::pow(span, -t)},
-                          {"ratio", 1.0 / (span + t)},
-                          {"dennis_more", t / span},
-                          {"nnz", 7}});
-  const nlohmann::json arm = {{"label", "fast"}, {"iterations", iterations}};
-  draw_all(theory_charts(
-               {{"problems", {{{"dataset", "d"}, {"description", ""}, {"lambda", 1.0}, {"arms", {arm}}}}}}),
-           folder);
+    arm.iterations.push_back({.iteration = t,
+                              .nnz = 7,
+                              .error = std::pow(span, -t),
+                              .ratio = 1.0 / (span + t),
+                              .dennis_more = t / span});
+  draw_all(theory_charts({{.dataset = "d", .description = "", .lambda = 1.0, .arms = {arm}}}), folder);
 }
 
 std::vector<Kind> kinds() {
@@ -307,6 +312,7 @@ std::vector<Kind> kinds() {
       {"theory-d-1", "gnuplot_plot_1b", 0, 1, 3, false, true, {.top = 0.37 * 640, .bottom = 0.63 * 640}},
       {"theory-d-1", "gnuplot_plot_1c", 0, 1, 4, false, true, {.top = 0.64 * 640}}};
   return {{"curves", draw_curves, curves},
+          {"band", draw_band, {{"ocr-lambda1-nnz", "prox-newton", 2, 2, 3, false, true}}},
           {"profile and ecdf",
            draw_profiles,
            {{"profile-0.001", "slow", 1, 1, 2, true, false}, {"ecdf", "slow", 1, 1, 2, true, false}}},
@@ -362,7 +368,7 @@ TEST(Figures, PutThePathFromLeftToRightAndStepsWhereTheyAre) {
 TEST(LogAxes, OfAnyRangeSayWhatTheDataSay) {
   SKIP_WITHOUT_GNUPLOT();
   struct Case {
-    Range x, y;
+    AxisRange x, y;
   };
   const TestFolder folder;
   std::vector<Case> cases;
@@ -381,7 +387,7 @@ TEST(LogAxes, OfAnyRangeSayWhatTheDataSay) {
             .panels = {{.x = log_axis("x", one.x, kMostLabelsX),
                         .y = log_axis("y", one.y, kMostLabelsY),
                         .curves = {{.title = "it", .style = {"#000001"}, .block = 0, .x = 1, .y = 2}}}},
-            .data = ""};
+            .columns = {}};
         folder.write(chart.name + ".tsv",
                      fmt::format("x\ty\n{}\t{}\n{}\t{}\n", one.x.min, one.y.min, one.x.max, one.y.max));
         const std::string all = gnuplot_script(chart);

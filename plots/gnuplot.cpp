@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cmath>
 #include <sstream>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,6 +22,10 @@ namespace fs = std::filesystem;
 
 constexpr std::array<int, kSymbols> kPointTypes = {7, 5, 9, 13, 11, 15, 2, 3};
 constexpr std::array<int, kDashes> kDashTypes = {1, 2, 4, 5, 3};
+/// The positions of keys, in the order of KeyPlace.
+constexpr std::array<const char*, 5> kKeys = {"", "outside right top vertical",
+                                              "outside right top vertical maxcols 1", "inside left top",
+                                              "inside left bottom"};
 constexpr const char* kGrey = "#7F7F7F";
 /// The locale of gnuplot.
 constexpr const char* kLocale = "LC_ALL=C.UTF-8";
@@ -72,8 +75,8 @@ std::string small_lines(const std::string& text) {
 }
 
 std::string title_text(const Chart& chart) {
-  return in_quotes(fmt::format("{{/:Bold {}}}{}{}", literal(chart.title), literal(chart.about),
-                               small_lines(chart.subtitle)));
+  return in_quotes(fmt::format("{{/:Bold {}}}{}{}", literal(chart.warning + chart.title),
+                               literal(chart.about), small_lines(chart.subtitle)));
 }
 
 // ---- panels
@@ -103,15 +106,13 @@ class PlotCommand {
       if (curve.low > 0) add_band(curve);
     if (bounded())
       for (const Curve& curve : panel_.curves)
-        add(fmt::format("{} using {}:{} notitle with lines linecolor rgb '#B0{}' linewidth 1",
-                        block(*curve.block), curve.x, above(curve.y, panel_.floor),
-                        std::string_view(curve.style.colour).substr(1)));
+        add(fmt::format("{} {} notitle with lines linecolor rgb '#B0{}' linewidth 1", block(*curve.block),
+                        above(panel_.floor, curve.x, curve.y), curve.style.colour + 1));
     for (const Curve& curve : panel_.curves) add_curve(curve);
     for (const Cross& cross : panel_.crosses)
       add(fmt::format(
-          "{} every ::{}::{} using {}:{} notitle with points linecolor rgb '{}' pointtype 2 "
-          "pointsize 2.2 linewidth 3",
-          block(cross.block), cross.row, cross.row, cross.x, above(cross.y, panel_.floor), cross.colour));
+          "{} every ::{}::{} {} notitle with points linecolor rgb '{}' pointtype 2 pointsize 2.2 linewidth 3",
+          block(cross.block), cross.row, cross.row, above(panel_.floor, cross.x, cross.y), cross.colour));
     if (bounded()) add_guide(fmt::format("{:.3g}", panel_.bound), "accuracy of f*", 3);
     return fmt::format("plot {}\n", fmt::join(parts_, ", \\\n     "));
   }
@@ -120,10 +121,10 @@ class PlotCommand {
   bool bounded() const { return !std::isnan(panel_.bound); }
   void add(std::string part) { parts_.push_back(std::move(part)); }
   std::string block(std::size_t i) const { return fmt::format("{} skip 1 index {}", in_quotes(file_), i); }
-  /// Selects the values of a column that are above a level.
-  static std::string above(int column, double level) {
-    return std::isfinite(level) ? fmt::format("(${0} > {1:.6g} ? ${0} : 1/0)", column, level)
-                                : fmt::format("{}", column);
+  /// Selects x, and the values of y that are above a level.
+  static std::string above(double level, int x, int y) {
+    return std::isfinite(level) ? fmt::format("using {0}:(${1} > {2:.6g} ? ${1} : 1/0)", x, y, level)
+                                : fmt::format("using {}:{}", x, y);
   }
   static std::string titled(const std::string& title) {
     return title.empty() ? "notitle" : "title " + in_quotes(title);
@@ -148,8 +149,7 @@ class PlotCommand {
   void add_curve(const Curve& curve) {
     std::string data = "NaN", look = "lines";
     if (curve.block)
-      data = fmt::format("{} using {}:{}", block(*curve.block), curve.x,
-                         above(curve.y, bounded() ? panel_.bound : panel_.floor));
+      data = block(*curve.block) + " " + above(bounded() ? panel_.bound : panel_.floor, curve.x, curve.y);
     if (curve.steps) look = "steps";
     if (curve.symbol_size > 0.0) look = "linespoints";
     std::string part =
@@ -184,9 +184,10 @@ std::string panel_text(const Chart& chart, const Panel& panel) {
     out += "set title " + title_text(chart) + "\n";
   out += axis_text("x", panel.x, &panel == &chart.panels.back() ? chart.caption : "");
   out += axis_text("y", panel.y, "");
-  out += panel.key.empty()
+  out += panel.key == KeyPlace::kNone
              ? "unset key\n"
-             : fmt::format("set key {} Left reverse noenhanced samplen 2.5 spacing 1.3\n", panel.key);
+             : fmt::format("set key {} Left reverse noenhanced samplen 2.5 spacing 1.3\n",
+                           kKeys[static_cast<std::size_t>(panel.key)]);
   if (!std::isnan(panel.bound))
     out += fmt::format(
         "set object rectangle from graph 0, graph 0 to graph 1, first {:.3g} behind "
@@ -256,11 +257,10 @@ std::vector<fs::path> draw_all(const std::vector<Chart>& charts, const fs::path&
   std::vector<fs::path> drawn;
   for (const Chart& chart : charts) {
     const ScratchFolder scratch(folder / fmt::format(".drawing-{}", getpid()));
-    const std::string script = gnuplot_script(chart);
-    for (const auto& [extension, text] : {std::pair{".gp", &script}, std::pair{".tsv", &chart.data}}) {
-      write_file_atomically(scratch.path / (chart.name + extension), *text);
-      write_file_atomically(folder / (chart.name + extension), *text);
-    }
+    for (const auto& [extension, text] :
+         {std::pair{".gp", gnuplot_script(chart)}, std::pair{".tsv", chart.data_text()}})
+      for (const fs::path& place : {scratch.path, folder})
+        write_file_atomically(place / (chart.name + extension), text);
     run_gnuplot(scratch.path, chart.name + ".gp");
     for (const char* extension : {".svg", ".pdf", ".png"})
       rename_into(scratch.path / (chart.name + extension), folder);

@@ -16,14 +16,6 @@ namespace {
 
 using nlohmann::json;
 
-/// The notes of panels: kStepNote for every panel, kMedianNote for panels with repetitions.
-constexpr const char* kStepNote =
-    "A value holds up to the next sample: nothing is known of what lies between.";
-constexpr const char* kMedianNote =
-    "Medians of the repetitions have a band from 25 % to 75 % of them. Between its samples, and after its "
-    "end, "
-    "a repetition keeps its last value.";
-
 /// Rounds to six digits, which is more than a screen shows. Counts stay exact.
 nlohmann::json rounded(double value) {
   constexpr double kLargestCount = 1e15;
@@ -41,7 +33,7 @@ std::vector<std::array<double, 5>> drawn_coordinates(const std::vector<BandPoint
       for (std::size_t c = 2; c < out.back().size(); ++c) out.back()[c] = std::log10(out.back()[c]);
   }
   for (std::size_t c = 0; c < 5; ++c) {
-    Range range;
+    AxisRange range;
     for (const auto& point : out)
       if (std::isfinite(point[c])) range.add(point[c]);
     const double length = range.max > range.min ? range.max - range.min : 1.0;
@@ -54,68 +46,58 @@ bool repeated(const Run* run) {
   return run->parameters.repetition > 1;
 }
 
-json curve_json(const PanelCurve& curve, const Quantity& quantity, const std::vector<std::string>& labels) {
-  const Run& first = *curve.runs.front();
-  json out = {{"curve", place_in(labels, label_of(first))},
-              {"comparable", first.timing.comparable},
-              {"failed", first.failed()}};
+/// Adds x and y to the JSON of a curve, and low and high if a band is wider than its median anywhere.
+void add_points(json& curve, const std::vector<BandPoint>& points, bool log_values) {
   const bool band =
-      std::ranges::any_of(curve.points, [](const BandPoint& point) { return point.q25 != point.q75; });
-  for (const BandPoint& point : thinned(curve.points, quantity.log_axis)) {
-    out["x"].push_back(rounded(point.x));
-    out["y"].push_back(rounded(point.median));
+      std::ranges::any_of(points, [](const BandPoint& point) { return point.q25 != point.q75; });
+  for (const BandPoint& point : thinned(points, log_values)) {
+    curve["x"].push_back(rounded(point.x));
+    curve["y"].push_back(rounded(point.median));
     if (!band) continue;
-    out["low"].push_back(rounded(point.q25));
-    out["high"].push_back(rounded(point.q75));
+    curve["low"].push_back(rounded(point.q25));
+    curve["high"].push_back(rounded(point.q75));
   }
-  return out;
 }
 
-json curves_json(const CurvePanel& panel, const std::vector<std::string>& labels) {
-  json out = json::array();
-  for (const PanelCurve& curve : panel.curves)
-    if (!curve.points.empty()) out.push_back(curve_json(curve, panel.quantity, labels));
-  return out;
+json chart_json(const CurvePanel& panel, const Styles& styles, const std::vector<std::string>& series) {
+  const Chart chart = curve_chart(panel, styles, false);
+  const Panel& drawn = chart.panels.front();
+  json curves = json::array();
+  for (std::size_t i = 0; i < drawn.curves.size(); ++i) {
+    const PanelCurve& of = panel.curves[i];
+    if (of.points.empty()) continue;
+    const Run& run = *of.runs.front();
+    json curve = {{"curve", place_in(series, panel.series(run))},
+                  {"width", drawn.curves[i].width},
+                  {"comparable", run.timing.comparable},
+                  {"failed", run.failed()}};
+    add_points(curve, of.points, drawn.y.log);
+    curves.push_back(std::move(curve));
+  }
+  return {{"warning", data_warnings(chart.subtitle)},
+          {"title", chart.title + chart.about},
+          {"notes", chart.subtitle + "\n" + chart.caption},
+          {"x", drawn.x.label},
+          {"y", drawn.y.label},
+          {"log", drawn.y.log},
+          {"count", panel.quantity.name == "nnz"},
+          {"bound", rounded(drawn.bound)},
+          {"floor", rounded(std::fmax(drawn.floor, drawn.bound / kShownBelowBound))},
+          {"curves", curves}};
 }
 
-json panel_json(const Runs& group, const Quantity& quantity, const std::vector<std::string>& labels) {
-  const bool repetitions = std::ranges::any_of(group, repeated);
-  json against = json::object();
+/// Returns the charts of one quantity against every x.
+json charts_json(const Runs& group, const Quantity& quantity, const Styles& styles,
+                 const std::vector<std::string>& series, bool machines) {
+  json out;
   for (const Abscissa& abscissa : abscissas()) {
-    const auto curves = [&](bool bands) {
-      return curves_json(make_curve_panel(group, quantity, abscissa, false, bands), labels);
+    const auto chart = [&](bool bands) {
+      return chart_json(make_curve_panel(group, quantity, abscissa, machines, bands), styles, series);
     };
-    against[abscissa.name]["each"] = curves(false);
-    if (repetitions) against[abscissa.name]["median"] = curves(true);
+    out[abscissa.name]["each"] = chart(false);
+    if (std::ranges::any_of(group, repeated)) out[abscissa.name]["median"] = chart(true);
   }
-  const CurvePanel panel = make_curve_panel(group, quantity, abscissas().front(), false, false);
-  std::vector<std::string> notes = quantity_notes(panel);
-  notes.insert(notes.begin(), kStepNote);
-  const double bound = panel.bound();
-  if (std::isfinite(bound)) notes.push_back(kBoundNote);
-  if (repetitions) notes.push_back(kMedianNote);
-  return {{"title", quantity.title},
-          {"axis", quantity.axis},
-          {"log", quantity.log_axis},
-          {"count", quantity.name == "nnz"},
-          {"notes", notes},
-          {"bound", rounded(bound)},
-          {"floor", rounded(std::fmax(panel.floor(), bound / kShownBelowBound))},
-          {"against", against}};
-}
-
-json group_json(const Runs& group, const std::vector<std::string>& labels, const std::vector<Quantity>& shown,
-                bool several_data_sets) {
-  const Run& first = *group.front();
-  json panels = json::object();
-  for (const Quantity& quantity : shown) panels[quantity.name] = panel_json(group, quantity, labels);
-  const std::string penalty = penalty_symbols(first.parameters),
-                    problem = first.parameters.dataset + ", " + penalty;
-  return {{"name", several_data_sets ? problem : penalty},
-          {"problem", problem},
-          {"warning", data_warnings(first.result.description)},
-          {"notes", distinct(group, [](const Run& run) { return run.result.description; })},
-          {"panels", panels}};
+  return out;
 }
 
 /// Returns the quantities that some run measured, or the first quantity if there are none.
@@ -132,11 +114,6 @@ std::vector<Quantity> measured_quantities(const std::vector<Run>& runs) {
 }
 
 }  // namespace
-
-void tell_machines_apart(std::vector<Run>& runs) {
-  if (!several_machines(runs)) return;
-  for (Run& run : runs) run.parameters.label = series_name(run, true);
-}
 
 std::vector<BandPoint> thinned(const std::vector<BandPoint>& points, bool log_values) {
   const auto drawn = drawn_coordinates(points, log_values);
@@ -157,21 +134,32 @@ std::vector<BandPoint> thinned(const std::vector<BandPoint>& points, bool log_va
 }
 
 json page_charts(const std::vector<Run>& runs, const PlotConfig& plot) {
+  const bool machines = several_machines(runs), datasets = distinct(runs, dataset_of).size() > 1;
+  const auto series_of = [&](const Run& run) { return series_name(run, machines); };
+  const std::vector<std::string> series = distinct(runs, series_of);
   const std::vector<Quantity> shown = measured_quantities(runs);
-  const std::vector<std::string> labels = distinct(runs, label_of), datasets = distinct(runs, dataset_of);
-  json axes = json::object(), order = json::array(), curves = json::array(), groups = json::array();
-  for (const Abscissa& abscissa : abscissas()) axes[abscissa.name] = abscissa.title;
-  for (const Quantity& quantity : shown) order.push_back(quantity.name);
-  for (std::size_t i = 0; i < labels.size(); ++i)
-    curves.push_back({{"name", labels[i]}, {"colour", line_style(i).colour}, {"dash", line_style(i).dash}});
-  for (const auto& [problem, group] : grouped(runs, problem_of))
-    groups.push_back(group_json(group, labels, shown, datasets.size() > 1));
+  const Styles styles(runs);
+  json axes = json::array(), order = json::array(), curves = json::array(), groups = json::array();
+  for (const Abscissa& abscissa : abscissas()) axes.push_back(abscissa.name);
+  for (const Quantity& quantity : shown) order.push_back({quantity.name, quantity.title});
+  for (const auto& [name, of_series] : grouped(runs, series_of)) {
+    const LineStyle style = styles.of(*of_series.front());
+    curves.push_back({{"name", name}, {"colour", style.colour}, {"dash", style.dash}});
+  }
+  for (const auto& [problem, group] : grouped(runs, problem_of)) {
+    const RunParameters& run = group.front()->parameters;
+    json panels;
+    for (const Quantity& quantity : shown)
+      panels[quantity.name] = charts_json(group, quantity, styles, series, machines);
+    groups.push_back(
+        {{"name", (datasets ? run.dataset + ", " : "") + penalty_symbols(run)}, {"panels", panels}});
+  }
   const std::string first = plot.quantities.empty() ? "objective" : plot.quantities.front();
-  const bool known = std::find(order.begin(), order.end(), first) != order.end();
+  const bool known = std::ranges::find(shown, first, &Quantity::name) != shown.end();
   return {{"start",
            {{"x", plot.x.empty() ? "seconds" : plot.x.front()},
             {"log_x", plot.log_seconds},
-            {"quantity", known ? first : order.front().get<std::string>()}}},
+            {"quantity", known ? first : shown.front().name}}},
           {"axes", axes},
           {"quantities", order},
           {"repetitions", std::ranges::any_of(runs, [](const Run& run) { return repeated(&run); })},
@@ -183,7 +171,7 @@ json page_charts(const std::vector<Run>& runs, const PlotConfig& plot) {
 
 json page_ticks() {
   json out = json::array();
-  for (const auto& [tick, rank] : log_ticks()) out.push_back({tick.at, tick.label, rank});
+  for (const auto& [at, label, rank] : log_ticks()) out.push_back({at, label, rank});
   return out;
 }
 

@@ -13,17 +13,19 @@ namespace {
 struct PathQuantity {
   const char* name;
   const char* label;
-  const char* key;  ///< the corner without curves, as lambda or mu falls from left to right
+  KeyPlace key;  ///< the corner without curves, as lambda or mu falls from left to right
   double (*value)(const PathPoint&);
 
   bool of_time() const { return std::string_view(name) == "seconds"; }
 };
 constexpr PathQuantity kPathQuantities[] = {
-    {"nnz", "nonzeros", "left top",
+    {"nnz", "nonzeros", KeyPlace::kLeftTop,
      [](const PathPoint& p) { return static_cast<double>(p.certificate.nnz); }},
-    {"objective", "objective F", "left bottom", [](const PathPoint& p) { return p.certificate.objective; }},
-    {"accuracy", "test accuracy", "left top", [](const PathPoint& p) { return p.test_accuracy; }},
-    {"seconds", "seconds since the path began", "left top", [](const PathPoint& p) { return p.seconds; }},
+    {"objective", "objective F", KeyPlace::kLeftBottom,
+     [](const PathPoint& p) { return p.certificate.objective; }},
+    {"accuracy", "test accuracy", KeyPlace::kLeftTop, [](const PathPoint& p) { return p.test_accuracy; }},
+    {"seconds", "seconds since the path began", KeyPlace::kLeftTop,
+     [](const PathPoint& p) { return p.seconds; }},
 };
 
 /// One line of a figure.
@@ -58,41 +60,6 @@ struct Family {
   }
 };
 
-std::string data_text(const Family& family, const PathQuantity& quantity, const std::vector<Line>& lines) {
-  std::string out;
-  for (const Line& line : lines) {
-    out += tsv_line("solver", family.of_mu ? "mu" : "lambda", quantity.name);
-    for (const PathPoint& point : line.path->points)
-      out += tsv_line(line.title, family.at(point), quantity.value(point));
-    out += "\n\n";
-  }
-  return out;
-}
-
-/// `titles` lists the titles of all lines in all figures. The index of a line's title in it determines the
-/// line's style.
-Panel make_panel(const Family& family, const PathQuantity& quantity, const std::vector<Line>& lines,
-                 const std::vector<std::string>& titles) {
-  Range penalties, values;
-  Panel panel{.key = fmt::format("inside {}", quantity.key)};
-  for (const Line& line : lines) {
-    for (const PathPoint& point : line.path->points) {
-      penalties.add(family.at(point));
-      if (const double value = quantity.value(point); std::isfinite(value)) values.add(value);
-    }
-    panel.curves.push_back({.title = line.title,
-                            .style = line_style(place_in(titles, line.title)),
-                            .block = panel.curves.size(),
-                            .x = 2,
-                            .y = 3,
-                            .symbol_size = 0.5});
-  }
-  panel.x = log_axis(family.of_mu ? "μ" : "λ", penalties.widened(1.1), kMostLabelsX);
-  panel.x.reversed = true;  // the path goes from left to right
-  panel.y = linear_axis(quantity.label, out_to_ticks(values));
-  return panel;
-}
-
 std::string caption_of(const Family& family, const std::vector<Line>& lines) {
   const auto cut =
       std::ranges::count_if(lines, [](const Line& line) { return !line.path->reached_tolerance(); });
@@ -101,18 +68,33 @@ std::string caption_of(const Family& family, const std::vector<Line>& lines) {
                                 lines.size(), family.of_mu ? "μ" : "λ");
 }
 
+/// `titles` lists the titles of all lines in all figures. The index of a line's title in it determines the
+/// line's style.
 Chart make_chart(const Family& family, const PathQuantity& quantity, const std::vector<Line>& lines,
                  const std::vector<std::string>& titles) {
   const Run& first = *lines.front().path;
   const bool comparable =
       std::ranges::all_of(lines, [](const Line& line) { return line.path->timing.comparable; });
-  return {.name = file_name_part(family.name() + quantity.name),
-          .title = data_warnings(first.result.description, comparable || !quantity.of_time()) +
-                   fmt::format("{}: {}", first.parameters.dataset, family.text()),
-          .subtitle = first.result.description,
-          .caption = caption_of(family, lines),
-          .panels = {make_panel(family, quantity, lines, titles)},
-          .data = data_text(family, quantity, lines)};
+  Chart chart{.name = file_name_part(family.name() + quantity.name),
+              .warning = data_warnings(first.result.description, comparable || !quantity.of_time()),
+              .title = fmt::format("{}: {}", first.parameters.dataset, family.text()),
+              .subtitle = first.result.description,
+              .caption = caption_of(family, lines),
+              .panels = {{.key = quantity.key}},
+              .columns = {"solver", family.of_mu ? "mu" : "lambda", quantity.name},
+              .repeat_header = true};
+  for (const Line& line : lines) {
+    DataBlock block{{line.title}};
+    for (const PathPoint& point : line.path->points)
+      block.rows.push_back({family.at(point), quantity.value(point)});
+    const LineStyle style = line_style(place_in(titles, line.title));
+    chart.add({.title = line.title, .style = style, .x = 2, .y = 3, .symbol_size = 0.5}, std::move(block));
+  }
+  Panel& panel = chart.panels.front();
+  panel.x = log_axis(family.of_mu ? "μ" : "λ", chart.range(2).widened(1.1), kMostLabelsX);
+  panel.x.reversed = true;  // the path goes from left to right
+  panel.y = linear_axis(quantity.label, out_to_ticks(chart.range(3)));
+  return chart;
 }
 
 }  // namespace

@@ -116,85 +116,63 @@ Distribution cost_distribution(const ProblemSet& set) {
 // ---- drawing
 
 /// Returns the range of the horizontal axis: all steps that a log axis can show.
-Range shown_range(const Distribution& of) {
+AxisRange shown_range(const Distribution& of) {
   constexpr double kMargin = 1.15;
-  Range range;
+  AxisRange range;
   for (const std::vector<Step>& steps : of.steps)
     for (const Step& step : steps)
       if (step.x > 0.0) range.add(step.x);
   if (range.empty()) range.add(1.0);
-  return of.ratios ? Range{1.0, kMargin * std::max(range.max, kLeastRatio)} : range.widened(kMargin);
+  return of.ratios ? AxisRange{1.0, kMargin * std::max(range.max, kLeastRatio)} : range.widened(kMargin);
 }
 
-/// Returns one block for each solver, from the left end of the axis to the right end.
-std::string data_text(const Distribution& of, const ProblemSet& set, const Range& shown) {
-  std::string out = "label\tx\tshare\n";
-  for (std::size_t solver = 0; solver < set.solvers.size(); ++solver) {
-    if (solver > 0) out += "\n\n";
-    std::string corners;
-    double at_left = 0.0, share = 0.0;
-    for (const Step& step : of.steps[solver]) {
-      share = step.share;
-      if (step.x <= shown.min)
-        at_left = share;
-      else
-        corners += tsv_line(set.solvers[solver], step.x, share);
-    }
-    out += tsv_line(set.solvers[solver], shown.min, at_left) + corners +
-           tsv_line(set.solvers[solver], shown.max, share);
-  }
-  return out;
-}
-
-/// Later lines are thinner, so that lines on top of each other stay visible. `labels` are those of all
-/// solvers and determine the colours.
-std::vector<Curve> curves_of(const ProblemSet& set, const std::vector<std::string>& labels) {
-  constexpr double kThick = 4.5, kThin = 2.0;
-  const std::size_t solvers = set.solvers.size();
-  std::vector<Curve> curves;
-  for (std::size_t i = 0; i < solvers; ++i) {
-    const double thin = solvers == 1 ? 1.0 : static_cast<double>(i) / static_cast<double>(solvers - 1);
-    curves.push_back({.title = set.solvers[i],
-                      .style = line_style(place_in(labels, set.solvers[i])),
-                      .width = kThick + thin * (kThin - kThick),
-                      .block = i,
-                      .x = 2,
-                      .y = 3,
-                      .steps = true});
-  }
-  return curves;
-}
-
-std::string title_of(const Distribution& of, const ProblemSet& set) {
+std::string warning_of(const ProblemSet& set) {
   const auto synthetic = static_cast<std::size_t>(std::ranges::count_if(set.descriptions, says_synthetic));
   return (0 < synthetic && synthetic < set.descriptions.size() ? "PARTLY " : "") +
-         data_warnings(synthetic > 0 ? "synthetic" : "", set.comparable) + of.title;
+         data_warnings(synthetic > 0 ? "synthetic" : "", set.comparable);
+}
+
+/// Adds the curve of each solver, from the left end of the axis to the right end. Later lines are thinner, so
+/// that lines on top of each other stay visible. `labels` are those of all solvers and determine the colours.
+void add_curves(Chart& chart, const Distribution& of, const ProblemSet& set, const AxisRange& shown,
+                const std::vector<std::string>& labels) {
+  constexpr double kThick = 4.5, kThin = 2.0;
+  const std::size_t solvers = set.solvers.size();
+  for (std::size_t i = 0; i < solvers; ++i) {
+    DataBlock block{{set.solvers[i]}, {{shown.min, 0.0}}};
+    for (const Step& step : of.steps[i])
+      if (step.x <= shown.min)
+        block.rows.front().back() = step.share;
+      else
+        block.rows.push_back({step.x, step.share});
+    block.rows.push_back({shown.max, block.rows.back().back()});
+    const double thin = solvers == 1 ? 1.0 : static_cast<double>(i) / static_cast<double>(solvers - 1);
+    chart.add({.title = set.solvers[i],
+               .style = line_style(place_in(labels, set.solvers[i])),
+               .width = kThick + thin * (kThin - kThick),
+               .x = 2,
+               .y = 3,
+               .steps = true},
+              std::move(block));
+  }
 }
 
 Chart make_chart(const Distribution& of, const ProblemSet& set, double accuracy,
                  const std::vector<std::string>& labels) {
-  const Range shown = shown_range(of);
+  const AxisRange shown = shown_range(of);
   Axis shares{of.y_label, {-0.02, 1.02}, {}};
   for (int tenth = 0; tenth <= 10; ++tenth)
     shares.ticks.push_back({tenth / 10.0, fmt::format("{}", tenth / 10.0)});
-  return {.name = of.name,
-          .title = title_of(of, set),
-          .subtitle = fmt::format("{} problems: (experiment, data set, penalty, repetition){}",
-                                  set.problems.size(), set.machine.empty() ? "" : ", on " + set.machine),
-          .caption = of.caption + accuracy_caption(of, accuracy) + common_caption(set),
-          .panels = {{.x = log_axis(of.x_label, shown, kMostLabelsX),
-                      .y = shares,
-                      .curves = curves_of(set, labels)}},
-          .data = data_text(of, set, shown)};
-}
-
-// ---- checks
-
-void check(const std::vector<Run>& runs, const std::vector<std::string>& costs, bool allow_not_comparable) {
-  if (runs.empty()) throw Error::usage("no runs to compare");
-  for (const std::string& cost : costs) find_measure(cost);
-  if (place_in(costs, "seconds") < costs.size() && !allow_not_comparable)
-    require_comparable(runs, "--allow-not-comparable, or x without seconds");
+  Chart chart{.name = of.name,
+              .warning = warning_of(set),
+              .title = of.title,
+              .subtitle = fmt::format("{} problems: (experiment, data set, penalty, repetition){}",
+                                      set.problems.size(), set.machine.empty() ? "" : ", on " + set.machine),
+              .caption = of.caption + accuracy_caption(of, accuracy) + common_caption(set),
+              .panels = {{.x = log_axis(of.x_label, shown, kMostLabelsX), .y = shares}},
+              .columns = {"label", "x", "share"}};
+  add_curves(chart, of, set, shown, labels);
+  return chart;
 }
 
 void require_problems(const ProblemSet& set) {
@@ -210,7 +188,7 @@ void require_problems(const ProblemSet& set) {
 
 std::vector<Chart> profile_charts(const std::vector<Run>& runs, const PlotConfig& plot,
                                   const std::vector<double>& targets, bool allow_not_comparable) {
-  check(runs, plot.x, allow_not_comparable);
+  require_drawable(runs, plot.x, allow_not_comparable);
   const std::vector<std::string> labels = distinct(runs, shown_label);
   const double accuracy = reference_accuracy(runs);
   std::vector<Chart> charts;

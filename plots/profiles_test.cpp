@@ -160,7 +160,7 @@ TEST(Profiles, KeepMachinesApartInSeconds) {
 }
 
 TEST(Profiles, RefuseWhatCannotBeCompared) {
-  EXPECT_EQ(error_of({}, {}), "no runs to compare");
+  EXPECT_EQ(error_of({}, {}), "no runs to draw");
   EXPECT_THAT(error_of(three_by_three(), {.x = {"pases"}}),
               HasSubstr("expected one of seconds, passes, updates, iterations"));
   EXPECT_THAT(error_of({run_of("a", 1, 1), run_of("b", 2, 1)}, {}),

@@ -11,11 +11,14 @@ double instances_of(const Run& run) {
   return number_or_nan(run.result.instances);
 }
 
-double suboptimality_unit(const Run& run) {
-  return std::abs(run.best.objective) / instances_of(run);
-}
-
 }  // namespace
+
+double Quantity::unit_of(const Run& run) const {
+  if (!to_reference) return 1.0;
+  Sample far;
+  far.objective = run.best.objective + std::abs(run.best.objective);
+  return value(run, far);
+}
 
 const std::vector<Abscissa>& abscissas() {
   static const std::vector<Abscissa> all = {{find_measure("seconds"), "seconds", 3},
@@ -32,7 +35,7 @@ const std::vector<Quantity>& quantities() {
       {"suboptimality", "Primal suboptimality", "(f − f*) / n", "suboptimality", true, kDifferenceFloor,
        kInfinity,
        [](const Run& run, const Sample& s) { return (s.objective - run.best.objective) / instances_of(run); },
-       true, suboptimality_unit},
+       true},
       {"nnz", "Nonzero weights", "nonzeros", "nnz", true, 0.0, kNaN,
        [](const Run&, const Sample& s) { return static_cast<double>(s.nnz); }},
       {"accuracy", "Test accuracy", "accuracy per position", "test_accuracy", false, -kInfinity, kNaN,

@@ -23,7 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSynthetic = "SYNTHETIC DATA";
 /// If there are more data sets and penalties than this, their summaries are folded.
 constexpr std::size_t kOpenTables = 4;
 
@@ -31,7 +30,7 @@ constexpr std::size_t kOpenTables = 4;
 /// heading.
 struct Section {
   std::string id, heading, title;
-  bool synthetic;
+  std::string warning;            ///< data_warnings()
   std::vector<std::string> data;  ///< one description each
   std::string ended;              ///< how many runs reached their tolerance
   std::string body;
@@ -244,7 +243,7 @@ std::string pictures_html(const fs::path& figures, const std::vector<Chart>& cha
     if (const fs::path file = figures / (chart.name + ".svg"); fs::exists(file))
       out += fmt::format("<img src=\"data:image/svg+xml,{}\" alt=\"{}\">\n",
                          percent_encoded(read_file(file, "a figure")),
-                         html_text(fmt::format("{}{}: {}", chart.title, chart.about,
+                         html_text(fmt::format("{}{}{}: {}", chart.warning, chart.title, chart.about,
                                                chart.panels.empty() ? "" : chart.panels.front().y.label)));
   return out.empty() ? fmt::format(
                            "<p>No figure is stored; <code>proxbench plot DIR --kind {}</code> draws "
@@ -264,7 +263,7 @@ std::string paths_html(const std::vector<Run>& paths, const std::vector<Run>& ru
   return out;
 }
 
-std::string theory_html(const nlohmann::json& theory, const fs::path& figures) {
+std::string theory_html(const std::vector<TheoryProblem>& theory, const fs::path& figures) {
   return "<h3>Theory</h3>\n" + pictures_html(figures, theory_charts(theory), "theory") +
          tables_html(theory_tables(theory));
 }
@@ -288,7 +287,6 @@ Section make_section(const fs::path& results, const fs::path& folder,
   std::vector<Run> all = read_all_runs(results, presentation);
   if (const std::string left_out = leave_out_strangers(results, presentation, all); !left_out.empty())
     warn(left_out);
-  tell_machines_apart(all);
   std::vector<Run> runs = all;
   const std::vector<Run> paths = take_paths(runs);
 
@@ -297,9 +295,8 @@ Section make_section(const fs::path& results, const fs::path& folder,
       file_name_part(presentation.name.empty() ? all.front().parameters.experiment : presentation.name);
   section.heading = paper.item.empty() ? section.id : paper.item;
   section.title = presentation.title;
-  section.synthetic =
-      std::ranges::any_of(all, [](const Run& run) { return says_synthetic(run.result.description); });
   section.data = data_lines(all);
+  section.warning = data_warnings(joined(section.data));
   section.ended = ended_line(all);
 
   std::vector<TableSet> tables;  // the summary is the last
@@ -312,7 +309,7 @@ Section make_section(const fs::path& results, const fs::path& folder,
   for (std::size_t i = 0; i + 1 < tables.size(); ++i) body += tables_html(tables[i].tables);
   if (has_curves(runs)) body += chart_html(section, page_charts(runs, presentation.plot));
   if (!paths.empty()) body += paths_html(paths, runs, results / "figures");
-  if (const nlohmann::json theory = read_theory(results); !theory.is_null())
+  if (const std::vector<TheoryProblem> theory = read_theory(results); !theory.empty())
     body += theory_html(theory, results / "figures");
   body += troubles_html(all);
   if (!runs.empty()) body += summaries_html(tables.back().tables, !paths.empty());
@@ -344,11 +341,11 @@ ChartLibrary load_chart_library() {
 }
 
 std::string section_html(const Section& section) {
-  const std::string warning = section.synthetic ? std::string(kSynthetic) + ": " : "";
-  std::string out = fmt::format("<section id=\"{}\">\n<h2>{}{}: {}</h2>\n", section.id, warning,
+  std::string out = fmt::format("<section id=\"{}\">\n<h2>{}{}: {}</h2>\n", section.id, section.warning,
                                 html_text(section.heading), html_text(section.title));
-  if (section.synthetic)
-    out += fmt::format("<p class=\"synthetic\">{}generated, not the data of the paper.</p>\n", warning);
+  if (!section.warning.empty())
+    out +=
+        fmt::format("<p class=\"synthetic\">{}generated, not the data of the paper.</p>\n", section.warning);
   return out + section.body + "</section>\n";
 }
 
@@ -358,11 +355,11 @@ std::string contents_html(const std::vector<Section>& sections) {
   for (const Section& section : sections) {
     const std::string more =
         section.data.size() > 1 ? fmt::format(" and {} more", section.data.size() - 1) : "";
-    table.rows.push_back({fmt::format("<a href=\"#{}\">{}</a>", section.id, html_text(section.heading)),
-                          html_text(section.title),
-                          (section.synthetic ? fmt::format("<strong>{}</strong> ", kSynthetic) : "") +
-                              html_text(section.data.front() + more),
-                          html_text(section.ended)});
+    table.rows.push_back(
+        {fmt::format("<a href=\"#{}\">{}</a>", section.id, html_text(section.heading)),
+         html_text(section.title),
+         fmt::format("<strong>{}</strong>", section.warning) + html_text(section.data.front() + more),
+         html_text(section.ended)});
   }
   return "<nav class=\"contents\" aria-label=\"Contents\">\n" + scroll_html(table.caption, html_grid(table)) +
          "</nav>\n";

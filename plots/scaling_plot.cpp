@@ -1,4 +1,6 @@
 
+#include <algorithm>
+
 #include "core/base/profile.h"
 #include "plots/figures.h"
 
@@ -40,20 +42,23 @@ Shown shown_of(const ScalingProblem& problem) {
   return out;
 }
 
-/// Writes one block of rows for each line. The last block has the stacked bars: left, right, from, to,
-/// colour.
-std::string data_text(const Shown& shown) {
-  std::string out = "backend\tphase\tthreads\tseconds\tq25\tq75\tspeedup\tefficiency\n";
+/// Adds a block for each line.
+void add_line_blocks(Chart& chart, const Shown& shown) {
   const std::vector<int>& threads = shown.problem.threads;
   for (const PhaseScaling* row : shown.lines) {
+    DataBlock& block = chart.blocks.emplace_back(DataBlock{{row->backend, row->phase}});
     for (std::size_t t = 0; t < threads.size(); ++t)
-      out += tsv_line(row->backend, row->phase, threads[t], row->seconds[t].median, row->seconds[t].q25,
-                      row->seconds[t].q75, row->speedup[t], row->efficiency[t]);
-    out += "\n\n";
+      block.rows.push_back({static_cast<double>(threads[t]), row->seconds[t].median, row->seconds[t].q25,
+                            row->seconds[t].q75, row->speedup[t], row->efficiency[t]});
   }
+}
+
+/// Adds the stacked bars, which the file has in one block: left, right, from, to, colour.
+void add_bar_blocks(Chart& chart, const Shown& shown) {
+  const std::vector<int>& threads = shown.problem.threads;
   const std::vector<std::string>& backends = shown.problem.backends;
   const double slot = 0.8 / static_cast<double>(backends.size());
-  const auto place = [](double x) { return fmt::format("{:.6g}", x); };
+  const auto place = [](double x) { return std::stod(fmt::format("{:.6g}", x)); };
   for (std::size_t t = 0; t < threads.size(); ++t)
     for (std::size_t b = 0; b < backends.size(); ++b) {
       const double left = static_cast<double>(t) + 1.0 - 0.4 + slot * static_cast<double>(b);
@@ -61,14 +66,14 @@ std::string data_text(const Shown& shown) {
       for (const PhaseScaling* row : shown.bars) {
         if (row->backend != backends[b]) continue;
         const double to = from + row->seconds[t].median;
-        const std::string colour = std::string(colour_of(row->phase)).substr(1);
-        out += tsv_line(row->backend, row->phase, threads[t], place(left + 0.03 * slot),
-                        place(left + 0.97 * slot), from, to,
-                        static_cast<double>(std::stoul(colour, nullptr, 16)));
+        const auto colour = std::stoul(colour_of(row->phase) + 1, nullptr, 16);  // after "#"
+        chart.blocks.push_back({{row->backend, row->phase},
+                                {{static_cast<double>(threads[t]), place(left + 0.03 * slot),
+                                  place(left + 0.97 * slot), from, to, static_cast<double>(colour)}},
+                                chart.blocks.size() > shown.lines.size()});
         from = to;
       }
     }
-  return out;
 }
 
 /// Returns the style of a back end: the second one is dashed.
@@ -86,13 +91,10 @@ Axis threads_axis(const std::vector<int>& threads) {
 }
 
 /// Adds all lines, `column` against threads. They have no titles, because the bars' key names the colours.
-/// Extends `range` by their values.
-void add_lines(Panel& panel, Range& range, const Shown& shown, int column,
-               std::vector<double> PhaseScaling::*values) {
+void add_lines(Panel& panel, const Shown& shown, int column) {
   panel.x = threads_axis(shown.problem.threads);
   for (std::size_t i = 0; i < shown.lines.size(); ++i) {
     const PhaseScaling& row = *shown.lines[i];
-    for (const double value : row.*values) range.add(value);
     panel.curves.push_back(
         {.style = style_of(colour_of(row.phase), place_in(shown.problem.backends, row.backend)),
          .width = row.phase == kTotal ? kTotalWidth : 2.0,
@@ -103,34 +105,33 @@ void add_lines(Panel& panel, Range& range, const Shown& shown, int column,
   }
 }
 
-Panel speedup_panel(const Shown& shown) {
+Panel speedup_panel(const Shown& shown, const Chart& lines) {
   Panel panel{.title = "Speed-up against 1 thread",
               .frame = {0.1, 0.48, 0.63, 0.86},
-              .key = "inside left top vertical",
+              .key = KeyPlace::kLeftTop,
               .guides = {{"ideal", kNaN}}};
   const std::vector<std::string>& backends = shown.problem.backends;
   for (std::size_t b = 0; b < backends.size(); ++b)
     panel.curves.push_back({.title = backends[b], .style = style_of(kBlack, b), .symbol_size = 1.1});
-  Range range;
+  add_lines(panel, shown, 7);
+  AxisRange range = lines.range(7);
   range.add(1.0);
   range.add(shown.problem.threads.back());
-  add_lines(panel, range, shown, 7, &PhaseScaling::speedup);
   panel.y = log_axis("", range.widened(1.12), kMostLabelsY);
   return panel;
 }
 
-Panel efficiency_panel(const Shown& shown) {
+Panel efficiency_panel(const Shown& shown, const Chart& lines) {
   Panel panel{.title = "Efficiency: speed-up over threads",
               .frame = {0.59, 0.98, 0.63, 0.86},
-              .key = "",
+              .key = KeyPlace::kNone,
               .guides = {{"", 1.0}}};
-  Range range{0.0, 1.0};
-  add_lines(panel, range, shown, 8, &PhaseScaling::efficiency);
-  panel.y = linear_axis("", {0.0, 1.08 * range.max});
+  add_lines(panel, shown, 8);
+  panel.y = linear_axis("", {0.0, 1.08 * std::max(1.0, lines.range(8).max)});
   return panel;
 }
 
-Panel bars_panel(const Shown& shown) {
+Panel bars_panel(const Shown& shown, const Chart& lines) {
   const std::vector<std::string>& backends = shown.problem.backends;
   const std::size_t counts = shown.problem.threads.size(), every = counts / (kMostLabels + 1) + 1;
   Panel panel{.x = {"threads", {0.4, static_cast<double>(counts) + 0.6}},
@@ -139,10 +140,7 @@ Panel bars_panel(const Shown& shown) {
   if (backends.size() > 1) panel.title += ", hatched: " + backends[1];
   for (std::size_t t = 0; t < counts; t += every)
     panel.x.ticks.push_back({static_cast<double>(t) + 1.0, std::to_string(shown.problem.threads[t])});
-  Range seconds{0.0, 0.0};
-  for (const PhaseScaling* row : shown.lines)
-    for (const Spread& of_threads : row->seconds) seconds.add(of_threads.median);
-  panel.y = linear_axis("seconds", out_to_ticks(seconds));
+  panel.y = linear_axis("seconds", out_to_ticks({0.0, std::max(0.0, lines.range(4).max)}));
   for (std::size_t b = 0; b < backends.size(); ++b)
     panel.bars.push_back({shown.lines.size(), backends[b], b > 0});
   for (const PhaseScaling* row : shown.bars)
@@ -171,13 +169,17 @@ std::vector<Chart> scaling_charts(const std::vector<ScalingProblem>& problems) {
     const Shown shown = shown_of(problem);
     const RunParameters& run = problem.first().parameters;
     const std::string& description = problem.first().result.description;
-    charts.push_back({.name = problems.size() == 1 ? "scale" : file_name_part("scale-" + problem.name()),
-                      .title = data_warnings(description) +
-                               fmt::format("{}, λ = {}, {}", run.dataset, run.lambda, run.label),
-                      .subtitle = description,
-                      .caption = caption_text(problem),
-                      .panels = {speedup_panel(shown), efficiency_panel(shown), bars_panel(shown)},
-                      .data = data_text(shown)});
+    Chart& chart = charts.emplace_back(
+        Chart{.name = problems.size() == 1 ? "scale" : file_name_part("scale-" + problem.name()),
+              .warning = data_warnings(description),
+              .title = fmt::format("{}, λ = {}, {}", run.dataset, run.lambda, run.label),
+              .subtitle = description,
+              .caption = caption_text(problem),
+              .panels = {},
+              .columns = {"backend", "phase", "threads", "seconds", "q25", "q75", "speedup", "efficiency"}});
+    add_line_blocks(chart, shown);
+    chart.panels = {speedup_panel(shown, chart), efficiency_panel(shown, chart), bars_panel(shown, chart)};
+    add_bar_blocks(chart, shown);
   }
   return charts;
 }

@@ -11,7 +11,6 @@ namespace proxbench {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 constexpr const char* kFile = "theory.json";
 /// The end of an arm is judged by the last kTail iterations whose error is above the share kExact of the
@@ -19,147 +18,121 @@ constexpr const char* kFile = "theory.json";
 constexpr std::size_t kTail = 10;
 constexpr double kExact = 1e-9;
 
-/// The quantities of a figure's panels, from top to bottom.
-struct TheoryQuantity {
-  const char* key;
-  const char* label;
-};
-constexpr TheoryQuantity kQuantities[] = {
-    {"error", "error eₜ"}, {"ratio", "eₜ / eₜ₋₁"}, {"dennis_more", "Dennis-Moré ratio"}};
+/// The quantities of a figure's panels, from top to bottom. They stand in columns 3, 4 and 5 of the data.
+constexpr const char* kQuantities[] = {"error eₜ", "eₜ / eₜ₋₁", "Dennis-Moré ratio"};
 
-double field(const json& object, const char* key) {
-  return number_at(object, (std::string("/") + key).c_str());
-}
-
-std::string name_of(const json& problem) {
-  return file_name_part(fmt::format("theory-{}-{}", problem.at("dataset").get<std::string>(),
-                                    problem.at("lambda").get<double>()));
-}
-
-std::string text_of_problem(const json& problem) {
-  return fmt::format("{}, λ = {}", problem.at("dataset").get<std::string>(),
-                     problem.at("lambda").get<double>());
-}
-
-/// Returns a block for each arm.
-std::string data_text(const json& problem) {
-  std::string out;
-  for (const json& arm : problem.at("arms")) {
-    out += "arm\titeration\terror\tratio\tdennis_more\tnnz\n";
-    for (const json& at : arm.at("iterations"))
-      out +=
-          tsv_line(arm.at("label").get<std::string>(), at.at("iteration").get<double>(), field(at, "error"),
-                   field(at, "ratio"), field(at, "dennis_more"), at.at("nnz").get<double>());
-    out += "\n\n";
-  }
-  return out;
+std::string text_of_problem(const TheoryProblem& problem) {
+  return fmt::format("{}, λ = {}", problem.dataset, problem.lambda);
 }
 
 /// Returns panels of the quantities that have values for a log axis.
-std::vector<Panel> panels_of(const json& problem) {
-  const json& arms = problem.at("arms");
+std::vector<Panel> panels_of(const TheoryProblem& problem, const Chart& chart) {
+  AxisRange iterations = chart.range(2);
+  for (const double end : {0.0, 1.0}) iterations.add(end);
   std::vector<Panel> panels;
   for (std::size_t place = 0; place < std::size(kQuantities); ++place) {
+    const int column = static_cast<int>(place) + 3;
+    const AxisRange values = chart.range(column, true);
+    if (values.empty()) continue;
+    const bool first = panels.empty(), last = place + 1 == std::size(kQuantities);
     const double bottom = 0.66 - 0.265 * static_cast<double>(place);
-    Panel panel{.frame = {0.11, 0.76, bottom, bottom + 0.19}, .key = ""};
-    if (panels.empty()) panel.key = "outside right top vertical maxcols 1";
-    Range iterations{0.0, 1.0}, values;
-    for (std::size_t i = 0; i < arms.size(); ++i) {
-      for (const json& at : arms[i].at("iterations")) {
-        iterations.add(field(at, "iteration"));
-        const double value = field(at, kQuantities[place].key);
-        if (value > 0.0 && std::isfinite(value)) values.add(value);
-      }
-      panel.curves.push_back({.title = panels.empty() ? arms[i].at("label").get<std::string>() : "",
+    Panel& panel = panels.emplace_back();
+    panel.x = linear_axis(last ? "iteration" : "", iterations);
+    panel.y = log_axis(kQuantities[place], values.widened(1.3), kMostLabelsY / std::size(kQuantities));
+    panel.frame = {0.11, 0.76, bottom, bottom + 0.19};
+    panel.key = first ? KeyPlace::kOutsideInOneColumn : KeyPlace::kNone;
+    for (std::size_t i = 0; i < problem.arms.size(); ++i)
+      panel.curves.push_back({.title = first ? problem.arms[i].label : "",
                               .style = line_style(i),
                               .block = i,
                               .x = 2,
-                              .y = static_cast<int>(place) + 3,
+                              .y = column,
                               .symbol_size = 0.4});
-    }
-    if (values.empty()) continue;
-    panel.x = linear_axis(place + 1 == std::size(kQuantities) ? "iteration" : "", iterations);
-    panel.y = log_axis(kQuantities[place].label, values.widened(1.3), kMostLabelsY / std::size(kQuantities));
-    panels.push_back(std::move(panel));
   }
   return panels;
 }
 
-/// Returns the indices of the iterations by which the end of an arm is judged.
-std::vector<std::size_t> tail_of(const json& iterations) {
-  std::vector<std::size_t> out;
-  if (iterations.empty()) return out;
-  const double least = kExact * field(iterations.front(), "error");
-  for (std::size_t t = iterations.size(); t-- > 0 && out.size() < kTail;)
-    if (field(iterations[t], "error") > least && std::isfinite(field(iterations[t], "ratio")))
-      out.push_back(t);
+/// Returns the iterations by which the end of an arm is judged.
+std::vector<TheoryIteration> tail_of(const std::vector<TheoryIteration>& all) {
+  std::vector<TheoryIteration> out;
+  for (std::size_t t = all.size(); t-- > 0 && out.size() < kTail;)
+    if (all[t].error > kExact * all.front().error && std::isfinite(all[t].ratio)) out.push_back(all[t]);
   return out;
 }
 
 /// Returns the median, which is the upper one of two middle values.
-double median_at(const json& iterations, const std::vector<std::size_t>& places, const char* key) {
+double median_of(const std::vector<TheoryIteration>& iterations, double TheoryIteration::*number) {
   std::vector<double> values;
-  for (const std::size_t t : places)
-    if (const double value = field(iterations[t], key); std::isfinite(value)) values.push_back(value);
+  for (const TheoryIteration& at : iterations)
+    if (std::isfinite(at.*number)) values.push_back(at.*number);
   std::ranges::sort(values);
   return values.empty() ? kNaN : values[values.size() / 2];
 }
 
-/// Returns the geometric mean of the ratios at these places.
-double mean_ratio(const json& iterations, const std::vector<std::size_t>& places) {
+/// Returns the geometric mean of the ratios.
+double mean_ratio(const std::vector<TheoryIteration>& iterations) {
   double sum = 0.0;
-  for (const std::size_t t : places) sum += std::log(field(iterations[t], "ratio"));
-  return std::exp(sum / static_cast<double>(places.size()));  // NaN if there are none
+  for (const TheoryIteration& at : iterations) sum += std::log(at.ratio);
+  return std::exp(sum / static_cast<double>(iterations.size()));  // NaN if there are none
 }
 
-std::vector<std::string> arm_row(const json& problem, const json& arm) {
-  const json& all = arm.at("iterations");
-  const std::vector<std::size_t> tail = tail_of(all);
-  const double first = all.empty() ? 0.0 : field(all.front(), "error"),
-               last = all.empty() ? 0.0 : field(all.back(), "error");
-  const json& settled = arm.at("support_settled_at");
+std::vector<std::string> arm_row(const TheoryProblem& problem, const TheoryArm& arm) {
+  const std::vector<TheoryIteration>& all = arm.iterations;
+  const std::vector<TheoryIteration> tail = tail_of(all);
+  const bool none = all.empty();
   return {text_of_problem(problem),
-          arm.at("label").get<std::string>(),
+          arm.label,
           std::to_string(all.size()),
-          all.empty() ? "-" : count_cell(field(all.back(), "passes")),
-          settled.is_null() ? "never" : std::to_string(settled.get<std::int64_t>()),
-          fmt::format("{} of {}", arm.at("unit_steps").get<std::size_t>(),
-                      arm.at("steps_since").get<std::size_t>()),
-          scientific_cell(last / first),
-          fixed_cell(mean_ratio(all, tail), 3),
-          fixed_cell(median_at(all, tail, "order"), 2),
-          scientific_cell(median_at(all, tail, "dennis_more"))};
+          count_cell(none ? kNaN : all.back().passes),
+          std::isnan(arm.support_settled_at) ? "never" : count_cell(arm.support_settled_at),
+          fmt::format("{} of {}", arm.unit_steps, arm.steps_since),
+          scientific_cell(none ? kNaN : all.back().error / all.front().error),
+          fixed_cell(mean_ratio(tail), 3),
+          fixed_cell(median_of(tail, &TheoryIteration::order), 2),
+          scientific_cell(median_of(tail, &TheoryIteration::dennis_more))};
 }
 
 }  // namespace
 
-nlohmann::json read_theory(const fs::path& results) {
+std::vector<TheoryProblem> read_theory(const fs::path& results) {
   const fs::path file = results / kFile;
-  if (!fs::exists(file)) return nullptr;
-  json theory = read_json(file, "what scripts/theory makes");
+  if (!fs::exists(file)) return {};
+  nlohmann::json theory = read_json(file, "what scripts/theory makes");
   try {
-    theory_tables(theory);
-    for (const json& problem : theory.at("problems")) data_text(problem);
-  } catch (const json::exception& error) {
+    for (nlohmann::json& problem : theory.at("problems")) {  // files of earlier versions may lack these
+      problem.emplace("optimum", TheoryOptimum{});
+      problem.emplace("stretch", nlohmann::json::object());
+      problem.emplace("face", TheoryFace{});
+    }
+    return theory.at("problems").get<std::vector<TheoryProblem>>();
+  } catch (const nlohmann::json::exception& error) {
     throw Error::in_file(file.string(), 0, error.what(), "figures as scripts/theory makes them");
   }
-  return theory;
 }
 
-std::vector<Chart> theory_charts(const json& theory) {
+std::vector<Chart> theory_charts(const std::vector<TheoryProblem>& problems) {
   std::vector<Chart> charts;
-  for (const json& problem : theory.at("problems")) {
-    const std::string description = problem.at("description").get<std::string>();
-    charts.push_back({.name = name_of(problem),
-                      .title = data_warnings(description) + text_of_problem(problem),
-                      .subtitle = description,
-                      .panels = panels_of(problem),
-                      .data = data_text(problem)});
+  for (const TheoryProblem& problem : problems) {
+    Chart& chart = charts.emplace_back(
+        Chart{.name = file_name_part(fmt::format("theory-{}-{}", problem.dataset, problem.lambda)),
+              .warning = data_warnings(problem.description),
+              .title = text_of_problem(problem),
+              .subtitle = problem.description,
+              .panels = {},
+              .columns = {"arm", "iteration", "error", "ratio", "dennis_more", "nnz"},
+              .repeat_header = true});
+    for (const TheoryArm& arm : problem.arms) {
+      DataBlock& block = chart.blocks.emplace_back(DataBlock{{arm.label}});
+      for (const TheoryIteration& at : arm.iterations)
+        block.rows.push_back({static_cast<double>(at.iteration), at.error, at.ratio, at.dennis_more,
+                              static_cast<double>(at.nnz)});
+    }
+    chart.panels = panels_of(problem, chart);
   }
   return charts;
 }
 
-std::vector<TextTable> theory_tables(const json& theory) {
+std::vector<TextTable> theory_tables(const std::vector<TheoryProblem>& problems) {
   TextTable arms{
       "How the arms converge (Theorem 1)",
       {fmt::format(
@@ -176,16 +149,16 @@ std::vector<TextTable> theory_tables(const json& theory) {
                    {"problem", "nonzeros", "rank", "smallest", "largest", "v", "‖Hv‖ / ‖v‖"},
                    1,
                    {}};
-  for (const json& problem : theory.at("problems")) {
-    for (const json& arm : problem.at("arms")) arms.rows.push_back(arm_row(problem, arm));
-    const json none = json::object(), face = problem.value("face", none);
-    std::vector<std::string> row{text_of_problem(problem), count_cell(number_at(problem, "/optimum/nnz")),
-                                 count_cell(field(face, "rank")), scientific_cell(field(face, "smallest")),
-                                 scientific_cell(field(face, "largest"))};
-    json stretches = problem.value("stretch", none);
-    if (stretches.empty()) stretches["-"] = nullptr;
-    for (const auto& [what, stretch] : stretches.items()) {
-      row.insert(row.end(), {what, scientific_cell(stretch.is_null() ? kNaN : stretch.get<double>())});
+  for (const TheoryProblem& problem : problems) {
+    for (const TheoryArm& arm : problem.arms) arms.rows.push_back(arm_row(problem, arm));
+    const TheoryFace& face = problem.face;
+    std::vector<std::string> row{text_of_problem(problem), count_cell(problem.optimum.nnz),
+                                 count_cell(face.rank), scientific_cell(face.smallest),
+                                 scientific_cell(face.largest)};
+    std::map<std::string, double> stretches = problem.stretch;
+    if (stretches.empty()) stretches["-"] = kNaN;
+    for (const auto& [what, stretch] : stretches) {
+      row.insert(row.end(), {what, scientific_cell(stretch)});
       optima.rows.push_back(std::move(row));
       row.assign(5, "");
     }

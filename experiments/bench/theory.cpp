@@ -7,7 +7,6 @@
 
 #include "core/base/numbers.h"
 #include "core/base/random.h"
-#include "experiments/base/files.h"
 
 namespace proxbench::theory {
 namespace {
@@ -63,35 +62,20 @@ double distance(const Marginals& a, const Marginals& b) {
   return std::sqrt(sum);
 }
 
-nlohmann::ordered_json arm_json(const std::string& label, const std::vector<Iteration>& iterations,
-                                std::uint64_t nnz) {
-  std::size_t settled = iterations.size(), units = 0, after = 0;
+TheoryArm make_arm(const std::string& label, std::vector<TheoryIteration> iterations, std::uint64_t nnz) {
+  std::size_t settled = iterations.size();
   while (settled > 0 && iterations[settled - 1].nnz == nnz) --settled;
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  double last_ratio = kNaN;
-  for (std::size_t t = 0; t < iterations.size(); ++t) {
-    const Iteration& now = iterations[t];
-    const double ratio = t > 0 ? now.error / iterations[t - 1].error : kNaN;
-    const bool unit = t > 0 && now.passes - iterations[t - 1].passes == 1.0;
-    after += t > 0 && t >= settled;
-    units += unit && t >= settled;
-    list.push_back({{"iteration", now.number},
-                    {"passes", now.passes},
-                    {"objective", now.objective},
-                    {"nnz", now.nnz},
-                    {"kkt", number_json(now.kkt)},
-                    {"error", number_json(now.error)},
-                    {"ratio", number_json(ratio)},
-                    {"order", number_json(std::log(ratio) / std::log(last_ratio))},
-                    {"dennis_more", number_json(now.kkt / now.step)}});
-    last_ratio = ratio;
+  TheoryArm arm{.label = label, .iterations = std::move(iterations)};
+  std::vector<TheoryIteration>& all = arm.iterations;
+  if (settled < all.size()) arm.support_settled_at = static_cast<double>(all[settled].iteration);
+  for (std::size_t t = 1; t < all.size(); ++t) {
+    all[t].ratio = all[t].error / all[t - 1].error;
+    all[t].order = std::log(all[t].ratio) / std::log(all[t - 1].ratio);
+    if (t < settled) continue;
+    ++arm.steps_since;
+    if (all[t].passes - all[t - 1].passes == 1.0) ++arm.unit_steps;
   }
-  nlohmann::ordered_json out{{"label", label}, {"support_settled_at", nullptr}};
-  if (settled < iterations.size()) out["support_settled_at"] = iterations[settled].number;
-  out["unit_steps"] = units;
-  out["steps_since"] = after;
-  out["iterations"] = std::move(list);
-  return out;
+  return arm;
 }
 
 std::vector<std::pair<std::string, std::vector<double>>> null_directions(const Objective& objective,
@@ -151,20 +135,18 @@ Eigen::MatrixXd hessian_on(Objective& objective, const SparseVector& w, const st
   return out;
 }
 
-nlohmann::ordered_json spectrum(const Eigen::MatrixXd& hessian) {
+TheoryFace spectrum(const Eigen::MatrixXd& hessian) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(hessian, Eigen::EigenvaluesOnly);
   const Eigen::VectorXd& values = solver.eigenvalues();  // ascending
   const double largest = values.size() > 0 ? values[values.size() - 1] : kNaN;
   Eigen::Index rank = 0;
   while (rank < values.size() && values[values.size() - 1 - rank] > kRounding * largest) ++rank;
-  return {{"dimension", values.size()},
-          {"rank", rank},
-          {"smallest", number_json(rank > 0 ? values[values.size() - rank] : kNaN)},
-          {"largest", number_json(largest)}};
+  return {static_cast<std::uint64_t>(values.size()), static_cast<double>(rank),
+          rank > 0 ? values[values.size() - rank] : kNaN, largest};
 }
 
-std::vector<Iteration> newton_on_face(Objective& objective, const MarginalsOracle& oracle,
-                                      const SparseVector& best) {
+std::vector<TheoryIteration> newton_on_face(Objective& objective, const MarginalsOracle& oracle,
+                                            const SparseVector& best) {
   SparseVector w = best;
   Scores scores = objective.make_scores();
   Residual residual = objective.make_residual();
@@ -182,14 +164,20 @@ std::vector<Iteration> newton_on_face(Objective& objective, const MarginalsOracl
   Random random(1);
   for (double& x : w.value) x *= 1.0 + kNoise * random.normal();
 
-  std::vector<Iteration> out;
+  std::vector<TheoryIteration> out;
   Marginals before;
   while (static_cast<std::int64_t>(out.size()) <= kMostSteps) {
     const double value = evaluate(), error = distance(oracle.last(), target);
     double kkt = 0.0;
     for (const double x : g) kkt = std::max(kkt, std::abs(x));
-    out.push_back({static_cast<std::int64_t>(out.size()), static_cast<double>(out.size()), value, w.nnz(),
-                   kkt, error, before.empty() ? kNaN : distance(oracle.last(), before)});
+    const auto number = static_cast<std::int64_t>(out.size());
+    out.push_back({.iteration = number,
+                   .passes = static_cast<double>(number),
+                   .objective = value,
+                   .nnz = w.nnz(),
+                   .kkt = kkt,
+                   .error = error,
+                   .dennis_more = before.empty() ? kNaN : kkt / distance(oracle.last(), before)});
     if (out.size() > 1 && error > kFalls * out[out.size() - 2].error) break;
     before = oracle.last();
     Eigen::MatrixXd hessian = hessian_on(objective, w, best.index);

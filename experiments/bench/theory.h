@@ -10,7 +10,6 @@
 #include <Eigen/Core>
 #include <cstdint>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +18,7 @@
 #include "core/monitor.h"
 #include "core/objective.h"
 #include "core/wrapped_oracle.h"
+#include "experiments/results/theory_record.h"
 
 namespace proxbench::theory {
 
@@ -42,25 +42,9 @@ class MarginalsOracle final : public WrappedOracle {
 
 double distance(const Marginals& a, const Marginals& b);
 
-struct Iteration {
-  std::int64_t number;
-  double passes, objective;
-  std::uint64_t nnz;
-  double kkt;
-  double error;  ///< e_t
-  double step;   ///< ||m(w_t) - m(w_{t-1})||; NaN for the first
-};
-
-/// Returns the record of an arm (a solver) for theory.json: {label, support_settled_at, unit_steps,
-/// steps_since, iterations}. The support has settled at the first iteration from which on all have `nnz`
-/// nonzeros (null: never). Unit steps are counted from there. Each iteration is an object with the values
-/// above and
-///
-///   ratio        e_t / e_{t-1}
-///   order        log of this ratio divided by log of the previous one
-///   dennis_more  kkt / step
-nlohmann::ordered_json arm_json(const std::string& label, const std::vector<Iteration>& iterations,
-                                std::uint64_t nnz);
+/// Returns the record of a solver whose iterations have all but `ratio` and `order`, which it computes. `nnz`
+/// is the number of nonzeros of w*. Unit steps take one pass.
+TheoryArm make_arm(const std::string& label, std::vector<TheoryIteration> iterations, std::uint64_t nnz);
 
 /// Returns directions of Theorem 3's null space that do not depend on X, with their names. "from nodes to
 /// their children": for each feature, draws a random r for each inner node of the hierarchy, and sets v = r
@@ -80,13 +64,12 @@ Objective::Curvature curvature_at(Objective& objective, const SparseVector& w);
 /// unit vectors.
 Eigen::MatrixXd hessian_on(Objective& objective, const SparseVector& w, const std::vector<Coord>& face);
 
-/// Returns {dimension, rank, smallest, largest} of the Hessian on a face. The two eigenvalues are the
-/// extremes above rounding, which Theorem 1 calls m and M.
-nlohmann::ordered_json spectrum(const Eigen::MatrixXd& hessian);
+/// Returns the rank and the eigenvalues of the Hessian on a face.
+TheoryFace spectrum(const Eigen::MatrixXd& hessian);
 
 /// The positive control of Theorem 1: exact Newton steps without a line search on the face of w*. They start
 /// at w* with normal noise of 1/50, and end when the error stops falling. `objective` must use `oracle`.
-std::vector<Iteration> newton_on_face(Objective& objective, const MarginalsOracle& oracle,
-                                      const SparseVector& best);
+std::vector<TheoryIteration> newton_on_face(Objective& objective, const MarginalsOracle& oracle,
+                                            const SparseVector& best);
 
 }  // namespace proxbench::theory

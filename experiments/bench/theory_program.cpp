@@ -45,40 +45,42 @@ class Study {
     objective.infer({scores}, &residual);
     marginals_ = oracle_.last();
     const Certificate certificate = certify(evaluator_, best_);
-    json_ = {
-        {"dataset", job.dataset},
-        {"description", data.train().description},
-        {"lambda", job.lambda},
-        {"optimum", {{"nnz", best_.nnz()}, {"objective", certificate.objective}, {"kkt", certificate.kkt}}}};
+    problem_.dataset = job.dataset;
+    problem_.description = data.train().description;
+    problem_.lambda = job.lambda;
+    problem_.optimum = {static_cast<double>(best_.nnz()), certificate.objective, certificate.kkt};
     const bool derivative = objective.has(Capability::kDerivative);
     if (derivative && objective.dimension() <= kMostWeights &&
         (data.oracle_name() == "chain" || data.oracle_name() == "tree"))
-      json_["stretch"] = stretches(objective);
-    const bool face = derivative && best_.nnz() > 0 && best_.nnz() <= kMostOnFace;
-    if (face) json_["face"] = spectrum(hessian_on(objective, best_, best_.index));
-    json_["arms"] = nlohmann::ordered_json::array();
-    if (face)
-      json_["arms"].push_back(
-          arm_json("newton, on the face", newton_on_face(objective, oracle_, best_), best_.nnz()));
+      problem_.stretch = stretches(objective);
+    if (!derivative || best_.nnz() == 0 || best_.nnz() > kMostOnFace) return;
+    problem_.face = spectrum(hessian_on(objective, best_, best_.index));
+    problem_.arms.push_back(
+        make_arm("newton, on the face", newton_on_face(objective, oracle_, best_), best_.nnz()));
   }
 
   void add_arm(const RunParameters& job) {
     fmt::print(stderr, "{}, lambda = {}: {}\n", job.dataset, job.lambda, job.label);
     Marginals before;
-    std::vector<Iteration> iterations;
+    std::vector<TheoryIteration> iterations;
     solve(job.solver, job.solver_options, job.tol, [&](const Sample& sample) {
       // The oracle keeps no marginals before the first step. The last iterate may be sampled twice.
-      if (sample.iteration == 0 || (!iterations.empty() && iterations.back().number == sample.iteration))
+      if (sample.iteration == 0 || (!iterations.empty() && iterations.back().iteration == sample.iteration))
         return;
-      iterations.push_back({sample.iteration, sample.passes, sample.objective, sample.nnz, sample.kkt,
-                            distance(oracle_.last(), marginals_),
-                            before.empty() ? kNaN : distance(oracle_.last(), before)});
+      iterations.push_back(
+          {.iteration = sample.iteration,
+           .passes = sample.passes,
+           .objective = sample.objective,
+           .nnz = sample.nnz,
+           .kkt = sample.kkt,
+           .error = distance(oracle_.last(), marginals_),
+           .dennis_more = before.empty() ? kNaN : sample.kkt / distance(oracle_.last(), before)});
       before = oracle_.last();
     });
-    json_["arms"].push_back(arm_json(job.label, iterations, best_.nnz()));
+    problem_.arms.push_back(make_arm(job.label, std::move(iterations), best_.nnz()));
   }
 
-  const nlohmann::ordered_json& json() const { return json_; }
+  const TheoryProblem& problem() const { return problem_; }
 
  private:
   Objective make_objective() const {
@@ -105,9 +107,9 @@ class Study {
   }
 
   /// Returns stretch() of the directions of Theorem 3, and of a random direction on the support of w*.
-  nlohmann::ordered_json stretches(Objective& objective) const {
+  std::map<std::string, double> stretches(Objective& objective) const {
     Objective::Curvature curvature = curvature_at(objective, best_);
-    nlohmann::ordered_json out;
+    std::map<std::string, double> out;
     if (best_.nnz() > 0) {
       std::vector<double> random_on_support(objective.dimension(), 0.0);
       Random random(1);
@@ -127,22 +129,22 @@ class Study {
   double kkt_at_zero_;
   SparseVector best_;
   Marginals marginals_;
-  nlohmann::ordered_json json_;
+  TheoryProblem problem_;
 };
 
 void run(std::vector<RunParameters> jobs) {
   std::map<std::string, std::map<std::pair<double, double>, std::vector<RunParameters>>> datasets;
   for (RunParameters& job : jobs) datasets[job.dataset][{job.lambda, job.mu}].push_back(std::move(job));
-  nlohmann::ordered_json problems = nlohmann::ordered_json::array();
+  std::vector<TheoryProblem> problems;
   for (const auto& [dataset, arms_by_penalty] : datasets) {
     const LoadedData data = data_of(arms_by_penalty.begin()->second.front());
     for (const auto& [penalty, arms] : arms_by_penalty) {
       Study study(data, arms.front());
       for (const RunParameters& arm : arms) study.add_arm(arm);
-      problems.push_back(study.json());
+      problems.push_back(study.problem());
     }
   }
-  fmt::print("{}\n", nlohmann::ordered_json{{"problems", std::move(problems)}}.dump(1));
+  fmt::print("{}\n", nlohmann::ordered_json{{"problems", problems}}.dump(1));
 }
 
 }  // namespace

@@ -115,25 +115,27 @@ TEST(Theory, DirectionsOfTheoremThreeChangeNeitherGradientNorMarginals) {
 }
 
 TEST(Theory, OrdersOfErrorsAreThoseTheyWereMadeWith) {
-  std::vector<Iteration> linear, quadratic;
+  std::vector<TheoryIteration> linear, quadratic;
   for (int t = 0; t < 5; ++t) {
     const auto make = [&](double error) {
-      return Iteration{t + 1, 2.0 * t - (t > 3 ? 1.0 : 0.0), 1.0, t < 2 ? 9u : 7u, 0.5, error, 0.25};
+      return TheoryIteration{.iteration = t + 1,
+                             .passes = 2.0 * t - (t > 3 ? 1.0 : 0.0),
+                             .nnz = t < 2 ? 9u : 7u,
+                             .error = error};
     };
     linear.push_back(make(std::pow(0.5, t)));
     quadratic.push_back(make(std::pow(0.1, std::pow(2.0, t))));
   }
-  const nlohmann::ordered_json slow = arm_json("slow", linear, 7), fast = arm_json("fast", quadratic, 7);
-  EXPECT_TRUE(slow["iterations"][0]["ratio"].is_null());
-  EXPECT_TRUE(slow["iterations"][1]["order"].is_null());
-  EXPECT_NEAR(slow["iterations"][4]["ratio"].get<double>(), 0.5, 1e-12);
-  EXPECT_NEAR(slow["iterations"][4]["order"].get<double>(), 1.0, 1e-12);
-  EXPECT_NEAR(fast["iterations"][4]["order"].get<double>(), 2.0, 1e-12);
-  EXPECT_EQ(fast["iterations"][2]["dennis_more"], 2.0);
-  EXPECT_EQ(fast["support_settled_at"], 3);
-  EXPECT_EQ(fast["steps_since"], 3);
-  EXPECT_EQ(fast["unit_steps"], 1) << "only the last took one pass";
-  EXPECT_TRUE(arm_json("slow", linear, 8)["support_settled_at"].is_null());
+  const TheoryArm slow = make_arm("slow", linear, 7), fast = make_arm("fast", quadratic, 7);
+  EXPECT_TRUE(std::isnan(slow.iterations[0].ratio));
+  EXPECT_TRUE(std::isnan(slow.iterations[1].order));
+  EXPECT_NEAR(slow.iterations[4].ratio, 0.5, 1e-12);
+  EXPECT_NEAR(slow.iterations[4].order, 1.0, 1e-12);
+  EXPECT_NEAR(fast.iterations[4].order, 2.0, 1e-12);
+  EXPECT_EQ(fast.support_settled_at, 3.0);
+  EXPECT_EQ(fast.steps_since, 3u);
+  EXPECT_EQ(fast.unit_steps, 1u) << "only the last took one pass";
+  EXPECT_TRUE(std::isnan(make_arm("slow", linear, 8).support_settled_at));
 }
 
 /// Tests a chain, whose Hessian comes from covariances, and a tree, whose Hessian is made of products.
@@ -144,14 +146,12 @@ TEST(Theory, NewtonOnTheFaceConvergesQuadratically) {
         test::run(solver_registry().find("prox-newton"), problem, {.tol = 1e-12}).result.w;
     const MarginalsOracle oracle(problem.oracle());
     Objective objective(problem.data().x, oracle, {problem.spec().lambda, 0.0}, Parallel());
-    const std::vector<Iteration> steps = newton_on_face(objective, oracle, best);
+    const std::vector<TheoryIteration> steps = newton_on_face(objective, oracle, best);
     ASSERT_GE(steps.size(), 4u);
     EXPECT_LT(steps.back().error, 1e-8 * steps.front().error);
     double order = 0.0;
-    const nlohmann::ordered_json arm = arm_json("newton", steps, best.nnz());
-    for (const auto& step : arm["iterations"])
-      if (step["order"].is_number() && step["error"] > 1e-10)
-        order = std::max(order, step["order"].get<double>());
+    for (const TheoryIteration& step : make_arm("newton", steps, best.nnz()).iterations)
+      if (std::isfinite(step.order) && step.error > 1e-10) order = std::max(order, step.order);
     EXPECT_GT(order, 1.5);
   }
 }

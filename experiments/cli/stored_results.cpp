@@ -239,9 +239,10 @@ struct PlotCommand : ReadFlags {
       print(drawn);
     }
     if (contains(config.kinds, "theory")) {
-      const nlohmann::json theory = read_theory(source.folder);
-      if (theory.is_null())
-        throw Error::in_file(source.folder.string(), 0, "no theory.json", "one, as scripts/theory makes it");
+      const std::vector<TheoryProblem> theory = read_theory(source.folder);
+      if (theory.empty())
+        throw Error::in_file(source.folder.string(), 0, "no theory.json with a problem",
+                             "one, as scripts/theory makes it");
       print(draw_all(theory_charts(theory), figures_of(source)));
       const fs::path tables = out_folder(source) / "tables" / "theory.md";
       make_folder(tables.parent_path());

@@ -123,8 +123,7 @@ std::string shown_label(const Run& run) {
 }
 
 std::string series_name(const Run& run, bool among_several_machines) {
-  const std::string label = shown_label(run), machine = " @ " + machine_name(run);
-  return !among_several_machines || label.ends_with(machine) ? label : label + machine;
+  return shown_label(run) + (among_several_machines ? " @ " + machine_name(run) : "");
 }
 
 void require_comparable(const std::vector<Run>& runs, const std::string& instead) {

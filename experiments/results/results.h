@@ -116,7 +116,7 @@ bool is_skipped(const Run& run);
 /// Returns the label, with e.g. "[CRFsuite 0.12.2]" appended for an external trainer.
 std::string shown_label(const Run& run);
 /// Returns the name of a run's series in tables and figures: shown_label(), or "label @ machine" among
-/// several machines. A label that already names the machine is not changed.
+/// several machines.
 std::string series_name(const Run& run, bool among_several_machines);
 
 /// Throws Error (kUsage) if timings of runs are not comparable, and names these runs. `instead` says what the

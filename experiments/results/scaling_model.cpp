@@ -92,7 +92,7 @@ nlohmann::ordered_json scaling_json(const Scaling& scaling) {
 Scaling read_scaling(const std::filesystem::path& file) {
   constexpr const char* kExpected = "what `proxbench scale` stores";
   const nlohmann::json json = read_json(file, kExpected);
-  if (!json.contains(nlohmann::json::json_pointer("/runs/0")) || !json.contains("title"))
+  if (!json.contains("title") || !json.contains("runs") || !json["runs"].is_array() || json["runs"].empty())
     throw Error::in_file(file.string(), 0, "no title or no runs", kExpected);
   Scaling out{json["title"], {}};
   for (const nlohmann::json& run : json["runs"]) out.runs.push_back(run_from(run, file.string()));
@@ -242,7 +242,7 @@ TextTable model_table(const ScalingProblem& problem, const std::vector<int>& pre
   };
   for (const std::string& backend : problem.backends) add(backend, backend);
   // One process of one thread is the same run on any back end.
-  if (std::ranges::find(problem.backends, kProcessesBackend) == problem.backends.end())
+  if (!contains(problem.backends, kProcessesBackend))
     add(kProcessesBackend, problem.backends.front());
   table.footnotes = {fmt::format(
       "A model, no measurement: threads by Amdahl's law; processes of one thread share all but the solver, "

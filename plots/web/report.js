@@ -1,5 +1,6 @@
-// The charts and the sortable tables of a report. A chart's figure contains its panels as JSON, in the format of
-// plots/page_charts.h. With the controls above it, the reader chooses which of them is drawn, and how much of it.
+// The charts and the sortable tables of a report. A chart's figure contains its charts as JSON, in the format of
+// plots/page_charts.h. With the controls above it, the reader chooses which of them is drawn, and how much of it. Texts,
+// styles and points come from there. Only ranges and ticks follow the view, since the reader zooms and hides curves.
 "use strict";
 (() => {
   const TICKS = JSON.parse(document.getElementById("ticks").textContent)
@@ -65,8 +66,8 @@
       const {groups, quantities, axes, repetitions} = this.data;
       const same = (list) => list.map((value) => [value, value]);
       if (groups.length > 1) this.addControl("group", "Penalty", same(groups.map((group) => group.name)));
-      this.addControl("quantity", "Show", quantities.map((name) => [name, groups[0].panels[name].title]));
-      this.addControl("x", "against", same(Object.keys(axes)));
+      this.addControl("quantity", "Show", quantities);
+      this.addControl("x", "against", same(axes));
       this.addControl("log_x", "log axis");
       if (repetitions)
         this.addControl("repetitions", "Repetitions", [["median", "median and 25–75 %"], ["each", "each a line"]]);
@@ -111,20 +112,23 @@
 
     // ---- drawing
 
-    // Returns the curves that the reader has chosen, each with its points [x, low, y, high].
+    // Returns the chart that the reader has chosen.
+    chosen() {
+      const {group, quantity, x, repetitions} = this.state;
+      const {each, median = each} = this.data.groups.find(({name}) => name === group).panels[quantity][x];
+      return repetitions === "each" ? each : median;
+    }
+
+    // Returns its curves that the reader has chosen, each with its points [x, low, y, high].
     shownCurves() {
-      const {x, repetitions, failed, uncomparable} = this.state;
-      const {each, median = each} = this.panel.against[x];
-      const drawn = (repetitions === "each" ? each : median).map((curve, i) => {
+      const {x, failed, uncomparable} = this.state;
+      return this.panel.curves.map((curve, i) => {
         const {x: at, y, low = y, high = y} = curve;
         const points = y.map((value, k) => [at[k], low[k], value, high[k]])
           .filter(([place, , value]) => place !== null && value !== null);
         return {...curve, name: `${curve.curve}|${i}`, points};
       }).filter((curve) => curve.points.length > 0 && this.solvers[curve.curve].check.checked &&
         (!curve.failed || failed) && (curve.comparable || x !== "seconds" || uncomparable));
-      for (const curve of drawn)
-        curve.width = drawn.filter((other) => other.curve === curve.curve).length > 1 ? 1.1 : 2.2;
-      return drawn;
     }
 
     // Returns rows [x, [low, middle, high], ...] for dygraphs. An entry is null if a curve has no sample there, and NaN
@@ -146,10 +150,10 @@
     redraw() {
       const {quantity, x, log_x} = this.state, x_axis = `${x} ${log_x}`;
       const window = x_axis === this.x_axis && this.graph?.isZoomed("x") ? this.graph.xAxisRange() : null;
-      const group = this.group = this.data.groups.find(({name}) => name === this.state.group);
-      const panel = this.panel = group.panels[quantity];
-      this.title.replaceChildren(element("strong", {}, group.warning), `${panel.title}: ${group.problem}`);
-      this.notes.replaceChildren(...[...group.notes, ...panel.notes].map((note) => element("p", {}, note)),
+      const panel = this.panel = this.chosen();
+      this.title.replaceChildren(element("strong", {}, panel.warning), panel.title);
+      this.notes.replaceChildren(...panel.notes.split("\n").filter(Boolean).map((note) => element("p", {}, note)),
+        element("p", {}, "A value holds up to the next sample, and after the last: nothing is known in between."),
         element("p", {class: "screen"}, "Drag over the chart (or pinch) to zoom; a double click resets."));
       this.unread();
       this.curves = this.shownCurves();
@@ -176,7 +180,7 @@
     }
 
     create({file, ...options}) {
-      const {panel} = this, {x, log_x} = this.state;
+      const {panel} = this, {log_x} = this.state;
       const axis = (log, pixelsPerLabel, axisLabelWidth) => ({logscale: log, pixelsPerLabel, axisLabelWidth,
         ticker: log ? logTicks : Dygraph.numericTicks, axisLabelFormatter: plainNumber});
       this.graph = new Dygraph(this.plot, file, {
@@ -184,7 +188,7 @@
         // A value holds up to the next sample, as in the figures for print.
         stepPlot: true, xRangePad: 3, yRangePad: 14,
         customBars: true, connectSeparatedPoints: true, legend: "never", fillAlpha: 0.16,
-        xlabel: this.data.axes[x], ylabel: panel.axis, xLabelHeight: 20, yLabelWidth: 20,
+        xlabel: panel.x, ylabel: panel.y, xLabelHeight: 20, yLabelWidth: 20,
         gridLineColor: "#e3e3e3", axisLineColor: "#777", axisLabelFontSize: 13,
         highlightCircleSize: 4, interactionModel: interaction(),
         highlightCallback: (event, at) => this.read(at),

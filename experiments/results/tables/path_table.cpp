@@ -32,11 +32,12 @@ TextTable costs_of_paths(const std::vector<Run>& paths, const std::vector<Run>& 
   table.caption = "What paths cost";
   table.head = {"path", "solver", "rep", "status", "points", "seconds", "x single", "passes", "x single"};
   table.text_columns = 4;
+  const bool machines = several_machines(paths);
   for (const Run& path : paths) {
     const RunParameters& run = path.parameters;
     PathCost cost = path_cost(path, runs);
     if (!path.timing.comparable) cost.seconds = cost.single_seconds = kNaN;
-    table.rows.push_back({fmt::format("{}, {}", run.dataset, penalty_text(run)), run.label,
+    table.rows.push_back({fmt::format("{}, {}", run.dataset, penalty_text(run)), series_name(path, machines),
                           std::to_string(run.repetition), path.status(), std::to_string(path.points.size()),
                           seconds_cell(cost.seconds), fixed_cell(cost.seconds_ratio(), 2),
                           count_cell(std::round(cost.passes)), fixed_cell(cost.passes_ratio(), 2)});
@@ -47,11 +48,11 @@ TextTable costs_of_paths(const std::vector<Run>& paths, const std::vector<Run>& 
   return table;
 }
 
-TextTable points_table(const Run& path) {
+TextTable points_table(const Run& path, bool machines) {
   TextTable table;
   const RunParameters& run = path.parameters;
-  table.caption =
-      fmt::format("{}, {}, {}, repetition {}", run.dataset, penalty_text(run), run.label, run.repetition);
+  table.caption = fmt::format("{}, {}, {}, repetition {}", run.dataset, penalty_text(run),
+                              series_name(path, machines), run.repetition);
   const bool of_mu = run.path_of_mu;
   table.head = {of_mu ? "mu" : "lambda",
                 "nnz",
@@ -99,7 +100,7 @@ TableSet path_tables(const std::vector<Run>& paths, const std::vector<Run>& runs
   TableSet out{"path", title, {}, {}};
   if (!paths.empty()) out.tables.push_back(costs_of_paths(paths, runs));
   for (const Run& path : paths) {
-    if (!path.points.empty()) out.tables.push_back(points_table(path));
+    if (!path.points.empty()) out.tables.push_back(points_table(path, several_machines(paths)));
     const RunParameters& run = path.parameters;
     for (const PathPoint& point : path.points)
       out.records.push_back(row_of({{"dataset", run.dataset},
