@@ -35,12 +35,6 @@ void add_rows(Rows<ExperimentConfig>& row) {
       {.min = 0, .required = true});
   row(&Config::mu, "mu", "weight of ||w||_2^2 / 2 in F; path(START, END, COUNT) is one run for COUNT values",
       {.min = 0});
-  row([](auto& c) -> auto& { return c.loss.kind; }, "loss",
-      "what F sums over training instances: negative log-likelihood, or margin-rescaled hinge",
-      {.choices = {"log", "hinge"}});
-  row([](auto& c) -> auto& { return c.loss.cost; }, "cost",
-      "of loss = hinge: wrong positions of an instance, or their share",
-      {.choices = {"hamming", "hamming-mean"}});
   each_stop_rule(row);
   each_run_setting(row);
   row(&Config::repetitions, "repetitions", "runs of each solver", {.min = 1, .max = 10000});
