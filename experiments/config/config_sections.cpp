@@ -1,7 +1,5 @@
 /// The tables of config keys: the options of a run, and the sections with their keys.
 
-#include <ranges>
-
 #include "core/base/error.h"
 #include "experiments/config/config_row.h"
 #include "experiments/config/config_rules.h"
@@ -78,9 +76,10 @@ void add_rows(Rows<DataConfig>& row) {
 void add_rows(Rows<SolverConfig>& row) {
   row(&SolverConfig::solver, "solver", "a solver; default: the LABEL");
   each_stop_rule(row);
-  for (ConfigKey<SolverConfig>& key : row.keys | std::views::drop(1)) {
-    key.spec.help = "default: that of [experiment]";
-    key.spec.default_value.clear();
+  for (std::size_t i = 1; i < row.keys.size(); ++i) {
+    OptionSpec& spec = row.keys[i].spec;
+    spec.help = "default: that of [experiment]";
+    spec.default_value.clear();
   }
 }
 
