@@ -35,6 +35,13 @@ std::string value_text(const std::vector<Value>& values) {
   return joined(texts);
 }
 
+inline void read_choice(const std::string& text, Loss::Kind& out) {
+  out = parse_loss(text, cost_name(Cost{})).kind;
+}
+inline void read_choice(const std::string& text, Cost& out) {
+  out = parse_loss(loss_name(Loss::Kind::kHinge), text).cost;
+}
+
 /// Reads a text as a value of the key. Throws ValueError, and what `find` throws.
 template <class Value>
 void read_value(const OptionSpec& spec, const std::string& text, const FindFile& find, Value& out) {
@@ -51,10 +58,8 @@ void read_value(const OptionSpec& spec, const std::string& text, const FindFile&
   }
   Options options({spec});
   set_option(options, spec.name, text, find);
-  if constexpr (std::is_same_v<Value, Loss::Kind>)
-    out = parse_loss(text, cost_name(Cost{})).kind;
-  else if constexpr (std::is_same_v<Value, Cost>)
-    out = parse_loss(loss_name(Loss::Kind::kHinge), text).cost;
+  if constexpr (std::is_enum_v<Value>)
+    read_choice(text, out);
   else if constexpr (!std::is_same_v<Value, PathGrid>)
     out = option_value<Value>(options, spec.name);
 }

@@ -1,7 +1,5 @@
 /// The tables of config keys: the options of a run, and the sections with their keys.
 
-#include <ranges>
-
 #include "core/base/error.h"
 #include "experiments/config/config_row.h"
 #include "experiments/config/config_rules.h"
@@ -35,12 +33,6 @@ void add_rows(Rows<ExperimentConfig>& row) {
       {.min = 0, .required = true});
   row(&Config::mu, "mu", "weight of ||w||_2^2 / 2 in F; path(START, END, COUNT) is one run for COUNT values",
       {.min = 0});
-  row([](auto& c) -> auto& { return c.loss.kind; }, "loss",
-      "what F sums over training instances: negative log-likelihood, or margin-rescaled hinge",
-      {.choices = {"log", "hinge"}});
-  row([](auto& c) -> auto& { return c.loss.cost; }, "cost",
-      "of loss = hinge: wrong positions of an instance, or their share",
-      {.choices = {"hamming", "hamming-mean"}});
   each_stop_rule(row);
   each_run_setting(row);
   row(&Config::repetitions, "repetitions", "runs of each solver", {.min = 1, .max = 10000});
@@ -84,9 +76,10 @@ void add_rows(Rows<DataConfig>& row) {
 void add_rows(Rows<SolverConfig>& row) {
   row(&SolverConfig::solver, "solver", "a solver; default: the LABEL");
   each_stop_rule(row);
-  for (ConfigKey<SolverConfig>& key : row.keys | std::views::drop(1)) {
-    key.spec.help = "default: that of [experiment]";
-    key.spec.default_value.clear();
+  for (std::size_t i = 1; i < row.keys.size(); ++i) {
+    OptionSpec& spec = row.keys[i].spec;
+    spec.help = "default: that of [experiment]";
+    spec.default_value.clear();
   }
 }
 

@@ -65,6 +65,7 @@ struct StopRules {
   std::int64_t max_iterations = 0;
 };
 
+/// Calls add() likewise.
 template <class Add>
 void each_stop_rule(Add&& add) {
   add(&StopRules::tol, "tol",
@@ -90,11 +91,17 @@ struct RunSettings : StopRules {
   std::string decoding = "structure";
 };
 
-/// Leaves out the loss and the stop rules.
+/// Leaves out the stop rules.
 template <class Add>
 void each_run_setting(Add&& add) {
   using enum FieldUse;
   constexpr double kMaxSeed = 9007199254740991.0;  // 2^53 - 1, so that every seed is exact in JSON
+  add([](auto& settings) -> auto& { return settings.loss.kind; }, "loss",
+      "what F sums over training instances: negative log-likelihood, or margin-rescaled hinge",
+      {.choices = {"log", "hinge"}}, {.use = kModel, .name = "loss_function"});
+  add([](auto& settings) -> auto& { return settings.loss.cost; }, "cost",
+      "of loss = hinge: wrong positions of an instance, or their share",
+      {.choices = {"hamming", "hamming-mean"}}, {kModel});
   add(&RunSettings::threads, "threads", "threads of each process; 0: all cores", {.min = 0, .max = 1024},
       {kModel});
   add(&RunSettings::processes, "processes", "MPI processes of each run, which share the training instances",

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "experiments/config/config_row.h"
 #include "experiments/results/field_values.h"
 
 namespace proxbench {
@@ -55,7 +56,15 @@ std::vector<Field<Run>> with_settings(std::vector<Field<Run>> all) {
       return std::invoke(setting, run.parameters);
     };
     const char* name = *as.name ? as.name : key;
-    at = all.insert(at, field<Run>(as.section, name, help, access).used(as.use).in(as.unit)) + 1;
+    Field<Run> one = field<Run>(as.section, name, help, access).used(as.use).in(as.unit);
+    if constexpr (std::is_enum_v<std::remove_cvref_t<decltype(access(std::declval<Run&>()))>>) {
+      one.type = FieldType::kText;
+      one.get = [=](const Run& run) { return Json(value_text(access(run))); };
+      one.set = [=](Run& run, const nlohmann::json& value) { read_choice(value, access(run)); };
+    }
+    if (key == std::string_view("cost"))
+      one = or_null(one, [](const Run& run) { return run.parameters.loss.hinge(); });
+    at = all.insert(at, one) + 1;
   };
   each_data_setting(add);
   each_stop_rule(add);
@@ -90,21 +99,6 @@ const std::vector<Field<Run>>& run_fields() {
       parameter("options", "of the solver", &P::solver_options).used(kSummary),
       penalty("lambda", "weight of ||w||_1 in F; path(...) for a path", &P::lambda, false),
       penalty("mu", "weight of ||w||^2 / 2 in F; path(...) for a path", &P::mu, true),
-      {"run", "loss_function", "log or hinge", FieldType::kText,
-       [](const Run& run) { return Json(loss_name(run.parameters.loss.kind)); },
-       [](Run& run, const nlohmann::json& value) {
-         run.parameters.loss = parse_loss(value.get<std::string>(), cost_name(run.parameters.loss.cost));
-       },
-       kModel},
-      or_null({"run", "cost", "of the hinge loss: hamming or hamming-mean; else none", FieldType::kText,
-               [](const Run& run) {
-                 return run.parameters.loss.hinge() ? Json(cost_name(run.parameters.loss.cost)) : Json();
-               },
-               [](Run& run, const nlohmann::json& value) {
-                 Loss& loss = run.parameters.loss;
-                 loss = parse_loss(loss_name(loss.kind), value.get<std::string>());
-               },
-               kModel}),
       parameter("gap_by_count", "compute the gap after fixed counts of iterations, as references do",
                 &P::gap_by_count)
           .used(kRecord),
