@@ -27,13 +27,12 @@ std::vector<std::string> end_of(const std::filesystem::path& log) {
   return lines;
 }
 
-/// Returns the state of a run by its record. If there is a record, sets `revision` to that of the proxbench
-/// that made the run; empty if it is unknown.
-RunState stored_state(const std::filesystem::path& folder, std::string& revision) {
-  RunState out{.state = "failed", .job = "", .reason = "", .node = "", .log = folder / "log.txt"};
+/// Returns the state of a run by its record.
+RunState stored_state(const std::filesystem::path& folder) {
+  RunState out{.state = "failed", .log = folder / "log.txt"};
   if (const std::optional<Run> run = find_record(folder / kManifestFile, out.reason)) {
     out.node = run->provenance.machine;
-    revision = run->provenance.git_revision;
+    out.revision = run->provenance.git_revision;
     out.state = !run->failed() ? "done" : is_skipped(*run) ? "skipped" : "failed";
     const std::string& why = run->result.reason;
     out.reason = !run->failed() ? "" : why.empty() ? run->status() : run->status() + ": " + why;
@@ -72,9 +71,8 @@ struct StatusCommand {
     std::map<std::string, RunState> states = open_runs(out, jobs);
     for (const std::filesystem::path& folder : run_folders(out)) {
       const std::string name = folder.filename().string();
-      std::string its_own = revision;
-      if (!states.contains(name)) states[name] = stored_state(folder, its_own);
-      if (!its_own.empty() && its_own != revision) others.push_back(name);
+      const RunState& run = states.try_emplace(name, stored_state(folder)).first->second;
+      if (!run.revision.empty() && run.revision != revision) others.push_back(name);
     }
     Json tasks = Json::array();
     std::map<std::string, std::size_t> counts;

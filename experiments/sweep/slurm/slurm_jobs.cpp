@@ -29,11 +29,11 @@ bool stored_by(const fs::path& out, const std::string& run, const std::string& j
 /// Returns the state of a task according to squeue and its log. `queued` is null if squeue does not list the
 /// task.
 RunState status_of(const SlurmTask& task, const QueuedTask* queued, bool answered) {
-  RunState status{.state = "queued",
-                  .job = queued != nullptr ? queued->id() : "",
-                  .reason = "",
-                  .node = queued != nullptr ? queued->node : "",
-                  .log = task.folder / (std::to_string(task.index) + ".log")};
+  RunState status{.state = "queued", .log = task.folder / (std::to_string(task.index) + ".log")};
+  if (queued != nullptr) {
+    status.job = queued->id();
+    status.node = queued->node;
+  }
   if (!answered) return status;
   // Files that an ending task has stored may not be visible on this machine yet.
   if (queued != nullptr &&
@@ -90,7 +90,7 @@ std::vector<std::string> SubmittedJobs::names() const {
 }
 
 SubmittedJobs submitted_jobs(const fs::path& out) {
-  SubmittedJobs jobs{.tasks = read_arrays(out), .queue = std::nullopt, .no_answer = ""};
+  SubmittedJobs jobs{read_arrays(out)};
   try {
     jobs.queue = queued_tasks(jobs.names());
   } catch (const Error& error) {

@@ -50,8 +50,8 @@ std::vector<SlurmTask> read_arrays(const std::filesystem::path& out);
 /// The tasks that were submitted for a folder, and the later answer of squeue about them.
 struct SubmittedJobs {
   std::vector<SlurmTask> tasks;
-  std::optional<std::vector<QueuedTask>> queue;  ///< none: Slurm does not answer
-  std::string no_answer;                         ///< why Slurm does not answer
+  std::optional<std::vector<QueuedTask>> queue = {};  ///< none: Slurm does not answer
+  std::string no_answer = "";                         ///< why Slurm does not answer
 
   /// Returns null if squeue does not list the task.
   const QueuedTask* find(const SlurmTask& task) const;
@@ -62,11 +62,13 @@ SubmittedJobs submitted_jobs(const std::filesystem::path& out);
 
 /// The state of a run, or of f* of a problem.
 struct RunState {
-  std::string state;   ///< "queued", "running" or "failed"; of stored runs also "done" or "skipped"
-  std::string job;     ///< "12_3"; empty: not known
-  std::string reason;  ///< why the run waits or failed; empty: not known
-  std::string node;
-  std::filesystem::path log;  ///< the log of the run or of its task
+  std::string state;          ///< "queued", "running" or "failed"; of stored runs also "done" or "skipped"
+  std::filesystem::path log;  ///< of the run or of its task
+  // Empty: not known.
+  std::string job = "";     ///< "12_3"
+  std::string reason = "";  ///< why the run waits or failed
+  std::string node = "";
+  std::string revision = "";  ///< of the proxbench that made a stored run
   bool live() const { return state != "failed"; }
 };
 /// Returns the submitted runs that are not stored yet, by the names in SlurmTask::runs. If squeue gave no
