@@ -64,7 +64,7 @@ struct StatusCommand {
   void execute() const {
     require_results(out);
     const SubmittedJobs jobs = submitted_jobs(out);
-    if (!jobs.queue)
+    if (!jobs.no_answer.empty())
       spdlog::warn("Slurm does not answer ({}): the states below come from stored runs only", jobs.no_answer);
     const std::string revision = provenance().git_revision;
     std::vector<std::string> others;
@@ -95,7 +95,7 @@ struct StatusCommand {
       fmt::print("{}{} queued, {} running, {} done, {} failed{}\n", text, counts["queued"], counts["running"],
                  counts["done"], counts["failed"],
                  counts["skipped"] > 0 ? fmt::format(", {} skipped", counts["skipped"]) : "");
-    Json summary{{"out", out}, {"slurm", jobs.queue ? Json() : Json(jobs.no_answer)}};
+    Json summary{{"out", out}, {"slurm", jobs.no_answer.empty() ? Json() : Json(jobs.no_answer)}};
     for (const char* state : {"queued", "running", "done", "skipped", "failed"})
       summary[state] = counts[state];
     summary["other_revision"] = others;
@@ -114,10 +114,10 @@ struct CancelCommand {
     constexpr double kPatience = 60.0;  // seconds; a sweep holds the lock while it submits jobs
     const OutLock lock(out, kPatience);
     const SubmittedJobs jobs = submitted_jobs(out);
-    if (!jobs.queue) throw Error(jobs.no_answer);
+    if (!jobs.no_answer.empty()) throw Error(jobs.no_answer);
     std::size_t queued = 0, running = 0;
-    for (const QueuedTask& task : *jobs.queue)
-      if (task.live()) ++(task.state == "PENDING" ? queued : running);
+    for (const SlurmTask& task : jobs.tasks)
+      if (task.live()) ++(task.queued->state == "PENDING" ? queued : running);
     if (queued + running > 0) cancel_jobs(jobs.names());
     fmt::print("{}: {} queued and {} running tasks cancelled; stored runs stay\n", out, queued, running);
   }

@@ -25,9 +25,11 @@ struct SlurmTask {
   bool force = false;   ///< SweepOptions::force
   std::vector<std::string> runs;  ///< those that were missing; reference() if the task only finds f*
   // Not stored in the file.
-  std::filesystem::path folder = {};  ///< of its array
-  std::size_t index = 0;              ///< in the array
+  std::filesystem::path folder = {};      ///< of its array
+  std::size_t index = 0;                  ///< in the array
+  std::optional<QueuedTask> queued = {};  ///< none: squeue does not list the task
 
+  bool live() const { return queued && queued->live(); }
   std::string name() const { return solver.empty() ? problem : problem + " " + solver; }
   /// The name that stands for f* in `runs`.
   std::string reference() const { return "reference " + problem; }
@@ -47,14 +49,11 @@ std::vector<SlurmTask> read_array(const std::filesystem::path& folder);
 /// Returns the tasks of all arrays, in the order of their submission.
 std::vector<SlurmTask> read_arrays(const std::filesystem::path& out);
 
-/// The tasks that were submitted for a folder, and the later answer of squeue about them.
+/// The tasks that were submitted for a folder, with the later answer of squeue about them.
 struct SubmittedJobs {
   std::vector<SlurmTask> tasks;
-  std::optional<std::vector<QueuedTask>> queue = {};  ///< none: Slurm does not answer
-  std::string no_answer = "";                         ///< why Slurm does not answer
+  std::string no_answer = "";  ///< why Slurm does not answer; empty: it does
 
-  /// Returns null if squeue does not list the task.
-  const QueuedTask* find(const SlurmTask& task) const;
   /// Returns the names of all arrays in the queue.
   std::vector<std::string> names() const;
 };
