@@ -27,13 +27,12 @@ std::vector<std::string> end_of(const std::filesystem::path& log) {
   return lines;
 }
 
-/// Returns the state of a run by its record. If there is a record, sets `revision` to that of the proxbench
-/// that made the run; empty if it is unknown.
-RunState stored_state(const std::filesystem::path& folder, std::string& revision) {
-  RunState out{.state = "failed", .job = "", .reason = "", .node = "", .log = folder / "log.txt"};
+/// Returns the state of a run by its record.
+RunState stored_state(const std::filesystem::path& folder) {
+  RunState out{.state = "failed", .log = folder / "log.txt"};
   if (const std::optional<Run> run = find_record(folder / kManifestFile, out.reason)) {
     out.node = run->provenance.machine;
-    revision = run->provenance.git_revision;
+    out.revision = run->provenance.git_revision;
     out.state = !run->failed() ? "done" : is_skipped(*run) ? "skipped" : "failed";
     const std::string& why = run->result.reason;
     out.reason = !run->failed() ? "" : why.empty() ? run->status() : run->status() + ": " + why;
@@ -65,16 +64,15 @@ struct StatusCommand {
   void execute() const {
     require_results(out);
     const SubmittedJobs jobs = submitted_jobs(out);
-    if (!jobs.queue)
+    if (!jobs.no_answer.empty())
       spdlog::warn("Slurm does not answer ({}): the states below come from stored runs only", jobs.no_answer);
     const std::string revision = provenance().git_revision;
     std::vector<std::string> others;
     std::map<std::string, RunState> states = open_runs(out, jobs);
     for (const std::filesystem::path& folder : run_folders(out)) {
       const std::string name = folder.filename().string();
-      std::string its_own = revision;
-      if (!states.contains(name)) states[name] = stored_state(folder, its_own);
-      if (!its_own.empty() && its_own != revision) others.push_back(name);
+      const RunState& run = states.try_emplace(name, stored_state(folder)).first->second;
+      if (!run.revision.empty() && run.revision != revision) others.push_back(name);
     }
     Json tasks = Json::array();
     std::map<std::string, std::size_t> counts;
@@ -97,7 +95,7 @@ struct StatusCommand {
       fmt::print("{}{} queued, {} running, {} done, {} failed{}\n", text, counts["queued"], counts["running"],
                  counts["done"], counts["failed"],
                  counts["skipped"] > 0 ? fmt::format(", {} skipped", counts["skipped"]) : "");
-    Json summary{{"out", out}, {"slurm", jobs.queue ? Json() : Json(jobs.no_answer)}};
+    Json summary{{"out", out}, {"slurm", jobs.no_answer.empty() ? Json() : Json(jobs.no_answer)}};
     for (const char* state : {"queued", "running", "done", "skipped", "failed"})
       summary[state] = counts[state];
     summary["other_revision"] = others;
@@ -116,10 +114,10 @@ struct CancelCommand {
     constexpr double kPatience = 60.0;  // seconds; a sweep holds the lock while it submits jobs
     const OutLock lock(out, kPatience);
     const SubmittedJobs jobs = submitted_jobs(out);
-    if (!jobs.queue) throw Error(jobs.no_answer);
+    if (!jobs.no_answer.empty()) throw Error(jobs.no_answer);
     std::size_t queued = 0, running = 0;
-    for (const QueuedTask& task : *jobs.queue)
-      if (task.live()) ++(task.state == "PENDING" ? queued : running);
+    for (const SlurmTask& task : jobs.tasks)
+      if (task.live()) ++(task.queued->state == "PENDING" ? queued : running);
     if (queued + running > 0) cancel_jobs(jobs.names());
     fmt::print("{}: {} queued and {} running tasks cancelled; stored runs stay\n", out, queued, running);
   }

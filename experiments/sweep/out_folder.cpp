@@ -10,7 +10,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <functional>
 #include <map>
 #include <thread>
 
@@ -70,9 +69,10 @@ std::map<fs::path, std::string> temporary_runs(const fs::path& out) {
   return found;
 }
 
-void end_unfinished(const fs::path& out, const std::function<bool(const std::string&)>& ours) {
+/// Ends these runs, or all if `only` is null.
+void end_unfinished(const fs::path& out, const std::vector<std::string>* only) {
   for (const auto& [path, name] : temporary_runs(out)) {
-    if (!ours(name)) continue;
+    if (only != nullptr && !contains(*only, name)) continue;
     const fs::path folder = out / "runs" / name;
     // The worker writes the manifest. The job file is removed once the run is complete, except for jobs that
     // describe a data set or make a reference.
@@ -162,11 +162,11 @@ std::set<std::string> unfinished_runs(const fs::path& out) {
 
 void recover(const fs::path& out) {
   remove_temporary_files(out);
-  end_unfinished(out, [](const std::string&) { return true; });
+  end_unfinished(out, nullptr);
 }
 
 void recover_runs(const fs::path& out, const std::vector<std::string>& names) {
-  end_unfinished(out, [&](const std::string& name) { return contains(names, name); });
+  end_unfinished(out, &names);
 }
 
 }  // namespace proxbench

@@ -199,6 +199,16 @@ TEST_F(SweepProcess, AnEstimateCountsTheReferences) {
       HasSubstr("4 runs, 0 of them stored; 0 references to make; at most about 400 s for what is missing\n"));
 }
 
+TEST_F(SweepProcess, TheTimeLeftCountsTheReferences) {
+  const std::string sweep = "run tiny.ini --set experiment.warm_up=0 ";
+  EXPECT_THAT(run(sweep + "--out unlimited").err, HasSubstr("[1/4, about 0 s left]"))
+      << "the first reference took some time";
+  EXPECT_THAT(run(sweep + "--out limited --set experiment.lambda=1 --set experiment.time_limit=100").err,
+              HasSubstr("[1/2, about 3 min left]"))
+      << "the only reference is made";
+  EXPECT_THAT(run(sweep + "--out none --set experiment.reference=none").err, HasSubstr("[1/4] "));
+}
+
 TEST_F(SweepProcess, WithoutAReferenceNoneIsMade) {
   ASSERT_EQ(sweep("--set experiment.reference=none").status, 0);
   EXPECT_EQ(stored().size(), 4u);

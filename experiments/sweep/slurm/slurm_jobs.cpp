@@ -26,20 +26,20 @@ bool stored_by(const fs::path& out, const std::string& run, const std::string& j
   return name != stored->provenance.slurm.end() && name->second == job_name;
 }
 
-/// Returns the state of a task according to squeue and its log. `queued` is null if squeue does not list the
-/// task.
-RunState status_of(const SlurmTask& task, const QueuedTask* queued, bool answered) {
-  RunState status{.state = "queued",
-                  .job = queued != nullptr ? queued->id() : "",
-                  .reason = "",
-                  .node = queued != nullptr ? queued->node : "",
-                  .log = task.folder / (std::to_string(task.index) + ".log")};
+/// Returns the state of a task according to squeue and its log.
+RunState status_of(const SlurmTask& task, bool answered) {
+  const std::optional<QueuedTask>& queued = task.queued;
+  RunState status{.state = "queued", .log = task.folder / (std::to_string(task.index) + ".log")};
+  if (queued) {
+    status.job = queued->id();
+    status.node = queued->node;
+  }
   if (!answered) return status;
   // Files that an ending task has stored may not be visible on this machine yet.
-  if (queued != nullptr &&
+  if (queued &&
       (queued->state == "RUNNING" || queued->state == "COMPLETED" || queued->state == "COMPLETING")) {
     status.state = "running";
-  } else if (queued != nullptr && queued->live()) {
+  } else if (task.live()) {
     status.reason = queued->reason;
   } else {
     status.state = "failed";
@@ -47,8 +47,8 @@ RunState status_of(const SlurmTask& task, const QueuedTask* queued, bool answere
                         ? "ended without a result: killed, stopped by Slurm, or its node failed"
                         : "ended before it began: cancelled, or its node does not see this folder or cannot "
                           "run the program";
-    status.reason += queued == nullptr ? "; no longer in the queue" : "; Slurm says " + queued->state;
-    if (queued != nullptr && queued->reason != "None") status.reason += " (" + queued->reason + ")";
+    status.reason += queued ? "; Slurm says " + queued->state : "; no longer in the queue";
+    if (queued && queued->reason != "None") status.reason += " (" + queued->reason + ")";
   }
   return status;
 }
@@ -75,14 +75,6 @@ std::vector<SlurmTask> read_arrays(const fs::path& out) {
   return tasks;
 }
 
-const QueuedTask* SubmittedJobs::find(const SlurmTask& task) const {
-  if (queue)
-    for (const QueuedTask& queued : *queue)
-      if (queued.name == task.job_name() && static_cast<std::size_t>(queued.index) == task.index)
-        return &queued;
-  return nullptr;
-}
-
 std::vector<std::string> SubmittedJobs::names() const {
   std::set<std::string> out;
   for (const SlurmTask& task : tasks) out.insert(task.job_name());
@@ -90,9 +82,12 @@ std::vector<std::string> SubmittedJobs::names() const {
 }
 
 SubmittedJobs submitted_jobs(const fs::path& out) {
-  SubmittedJobs jobs{.tasks = read_arrays(out), .queue = std::nullopt, .no_answer = ""};
+  SubmittedJobs jobs{read_arrays(out)};
   try {
-    jobs.queue = queued_tasks(jobs.names());
+    for (const QueuedTask& queued : queued_tasks(jobs.names()))
+      for (SlurmTask& task : jobs.tasks)
+        if (queued.name == task.job_name() && static_cast<std::size_t>(queued.index) == task.index)
+          task.queued = queued;
   } catch (const Error& error) {
     jobs.no_answer = error.what();
   }
@@ -103,10 +98,9 @@ std::map<std::string, RunState> open_runs(const fs::path& out, const SubmittedJo
   const std::set<std::string> unfinished = unfinished_runs(out);
   std::map<std::string, RunState> open;
   for (const SlurmTask& task : jobs.tasks) {
-    const QueuedTask* queued = jobs.find(task);
-    const RunState status = status_of(task, queued, jobs.queue.has_value());
+    const RunState status = status_of(task, jobs.no_answer.empty());
     // A task that only finds f* has succeeded unless Slurm says otherwise.
-    const bool has_reference = jobs.queue && (queued == nullptr || queued->state == "COMPLETED");
+    const bool has_reference = jobs.no_answer.empty() && (!task.queued || task.queued->state == "COMPLETED");
     if (task.solver.empty()) open.erase(task.reference());
     for (const std::string& run : task.runs) {
       open.erase(run);  // replaces the entry of an earlier task
@@ -126,14 +120,14 @@ std::map<std::string, RunState> open_runs(const fs::path& out, const SubmittedJo
 
 void require_no_open_jobs(const fs::path& out) {
   const SubmittedJobs jobs = submitted_jobs(out);
-  if (!jobs.queue) {
+  if (!jobs.no_answer.empty()) {
     if (open_runs(out, jobs).empty()) return;
     throw Error(fmt::format(
         "{}: jobs of Slurm may be at work here, but it does not answer ({}); expected an answer, or a folder "
         "without {} once the jobs have ended",
         out.string(), jobs.no_answer, (out / "slurm").string()));
   }
-  if (const auto live = std::ranges::count_if(*jobs.queue, &QueuedTask::live); live > 0)
+  if (const auto live = std::ranges::count_if(jobs.tasks, &SlurmTask::live); live > 0)
     throw Error(fmt::format(
         "{}: {} jobs of Slurm are at work here; `proxbench run CONFIG --launcher slurm --wait` waits "
         "for them, `proxbench cancel {}` ends them",

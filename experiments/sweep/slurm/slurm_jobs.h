@@ -25,9 +25,11 @@ struct SlurmTask {
   bool force = false;   ///< SweepOptions::force
   std::vector<std::string> runs;  ///< those that were missing; reference() if the task only finds f*
   // Not stored in the file.
-  std::filesystem::path folder = {};  ///< of its array
-  std::size_t index = 0;              ///< in the array
+  std::filesystem::path folder = {};      ///< of its array
+  std::size_t index = 0;                  ///< in the array
+  std::optional<QueuedTask> queued = {};  ///< none: squeue does not list the task
 
+  bool live() const { return queued && queued->live(); }
   std::string name() const { return solver.empty() ? problem : problem + " " + solver; }
   /// The name that stands for f* in `runs`.
   std::string reference() const { return "reference " + problem; }
@@ -47,14 +49,11 @@ std::vector<SlurmTask> read_array(const std::filesystem::path& folder);
 /// Returns the tasks of all arrays, in the order of their submission.
 std::vector<SlurmTask> read_arrays(const std::filesystem::path& out);
 
-/// The tasks that were submitted for a folder, and the later answer of squeue about them.
+/// The tasks that were submitted for a folder, with the later answer of squeue about them.
 struct SubmittedJobs {
   std::vector<SlurmTask> tasks;
-  std::optional<std::vector<QueuedTask>> queue;  ///< none: Slurm does not answer
-  std::string no_answer;                         ///< why Slurm does not answer
+  std::string no_answer = "";  ///< why Slurm does not answer; empty: it does
 
-  /// Returns null if squeue does not list the task.
-  const QueuedTask* find(const SlurmTask& task) const;
   /// Returns the names of all arrays in the queue.
   std::vector<std::string> names() const;
 };
@@ -62,11 +61,13 @@ SubmittedJobs submitted_jobs(const std::filesystem::path& out);
 
 /// The state of a run, or of f* of a problem.
 struct RunState {
-  std::string state;   ///< "queued", "running" or "failed"; of stored runs also "done" or "skipped"
-  std::string job;     ///< "12_3"; empty: not known
-  std::string reason;  ///< why the run waits or failed; empty: not known
-  std::string node;
-  std::filesystem::path log;  ///< the log of the run or of its task
+  std::string state;          ///< "queued", "running" or "failed"; of stored runs also "done" or "skipped"
+  std::filesystem::path log;  ///< of the run or of its task
+  // Empty: not known.
+  std::string job = "";     ///< "12_3"
+  std::string reason = "";  ///< why the run waits or failed
+  std::string node = "";
+  std::string revision = "";  ///< of the proxbench that made a stored run
   bool live() const { return state != "failed"; }
 };
 /// Returns the submitted runs that are not stored yet, by the names in SlurmTask::runs. If squeue gave no

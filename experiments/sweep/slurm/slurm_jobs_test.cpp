@@ -35,7 +35,12 @@ class SlurmJobs : public testing::Test {
     return {"jobs-1", 7, index, state, reason, state == "RUNNING" ? "node1" : ""};
   }
   std::map<std::string, RunState> open(const std::optional<std::vector<QueuedTask>>& queue) const {
-    return open_runs(folder.path(), {read_arrays(folder.path()), queue, ""});
+    SubmittedJobs jobs{read_arrays(folder.path()), queue ? "" : "no answer"};
+    for (SlurmTask& task : jobs.tasks)
+      for (const QueuedTask& one : queue.value_or(std::vector<QueuedTask>()))
+        if (one.name == task.job_name() && static_cast<std::size_t>(one.index) == task.index)
+          task.queued = one;
+    return open_runs(folder.path(), jobs);
   }
 
   TestFolder folder;

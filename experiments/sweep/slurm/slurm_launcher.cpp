@@ -63,7 +63,7 @@ class SlurmSweep {
 
   void run() {
     if (left() == 0 && text_of(out_ / "config.ini") == config_.to_ini()) return;
-    if (!jobs_.queue)
+    if (!jobs_.no_answer.empty())
       throw Error(
           fmt::format("Slurm does not answer ({}), and jobs of {} may be in its queue; nothing was submitted",
                       jobs_.no_answer, sweep_.out.string()));
@@ -142,14 +142,13 @@ class SlurmSweep {
     for (Asked& asked : asked_) asked.job.clear();
     std::vector<std::string> others;
     for (const SlurmTask& task : jobs_.tasks) {
-      const QueuedTask* queued = jobs_.find(task);
-      if (queued == nullptr || !queued->live()) continue;
+      if (!task.live()) continue;
       const auto same = std::ranges::find_if(
           asked_, [&](const Asked& asked) { return asked.name() == task.name() && asked.key == task.key; });
       if (same == asked_.end())
-        others.push_back(fmt::format("{} ({})", task.name(), queued->id()));
+        others.push_back(fmt::format("{} ({})", task.name(), task.queued->id()));
       else
-        same->set_job(queued->id());
+        same->set_job(task.queued->id());
     }
     if (!others.empty())
       throw Error(
@@ -275,7 +274,7 @@ class SlurmSweep {
     sweep_.lock.release();
     while (!hooks_.stop()) {
       jobs_ = submitted_jobs(out_);
-      if (jobs_.queue.has_value() != answers) {
+      if (jobs_.no_answer.empty() != answers) {
         answers = !answers;
         hooks_.warn(
             answers ? "Slurm answers again"
@@ -295,7 +294,7 @@ class SlurmSweep {
   void submit_rest() {
     sweep_.lock.take(kLockPatience);
     jobs_ = submitted_jobs(out_);
-    if (jobs_.queue) {
+    if (jobs_.no_answer.empty()) {
       note_live();
       submit();
       jobs_ = submitted_jobs(out_);
