@@ -34,12 +34,11 @@ TextTable costs_of_paths(const std::vector<Run>& paths, const std::vector<Run>& 
   table.head = {"data",    "path",   "solver", "rep",    "status", "points", "rounds",
                 "seconds", "single", "ratio",  "passes", "single", "ratio"};
   table.text_columns = 5;
-  const bool machines = several_machines(paths);
   for (const Run& path : paths) {
     const RunParameters& run = path.parameters;
     PathCost cost = path_cost(path, runs);
     if (!path.timing.comparable) cost.seconds = cost.single_seconds = kNaN;
-    table.rows.push_back({run.dataset, penalty_text(run), series_name(path, machines),
+    table.rows.push_back({run.dataset, penalty_text(run), series_name(path, several_machines(paths)),
                           std::to_string(run.repetition), path.status(), std::to_string(path.points.size()),
                           count_cell(number_or_nan(path.result.rounds)), seconds_cell(cost.seconds),
                           seconds_cell(cost.single_seconds), ratio_cell(cost.seconds_ratio()),
