@@ -185,7 +185,9 @@ void require_drawable(const std::vector<Run>& runs, const std::vector<std::strin
 }
 
 std::string penalty_symbols(const RunParameters& run) {
-  std::string text = penalty_text(run);
+  RunParameters shown = run;
+  for (double* weight : {&shown.lambda, &shown.mu}) *weight = std::stod(fmt::format("{:.6g}", *weight));
+  std::string text = penalty_text(shown);
   for (const auto& [name, symbol] : {std::pair<std::string, const char*>{"lambda", "λ"}, {"mu", "μ"}})
     if (const std::size_t at = text.find(name); at != std::string::npos)
       text.replace(at, name.size(), symbol);

@@ -102,7 +102,7 @@ struct Bars {
 };
 
 /// The position of a panel's key.
-enum class KeyPlace { kNone, kOutside, kOutsideInOneColumn, kLeftTop, kLeftBottom };
+enum class KeyPlace { kNone, kOutside, kLeftTop, kLeftBottom };
 
 /// A panel's frame, as fractions of the figure from its lower left corner.
 struct Frame {

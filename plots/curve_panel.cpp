@@ -67,8 +67,6 @@ double CurvePanel::bound() const {
 CurvePanel make_curve_panel(const Runs& group, const Quantity& quantity, const Abscissa& abscissa,
                             bool machines, bool bands) {
   CurvePanel panel{quantity, abscissa, machines, group, {}};
-  Runs traced;
-  std::ranges::copy_if(group, std::back_inserter(traced), [](const Run* run) { return !run->trace.empty(); });
   // If a run has no f*, all of its differences are unknown. This does not mean that it diverged.
   const auto alone = [&](const Run& run) {
     return !bands || run.failed() || (quantity.to_reference && std::isnan(run.best.objective));
@@ -77,7 +75,7 @@ CurvePanel make_curve_panel(const Runs& group, const Quantity& quantity, const A
     return std::tuple(panel.series(run), abscissa.name != "seconds" || run.timing.comparable,
                       alone(run) ? &run : nullptr);
   };
-  for (const auto& [key, runs] : grouped(traced, band_of)) {
+  for (const auto& [key, runs] : grouped(group, band_of)) {
     Runs measured;
     std::vector<std::vector<BandPoint>> traces;
     for (const Run* run : runs)
@@ -88,7 +86,8 @@ CurvePanel make_curve_panel(const Runs& group, const Quantity& quantity, const A
     if (measured.size() > 1)
       panel.curves.push_back({measured, repetition_band(traces)});
     else
-      for (const Run* run : runs) panel.curves.push_back({{run}, measured_points(panel, *run)});
+      for (const Run* run : runs)
+        if (!run->trace.empty()) panel.curves.push_back({{run}, measured_points(panel, *run)});
   }
   std::ranges::stable_sort(panel.curves, {}, [&](const PanelCurve& curve) {
     return curve.is_band() ? 0 : 1 + place_in(group, curve.runs.front());

@@ -17,42 +17,32 @@ constexpr double kLineWidth = 2.0, kFailedLineWidth = 1.0;
 /// The number of symbols on a curve.
 constexpr int kSymbolsOfCurve = 12;
 
-// ---- ranges
-
-/// The ranges of the drawn values.
-struct Ranges {
-  AxisRange x, values;
-  double bound = kNaN;  ///< the accuracy of f* if something drawn lies below it
-};
-
-Ranges ranges_drawn(const CurvePanel& panel) {
-  Ranges ranges;
-  const auto add = [&](double x, double value) {
-    if (!panel.drawn(x, value)) return;
-    ranges.x.add(x);
-    ranges.values.add(value);
-  };
+/// Returns a panel without curves: axes for all that is drawn, and the accuracy of f* if something drawn lies
+/// below it.
+Panel empty_panel(const CurvePanel& panel) {
+  constexpr double kMarginX = 1.1, kMarginY = 1.5;
+  const Quantity& quantity = panel.quantity;
+  const Abscissa& abscissa = panel.abscissa;
+  Panel out{.floor = panel.floor()};
+  AxisRange x, y;
   for (const PanelCurve& curve : panel.curves)
     for (const BandPoint& point : curve.points)
-      for (const double value : {point.q25, point.median, point.q75}) add(point.x, value);
-  if (const double bound = panel.bound(); bound > ranges.values.min) {
-    ranges.bound = bound;
-    ranges.values.min = std::max(ranges.values.min, bound / kShownBelowBound);
-    ranges.values.add(bound);
+      for (const double value : {point.q25, point.median, point.q75})
+        if (panel.drawn(point.x, value)) {
+          x.add(point.x);
+          y.add(value);
+        }
+  if (const double bound = panel.bound(); bound > y.min) {
+    out.bound = bound;
+    y.min = std::max(y.min, bound / kShownBelowBound);
+    y.add(bound);
   }
-  return ranges;
-}
-
-Axis x_axis(const Abscissa& abscissa, const AxisRange& drawn) {
-  if (abscissa.log_axis) return log_axis(abscissa.title, drawn.widened(1.1), kMostLabelsX);
-  return linear_axis(abscissa.title,
-                     abscissa.max > 0.0 ? AxisRange{0.0, abscissa.max} : out_to_ticks({0.0, drawn.max}));
-}
-
-Axis y_axis(const Quantity& quantity, const AxisRange& drawn) {
-  constexpr double kMargin = 1.5;
-  if (quantity.log_axis) return log_axis(quantity.axis, drawn.widened(kMargin), kMostLabelsY);
-  return linear_axis(quantity.axis, out_to_ticks(drawn));
+  const AxisRange from_zero = abscissa.max > 0.0 ? AxisRange{0.0, abscissa.max} : out_to_ticks({0.0, x.max});
+  out.x = abscissa.log_axis ? log_axis(abscissa.title, x.widened(kMarginX), kMostLabelsX)
+                            : linear_axis(abscissa.title, from_zero);
+  out.y = quantity.log_axis ? log_axis(quantity.axis, y.widened(kMarginY), kMostLabelsY)
+                            : linear_axis(quantity.axis, out_to_ticks(y));
+  return out;
 }
 
 // ---- title and caption
@@ -236,7 +226,7 @@ Chart curve_chart(const CurvePanel& panel, const Styles& styles, bool samples) {
   const Run& first = *panel.group.front();
   const bool comparable =
       std::ranges::all_of(panel.group, [](const Run* run) { return run->timing.comparable; });
-  const Ranges ranges = ranges_drawn(panel);
+  const Panel drawn = empty_panel(panel);
   const std::string subtitle = subtitle_of(panel);
   Chart chart{
       .name = figure_name(first, panel.quantity, panel.abscissa.suffix()),
@@ -244,11 +234,8 @@ Chart curve_chart(const CurvePanel& panel, const Styles& styles, bool samples) {
       .title = panel.quantity.title,
       .about = fmt::format(": {}, {}", first.parameters.dataset, penalty_symbols(first.parameters)),
       .subtitle = subtitle,
-      .caption = caption_of(panel, std::isfinite(ranges.bound)),
-      .panels = {{.x = x_axis(panel.abscissa, ranges.x),
-                  .y = y_axis(panel.quantity, ranges.values),
-                  .floor = panel.floor(),
-                  .bound = ranges.bound}},
+      .caption = caption_of(panel, std::isfinite(drawn.bound)),
+      .panels = {drawn},
       .columns = {"label", "repetition", "seconds", panel.quantity.column, "iteration", "passes", "updates"}};
   if (std::ranges::any_of(panel.curves, &PanelCurve::is_band))
     for (const char* edge : {"q25", "q75"}) chart.columns.emplace_back(edge);

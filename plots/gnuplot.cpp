@@ -23,8 +23,7 @@ namespace fs = std::filesystem;
 constexpr std::array<int, kSymbols> kPointTypes = {7, 5, 9, 13, 11, 15, 2, 3};
 constexpr std::array<int, kDashes> kDashTypes = {1, 2, 4, 5, 3};
 /// The positions of keys, in the order of KeyPlace.
-constexpr std::array<const char*, 5> kKeys = {"", "outside right top vertical",
-                                              "outside right top vertical maxcols 1", "inside left top",
+constexpr std::array<const char*, 4> kKeys = {"", "outside right top vertical", "inside left top",
                                               "inside left bottom"};
 constexpr const char* kGrey = "#7F7F7F";
 /// The locale of gnuplot.
@@ -186,8 +185,9 @@ std::string panel_text(const Chart& chart, const Panel& panel) {
   out += axis_text("y", panel.y, "");
   out += panel.key == KeyPlace::kNone
              ? "unset key\n"
-             : fmt::format("set key {} Left reverse noenhanced samplen 2.5 spacing 1.3\n",
-                           kKeys[static_cast<std::size_t>(panel.key)]);
+             : fmt::format("set key {}{} Left reverse noenhanced samplen 2.5 spacing 1.3\n",
+                           kKeys[static_cast<std::size_t>(panel.key)],
+                           chart.panels.size() > 1 ? " maxcols 1" : "");
   if (!std::isnan(panel.bound))
     out += fmt::format(
         "set object rectangle from graph 0, graph 0 to graph 1, first {:.3g} behind "

@@ -42,8 +42,9 @@ std::vector<std::array<double, 5>> drawn_coordinates(const std::vector<BandPoint
   return out;
 }
 
-bool repeated(const Run* run) {
-  return run->parameters.repetition > 1;
+template <class SomeRuns>
+bool repeated(const SomeRuns& runs) {
+  return std::ranges::any_of(runs, [](const auto& run) { return run_at(run).parameters.repetition > 1; });
 }
 
 /// Adds x and y to the JSON of a curve, and low and high if a band is wider than its median anywhere.
@@ -59,7 +60,7 @@ void add_points(json& curve, const std::vector<BandPoint>& points, bool log_valu
   }
 }
 
-json chart_json(const CurvePanel& panel, const Styles& styles, const std::vector<std::string>& series) {
+json chart_json(const CurvePanel& panel, const Styles& styles) {
   const Chart chart = curve_chart(panel, styles, false);
   const Panel& drawn = chart.panels.front();
   json curves = json::array();
@@ -67,7 +68,7 @@ json chart_json(const CurvePanel& panel, const Styles& styles, const std::vector
     const PanelCurve& of = panel.curves[i];
     if (of.points.empty()) continue;
     const Run& run = *of.runs.front();
-    json curve = {{"curve", place_in(series, panel.series(run))},
+    json curve = {{"series", panel.series(run)},
                   {"width", drawn.curves[i].width},
                   {"comparable", run.timing.comparable},
                   {"failed", run.failed()}};
@@ -87,15 +88,14 @@ json chart_json(const CurvePanel& panel, const Styles& styles, const std::vector
 }
 
 /// Returns the charts of one quantity against every x.
-json charts_json(const Runs& group, const Quantity& quantity, const Styles& styles,
-                 const std::vector<std::string>& series, bool machines) {
+json charts_json(const Runs& group, const Quantity& quantity, const Styles& styles, bool machines) {
   json out;
   for (const Abscissa& abscissa : abscissas()) {
     const auto chart = [&](bool bands) {
-      return chart_json(make_curve_panel(group, quantity, abscissa, machines, bands), styles, series);
+      return chart_json(make_curve_panel(group, quantity, abscissa, machines, bands), styles);
     };
     out[abscissa.name]["each"] = chart(false);
-    if (std::ranges::any_of(group, repeated)) out[abscissa.name]["median"] = chart(true);
+    if (repeated(group)) out[abscissa.name]["median"] = chart(true);
   }
   return out;
 }
@@ -136,21 +136,20 @@ std::vector<BandPoint> thinned(const std::vector<BandPoint>& points, bool log_va
 json page_charts(const std::vector<Run>& runs, const PlotConfig& plot) {
   const bool machines = several_machines(runs), datasets = distinct(runs, dataset_of).size() > 1;
   const auto series_of = [&](const Run& run) { return series_name(run, machines); };
-  const std::vector<std::string> series = distinct(runs, series_of);
   const std::vector<Quantity> shown = measured_quantities(runs);
   const Styles styles(runs);
-  json axes = json::array(), order = json::array(), curves = json::array(), groups = json::array();
+  json axes = json::array(), order = json::array(), series = json::array(), groups = json::array();
   for (const Abscissa& abscissa : abscissas()) axes.push_back(abscissa.name);
   for (const Quantity& quantity : shown) order.push_back({quantity.name, quantity.title});
   for (const auto& [name, of_series] : grouped(runs, series_of)) {
     const LineStyle style = styles.of(*of_series.front());
-    curves.push_back({{"name", name}, {"colour", style.colour}, {"dash", style.dash}});
+    series.push_back({{"name", name}, {"colour", style.colour}, {"dash", style.dash}});
   }
   for (const auto& [problem, group] : grouped(runs, problem_of)) {
     const RunParameters& run = group.front()->parameters;
     json panels;
     for (const Quantity& quantity : shown)
-      panels[quantity.name] = charts_json(group, quantity, styles, series, machines);
+      panels[quantity.name] = charts_json(group, quantity, styles, machines);
     groups.push_back(
         {{"name", (datasets ? run.dataset + ", " : "") + penalty_symbols(run)}, {"panels", panels}});
   }
@@ -162,10 +161,10 @@ json page_charts(const std::vector<Run>& runs, const PlotConfig& plot) {
             {"quantity", known ? first : shown.front().name}}},
           {"axes", axes},
           {"quantities", order},
-          {"repetitions", std::ranges::any_of(runs, [](const Run& run) { return repeated(&run); })},
+          {"repetitions", repeated(runs)},
           {"uncomparable", std::ranges::any_of(runs, [](const Run& run) { return !run.timing.comparable; })},
           {"failed", std::ranges::any_of(runs, &Run::failed)},
-          {"curves", curves},
+          {"series", series},
           {"groups", groups}};
 }
 

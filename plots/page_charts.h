@@ -26,7 +26,7 @@ std::vector<BandPoint> thinned(const std::vector<BandPoint>& points, bool log_va
 ///     axes         names of the x
 ///     quantities   [[name, title]] of the quantities that some run measured
 ///     repetitions, uncomparable, failed   whether there are several repetitions, or such runs
-///     curves       [{name, colour, dash}]: the series and their styles
+///     series       [{name, colour, dash}]
 ///     groups       [{name (in the list of groups), panels}]
 ///     panels       name of a quantity -> name of an x -> {each, and median if there are repetitions}: the
 ///                  chart of all runs, and the chart of medians and of runs that are in no median
@@ -38,9 +38,8 @@ std::vector<BandPoint> thinned(const std::vector<BandPoint>& points, bool log_va
 ///     count        whether the values are whole numbers
 ///     bound        the accuracy of f*; null: nothing is drawn below it
 ///     floor        values at or below are not shown; null: all are
-///     curves       [{curve (index in curves), width, comparable, failed, x, y, and low and high for medians
-///     of
-///                  differing repetitions}]
+///     curves       [{series (name), width, comparable, failed, x, y, and low and high for medians
+///                  of differing repetitions}]
 ///
 /// `runs` must be in the order of read_all_runs().
 nlohmann::json page_charts(const std::vector<Run>& runs, const PlotConfig& plot);

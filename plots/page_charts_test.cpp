@@ -145,7 +145,7 @@ TEST(PageCharts, HoldsWhatWasMeasured) {
 TEST(PageCharts, ColoursSolversAsTheFiguresDo) {
   std::vector<proxbench::Run> runs;
   for (char c = 'a'; c < 'a' + 9; ++c) runs.push_back(run_of(std::string(1, c), {sample(0, 200)}));
-  const nlohmann::json curves = page_charts(runs, {})["curves"];
+  const nlohmann::json curves = page_charts(runs, {})["series"];
   ASSERT_THAT(curves, SizeIs(9));
   EXPECT_EQ(curves[0], nlohmann::json({{"name", "a"}, {"colour", kColours[0]}, {"dash", 0}}));
   EXPECT_EQ(curves[8], nlohmann::json({{"name", "i"}, {"colour", kColours[0]}, {"dash", 1}}));
@@ -223,7 +223,7 @@ TEST(PageCharts, TellsMachinesApartOnlyWhereThereAreSeveral) {
   const auto names = [&] {
     std::vector<std::string> out;
     const nlohmann::json page = page_charts(runs, {});
-    for (const nlohmann::json& curve : page["curves"]) out.push_back(curve["name"]);
+    for (const nlohmann::json& curve : page["series"]) out.push_back(curve["name"]);
     return out;
   };
   EXPECT_THAT(names(), ElementsAre("a"));

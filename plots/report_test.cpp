@@ -340,7 +340,7 @@ TEST(Report, TellsIdenticalProvenanceOnceAndMachinesApart) {
   EXPECT_THAT(html, HasSubstr("<th scope=\"col\">run</th><th scope=\"col\">machine_name</th></tr>"));
   EXPECT_THAT(html, HasSubstr("<td>ocr-lambda10-slow-rep1</td><td>slow</td>"));
   EXPECT_THAT(html, HasSubstr("slow: fast one, 4 cores, threads: 2, openmp; quick: fast one"));
-  EXPECT_EQ(chart_data_in(html)[0]["curves"][0]["name"], "slow @ slow");
+  EXPECT_EQ(chart_data_in(html)[0]["series"][0]["name"], "slow @ slow");
   EXPECT_THAT(html, HasSubstr("<td>quick @ quick</td>"));
 }
 
@@ -404,7 +404,8 @@ TEST(Report, ShowsTheoryWhereItWasMade) {
   const fs::path shown = results(folder, "figure1", "OCR words");
   EXPECT_THAT(page_of(folder, {shown}), Not(HasSubstr("<h3>Theory</h3>")));
   folder.write("figure1/theory.json",
-               R"({"problems": [{"dataset": "ocr", "description": "words", "lambda": 10, "arms": []}]})");
+               R"({"problems": [{"dataset": "ocr", "description": "words", "lambda": 10, "arms": [],)"
+               R"("optimum": {"nnz": 7, "objective": 1, "kkt": 0}}]})");
   folder.write("figure1/figures/theory-ocr-10.svg", "<svg>#2</svg>");
   const std::string html = page_of(folder, {shown});
   for (const char* part :

@@ -12,7 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFile = "theory.json";
 /// The end of an arm is judged by the last kTail iterations whose error is above the share kExact of the
 /// first error. Below that share, w* itself is not exact enough.
 constexpr std::size_t kTail = 10;
@@ -40,7 +39,7 @@ std::vector<Panel> panels_of(const TheoryProblem& problem, const Chart& chart) {
     panel.x = linear_axis(last ? "iteration" : "", iterations);
     panel.y = log_axis(kQuantities[place], values.widened(1.3), kMostLabelsY / std::size(kQuantities));
     panel.frame = {0.11, 0.76, bottom, bottom + 0.19};
-    panel.key = first ? KeyPlace::kOutsideInOneColumn : KeyPlace::kNone;
+    panel.key = first ? KeyPlace::kOutside : KeyPlace::kNone;
     for (std::size_t i = 0; i < problem.arms.size(); ++i)
       panel.curves.push_back({.title = first ? problem.arms[i].label : "",
                               .style = line_style(i),
@@ -95,12 +94,11 @@ std::vector<std::string> arm_row(const TheoryProblem& problem, const TheoryArm& 
 }  // namespace
 
 std::vector<TheoryProblem> read_theory(const fs::path& results) {
-  const fs::path file = results / kFile;
+  const fs::path file = results / "theory.json";
   if (!fs::exists(file)) return {};
   nlohmann::json theory = read_json(file, "what scripts/theory makes");
   try {
     for (nlohmann::json& problem : theory.at("problems")) {  // files of earlier versions may lack these
-      problem.emplace("optimum", TheoryOptimum{});
       problem.emplace("stretch", nlohmann::json::object());
       problem.emplace("face", TheoryFace{});
     }

@@ -38,7 +38,7 @@ std::vector<TheoryProblem> made_up() {
            .lambda = 10.0,
            .optimum = {.nnz = 7},
            .stretch = {{"constant over labels", 1e-15}, {"random on the support", kNaN}},
-           .face = {.dimension = 7, .rank = 5, .smallest = 0.5, .largest = 20.0},
+           .face = {.rank = 5, .smallest = 0.5, .largest = 20.0},
            .arms = {arm}}};
 }
 

@@ -141,8 +141,7 @@ TheoryFace spectrum(const Eigen::MatrixXd& hessian) {
   const double largest = values.size() > 0 ? values[values.size() - 1] : kNaN;
   Eigen::Index rank = 0;
   while (rank < values.size() && values[values.size() - 1 - rank] > kRounding * largest) ++rank;
-  return {static_cast<std::uint64_t>(values.size()), static_cast<double>(rank),
-          rank > 0 ? values[values.size() - rank] : kNaN, largest};
+  return {static_cast<double>(rank), rank > 0 ? values[values.size() - rank] : kNaN, largest};
 }
 
 std::vector<TheoryIteration> newton_on_face(Objective& objective, const MarginalsOracle& oracle,

@@ -79,11 +79,10 @@ TEST(Theory, TheSpectrumOfABiasIsKnown) {
   const test::Problem problem(
       {.name = "bias", .labels = 4, .features = 0, .sequences = 10, .bias = true, .tree = Tree::kFlat});
   Objective objective = problem.objective();
-  const nlohmann::ordered_json found = spectrum(hessian_on(objective, {}, all_coordinates(4)));
-  EXPECT_EQ(found["dimension"], 4);
-  EXPECT_EQ(found["rank"], 3);
-  EXPECT_NEAR(found["smallest"].get<double>(), 2.5, 1e-12);
-  EXPECT_NEAR(found["largest"].get<double>(), 2.5, 1e-12);
+  const TheoryFace found = spectrum(hessian_on(objective, {}, all_coordinates(4)));
+  EXPECT_EQ(found.rank, 3.0);
+  EXPECT_NEAR(found.smallest, 2.5, 1e-12);
+  EXPECT_NEAR(found.largest, 2.5, 1e-12);
 }
 
 TEST(Theory, DirectionsOfTheoremThreeChangeNeitherGradientNorMarginals) {

@@ -52,13 +52,12 @@ struct TheoryArm {
 /// The Hessian at the optimum on the face of its nonzero weights. The two eigenvalues are the extremes above
 /// rounding, which Theorem 1 calls m and M.
 struct TheoryFace {
-  std::uint64_t dimension = 0;
   double rank = kNaN, smallest = kNaN, largest = kNaN;
 
   static auto members() {
     using T = TheoryFace;
-    return std::tuple(std::pair("dimension", &T::dimension), std::pair("rank", &T::rank),
-                      std::pair("smallest", &T::smallest), std::pair("largest", &T::largest));
+    return std::tuple(std::pair("rank", &T::rank), std::pair("smallest", &T::smallest),
+                      std::pair("largest", &T::largest));
   }
 };
 

@@ -94,7 +94,7 @@
     // The check boxes of the solvers. They are also the legend, and show the values that are read off.
     legend() {
       this.place = element("span", {class: "place"});
-      this.solvers = this.data.curves.map(({name, colour, dash}) => {
+      this.solvers = this.data.series.map(({name, colour, dash}) => {
         const value = element("output", {class: "value"});
         const check = element("input", {type: "checkbox", checked: "", onchange: () => this.redraw()});
         const swatch = element("span", {class: "swatch", "aria-hidden": "true",
@@ -122,11 +122,11 @@
     // Returns its curves that the reader has chosen, each with its points [x, low, y, high].
     shownCurves() {
       const {x, failed, uncomparable} = this.state;
-      return this.panel.curves.map((curve, i) => {
-        const {x: at, y, low = y, high = y} = curve;
+      return this.panel.curves.map(({x: at, y, low = y, high = y, ...chosen}, i) => {
+        const curve = this.data.series.findIndex(({name}) => name === chosen.series);
         const points = y.map((value, k) => [at[k], low[k], value, high[k]])
           .filter(([place, , value]) => place !== null && value !== null);
-        return {...curve, name: `${curve.curve}|${i}`, points};
+        return {...chosen, curve, name: `${curve}|${i}`, points};
       }).filter((curve) => curve.points.length > 0 && this.solvers[curve.curve].check.checked &&
         (!curve.failed || failed) && (curve.comparable || x !== "seconds" || uncomparable));
     }
@@ -159,7 +159,7 @@
       this.curves = this.shownCurves();
       const file = this.rows(), series = {};
       for (const {name, curve, width, failed} of this.curves) {
-        const {colour, dash} = this.data.curves[curve];
+        const {colour, dash} = this.data.series[curve];
         series[name] = {color: colour, strokeWidth: width, strokePattern: failed ? FAILED_DASH : DASHES[dash]};
       }
       this.solvers.forEach(({row}, i) =>
