@@ -30,24 +30,14 @@ const Run* single_run(const Run& path, const std::vector<Run>& runs) {
 TextTable costs_of_paths(const std::vector<Run>& paths, const std::vector<Run>& runs) {
   TextTable table;
   table.caption = "What paths cost";
-<<<<<<< HEAD
   table.head = {"path", "solver", "rep", "status", "points", "seconds", "x single", "passes", "x single"};
   table.text_columns = 4;
   const bool machines = several_machines(paths);
-=======
-  table.head = {"data",    "path",   "solver", "rep",    "status", "points", "rounds",
-                "seconds", "single", "ratio",  "passes", "single", "ratio"};
-  table.text_columns = 5;
->>>>>>> cut1
   for (const Run& path : paths) {
     const RunParameters& run = path.parameters;
     PathCost cost = path_cost(path, runs);
     if (!path.timing.comparable) cost.seconds = cost.single_seconds = kNaN;
-<<<<<<< HEAD
     table.rows.push_back({fmt::format("{}, {}", run.dataset, penalty_text(run)), series_name(path, machines),
-=======
-    table.rows.push_back({run.dataset, penalty_text(run), series_name(path, several_machines(paths)),
->>>>>>> cut1
                           std::to_string(run.repetition), path.status(), std::to_string(path.points.size()),
                           seconds_cell(cost.seconds), fixed_cell(cost.seconds_ratio(), 2),
                           count_cell(std::round(cost.passes)), fixed_cell(cost.passes_ratio(), 2)});
