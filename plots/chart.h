@@ -1,7 +1,8 @@
 #pragma once
 /// A figure as data: panels with axes, ticks, curves, bands and captions. gnuplot (plots/gnuplot.cpp) draws
-/// it into the files of a figure. The page (plots/page_charts.h) shows charts of curves. It takes all of them
-/// from here except ranges and the choice of ticks, which follow what its reader hides and zooms.
+/// it into the files of a figure. The page (plots/page_charts.h) draws charts of curves with the same texts,
+/// styles, points and accuracy of f*. It finds ranges itself and chooses among log_ticks(), because its
+/// reader hides curves and zooms.
 
 #include <fmt/format.h>
 
@@ -94,7 +95,8 @@ struct Guide {
   double at;
 };
 
-/// The bars of one name from a block with the columns name, -, -, left, right, bottom, top, colour.
+/// The bars of one name from a block and those that go on in it. Its columns are name, -, -, left, right,
+/// bottom, top, colour.
 struct Bars {
   std::size_t block;
   std::string name;

@@ -19,8 +19,8 @@ constexpr double kLeastRatio = 2.0;
 struct Distribution {
   std::string name, title, x_label, y_label, caption;
   double smallest_target;
-  bool ratios;                           ///< whether the horizontal axis shows ratios, from 1
-  std::vector<std::vector<Step>> steps;  ///< of each solver
+  bool ratios;                              ///< whether the horizontal axis shows ratios, from 1
+  std::vector<std::vector<double>> values;  ///< of each solver: their distribution is drawn
 };
 
 std::string few_names(const std::vector<std::string>& names) {
@@ -74,14 +74,11 @@ Distribution performance_profile(const ProblemSet& set, std::size_t target) {
     std::vector<double>& row = costs.emplace_back();
     for (const CostRange& cost : problem.costs[target]) row.push_back(cost.to);
   }
-  const std::vector<std::vector<double>> ratios = performance_ratios(costs);
-  std::vector<std::vector<Step>> steps;
+  std::vector<std::vector<double>> values(set.solvers.size());
   std::ptrdiff_t infinite = 0;
-  for (std::size_t solver = 0; solver < set.solvers.size(); ++solver) {
-    std::vector<double> of_solver;
-    for (const std::vector<double>& row : ratios) of_solver.push_back(row[solver]);
-    infinite += std::ranges::count(of_solver, kInfinity);
-    steps.push_back(distribution_of(std::move(of_solver)));
+  for (const std::vector<double>& row : performance_ratios(costs)) {
+    for (std::size_t solver = 0; solver < row.size(); ++solver) values[solver].push_back(row[solver]);
+    infinite += std::ranges::count(row, kInfinity);
   }
   return {.name = figure_name("profile-" + goal, set),
           .title = fmt::format("Performance profile: {} to (f − f*) / f* ≤ {}", set.measure, goal),
@@ -91,17 +88,15 @@ Distribution performance_profile(const ProblemSet& set, std::size_t target) {
                                  infinite, set.problems.size() * set.solvers.size()),
           .smallest_target = set.targets[target],
           .ratios = true,
-          .steps = std::move(steps)};
+          .values = std::move(values)};
 }
 
 Distribution cost_distribution(const ProblemSet& set) {
-  std::vector<std::vector<Step>> steps;
-  for (std::size_t solver = 0; solver < set.solvers.size(); ++solver) {
-    std::vector<double> costs;
-    for (const Problem& problem : set.problems)
-      for (const std::vector<CostRange>& of_target : problem.costs) costs.push_back(of_target[solver].to);
-    steps.push_back(distribution_of(std::move(costs)));
-  }
+  std::vector<std::vector<double>> values(set.solvers.size());
+  for (const Problem& problem : set.problems)
+    for (const std::vector<CostRange>& costs : problem.costs)
+      for (std::size_t solver = 0; solver < costs.size(); ++solver)
+        values[solver].push_back(costs[solver].to);
   return {.name = figure_name("ecdf", set),
           .title = fmt::format("Targets reached within so many {}", set.measure),
           .x_label = set.measure,
@@ -110,18 +105,18 @@ Distribution cost_distribution(const ProblemSet& set) {
                                  fmt::join(set.targets, ", ")),
           .smallest_target = std::ranges::min(set.targets),
           .ratios = false,
-          .steps = std::move(steps)};
+          .values = std::move(values)};
 }
 
 // ---- drawing
 
-/// Returns the range of the horizontal axis: all steps that a log axis can show.
+/// Returns the range of the horizontal axis: all values that a log axis can show.
 AxisRange shown_range(const Distribution& of) {
   constexpr double kMargin = 1.15;
   AxisRange range;
-  for (const std::vector<Step>& steps : of.steps)
-    for (const Step& step : steps)
-      if (step.x > 0.0) range.add(step.x);
+  for (const std::vector<double>& values : of.values)
+    for (const double x : values)
+      if (x > 0.0 && std::isfinite(x)) range.add(x);
   if (range.empty()) range.add(1.0);
   return of.ratios ? AxisRange{1.0, kMargin * std::max(range.max, kLeastRatio)} : range.widened(kMargin);
 }
@@ -140,7 +135,7 @@ void add_curves(Chart& chart, const Distribution& of, const ProblemSet& set, con
   const std::size_t solvers = set.solvers.size();
   for (std::size_t i = 0; i < solvers; ++i) {
     DataBlock block{{set.solvers[i]}, {{shown.min, 0.0}}};
-    for (const Step& step : of.steps[i])
+    for (const Step& step : distribution_of(of.values[i]))
       if (step.x <= shown.min)
         block.rows.front().back() = step.share;
       else
