@@ -42,9 +42,8 @@ std::vector<std::array<double, 5>> drawn_coordinates(const std::vector<BandPoint
   return out;
 }
 
-template <class SomeRuns>
-bool repeated(const SomeRuns& runs) {
-  return std::ranges::any_of(runs, [](const auto& run) { return run_at(run).parameters.repetition > 1; });
+bool repeated(const Runs& runs) {
+  return std::ranges::any_of(runs, [](const Run* run) { return run->parameters.repetition > 1; });
 }
 
 /// Adds x and y to the JSON of a curve, and low and high if a band is wider than its median anywhere.

@@ -65,7 +65,7 @@ TEST(RunKey, EveryComponentMakesAnotherRunAndIsNamed) {
   job.threads = 1;
   job.seed = 4;
   EXPECT_THAT(changes_from(before, run_of(job)), ElementsAre("threads: 2 -> 1", "seed: 3 -> 4"));
-  EXPECT_THAT(changes_from(before, run_of(a_job(), 0.5)), ElementsAre("config stop_at: 0.0 -> 0.5"));
+  EXPECT_THAT(changes_from(before, run_of(a_job(), 0.5)), ElementsAre("config stop_at: 0 -> 0.5"));
   const auto with_key = [](const RunKey& key) {
     proxbench::Run run;
     run.parameters = a_job();
