@@ -355,11 +355,11 @@ std::string contents_html(const std::vector<Section>& sections) {
   for (const Section& section : sections) {
     const std::string more =
         section.data.size() > 1 ? fmt::format(" and {} more", section.data.size() - 1) : "";
-    table.rows.push_back(
-        {fmt::format("<a href=\"#{}\">{}</a>", section.id, html_text(section.heading)),
-         html_text(section.title),
-         fmt::format("<strong>{}</strong>", section.warning) + html_text(section.data.front() + more),
-         html_text(section.ended)});
+    table.rows.push_back({fmt::format("<a href=\"#{}\">{}</a>", section.id, html_text(section.heading)),
+                          html_text(section.title),
+                          (section.warning.empty() ? "" : "<strong>" + section.warning + "</strong>") +
+                              html_text(section.data.front() + more),
+                          html_text(section.ended)});
   }
   return "<nav class=\"contents\" aria-label=\"Contents\">\n" + scroll_html(table.caption, html_grid(table)) +
          "</nav>\n";
