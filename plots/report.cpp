@@ -300,7 +300,7 @@ Section make_section(const fs::path& results, const fs::path& folder,
   section.ended = ended_line(all);
 
   std::vector<TableSet> tables;  // the summary is the last
-  if (!runs.empty()) tables = result_tables(runs, presentation, {kAllColumns});
+  if (!runs.empty()) tables = result_tables(runs, presentation, {kPrintedColumns});
 
   std::string& body = section.body;
   body = passages_html(

@@ -319,8 +319,14 @@ struct GroupTable {
     constexpr std::size_t kPageColumns = 9;
     std::vector<Column> all = all_columns(), out;
     std::vector<std::string> wanted = options.columns, known;
-    if (!wanted.empty() && wanted.front() == kAllColumns) {
-      std::erase_if(all, [&](const Column& column) { return !says(column, false); });
+    const std::string first = wanted.empty() ? "" : wanted.front();
+    if (first == kAllColumns || first == kPrintedColumns) {
+      const auto is_left_out = [&](const std::string& name) {
+        return first == kPrintedColumns && (name.starts_with("passes_to") || name == "load_seconds" ||
+                                            name == "setup_seconds" || name == "warm_up_seconds");
+      };
+      std::erase_if(all,
+                    [&](const Column& column) { return !says(column, false) || is_left_out(column.name); });
       return all;
     }
     for (const Column& column : all) known.push_back(column.name);

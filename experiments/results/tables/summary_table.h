@@ -23,13 +23,16 @@ constexpr std::size_t kMostTargets = 4;
 
 /// Stands for all columns.
 inline constexpr const char* kAllColumns = "all";
+/// Stands for the columns of the report page: all except passes to targets and times before the start.
+inline constexpr const char* kPrintedColumns = "printed";
 
 struct TableOptions {
   std::string title{};                              ///< printed above the tables; may be empty
   std::vector<double> targets = default_targets();  ///< relative differences to f*
   double ratio_target = 1e-6;  ///< times to this target are divided by the fastest solver's
   /// The columns after the solver, in this order, by their names in CSV. kAllColumns stands for all that have
-  /// content. If empty, tables show at most 9 columns in which a solver has a value, so that they fit a page.
+  /// content, kPrintedColumns for those of the report page. If empty, tables show at most 9 columns in which a
+  /// solver has a value, so that they fit a page of paper.
   std::vector<std::string> columns = {};
   /// Whether to show also times of runs with Timing::comparable == false.
   bool allow_not_comparable = false;
