@@ -31,8 +31,8 @@ struct TableOptions {
   std::vector<double> targets = default_targets();  ///< relative differences to f*
   double ratio_target = 1e-6;  ///< times to this target are divided by the fastest solver's
   /// The columns after the solver, in this order, by their names in CSV. kAllColumns stands for all that have
-  /// content, kPrintedColumns for those of the report page. If empty, tables show at most 9 columns in which a
-  /// solver has a value, so that they fit a page of paper.
+  /// content, kPrintedColumns for those of the report page. If empty, tables show at most 9 columns in which
+  /// a solver has a value, so that they fit a page of paper.
   std::vector<std::string> columns = {};
   /// Whether to show also times of runs with Timing::comparable == false.
   bool allow_not_comparable = false;
