@@ -16,6 +16,10 @@ namespace {
 
 using nlohmann::json;
 
+/// A note on every chart of the page.
+constexpr const char* kStepNote =
+    "A value holds up to the next sample, and the last value to the end: nothing is known in between.";
+
 /// Rounds to six digits, which is more than a screen shows. Counts stay exact.
 nlohmann::json rounded(double value) {
   constexpr double kLargestCount = 1e15;
@@ -76,7 +80,7 @@ json chart_json(const CurvePanel& panel, const Styles& styles) {
   }
   return {{"warning", data_warnings(chart.subtitle)},
           {"title", chart.title + chart.about},
-          {"notes", chart.subtitle + "\n" + chart.caption},
+          {"notes", fmt::format("{}\n{}\n{}", chart.subtitle, chart.caption, kStepNote)},
           {"x", drawn.x.label},
           {"y", drawn.y.label},
           {"log", drawn.y.log},

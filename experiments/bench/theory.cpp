@@ -62,6 +62,10 @@ double distance(const Marginals& a, const Marginals& b) {
   return std::sqrt(sum);
 }
 
+double dennis_more(double kkt, const Marginals& now, const Marginals& before) {
+  return before.empty() ? kNaN : kkt / distance(now, before);
+}
+
 TheoryArm make_arm(const std::string& label, std::vector<TheoryIteration> iterations, std::uint64_t nnz) {
   std::size_t settled = iterations.size();
   while (settled > 0 && iterations[settled - 1].nnz == nnz) --settled;
@@ -176,7 +180,7 @@ std::vector<TheoryIteration> newton_on_face(Objective& objective, const Marginal
                    .nnz = w.nnz(),
                    .kkt = kkt,
                    .error = error,
-                   .dennis_more = before.empty() ? kNaN : kkt / distance(oracle.last(), before)});
+                   .dennis_more = dennis_more(kkt, oracle.last(), before)});
     if (out.size() > 1 && error > kFalls * out[out.size() - 2].error) break;
     before = oracle.last();
     Eigen::MatrixXd hessian = hessian_on(objective, w, best.index);

@@ -42,6 +42,9 @@ class MarginalsOracle final : public WrappedOracle {
 
 double distance(const Marginals& a, const Marginals& b);
 
+/// Returns kkt over the distance of the marginals from those of the iterate before. NaN if `before` is empty.
+double dennis_more(double kkt, const Marginals& now, const Marginals& before);
+
 /// Returns the record of a solver whose iterations have all but `ratio` and `order`, which it computes. `nnz`
 /// is the number of nonzeros of w*. Unit steps take one pass.
 TheoryArm make_arm(const std::string& label, std::vector<TheoryIteration> iterations, std::uint64_t nnz);

@@ -67,14 +67,13 @@ class Study {
       // The oracle keeps no marginals before the first step. The last iterate may be sampled twice.
       if (sample.iteration == 0 || (!iterations.empty() && iterations.back().iteration == sample.iteration))
         return;
-      iterations.push_back(
-          {.iteration = sample.iteration,
-           .passes = sample.passes,
-           .objective = sample.objective,
-           .nnz = sample.nnz,
-           .kkt = sample.kkt,
-           .error = distance(oracle_.last(), marginals_),
-           .dennis_more = before.empty() ? kNaN : sample.kkt / distance(oracle_.last(), before)});
+      iterations.push_back({.iteration = sample.iteration,
+                            .passes = sample.passes,
+                            .objective = sample.objective,
+                            .nnz = sample.nnz,
+                            .kkt = sample.kkt,
+                            .error = distance(oracle_.last(), marginals_),
+                            .dennis_more = dennis_more(sample.kkt, oracle_.last(), before)});
       before = oracle_.last();
     });
     problem_.arms.push_back(make_arm(job.label, std::move(iterations), best_.nnz()));

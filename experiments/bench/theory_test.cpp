@@ -131,6 +131,8 @@ TEST(Theory, OrdersOfErrorsAreThoseTheyWereMadeWith) {
   EXPECT_NEAR(slow.iterations[4].ratio, 0.5, 1e-12);
   EXPECT_NEAR(slow.iterations[4].order, 1.0, 1e-12);
   EXPECT_NEAR(fast.iterations[4].order, 2.0, 1e-12);
+  EXPECT_EQ(dennis_more(0.5, {0.75, 1.0}, {0.5, 1.0}), 2.0);
+  EXPECT_TRUE(std::isnan(dennis_more(0.5, {0.75, 1.0}, {})));
   EXPECT_EQ(fast.support_settled_at, 3.0);
   EXPECT_EQ(fast.steps_since, 3u);
   EXPECT_EQ(fast.unit_steps, 1u) << "only the last took one pass";

@@ -71,7 +71,8 @@ struct StatusCommand {
     std::map<std::string, RunState> states = open_runs(out, jobs);
     for (const std::filesystem::path& folder : run_folders(out)) {
       const std::string name = folder.filename().string();
-      const RunState& run = states.try_emplace(name, stored_state(folder)).first->second;
+      if (!states.contains(name)) states[name] = stored_state(folder);
+      const RunState& run = states[name];
       if (!run.revision.empty() && run.revision != revision) others.push_back(name);
     }
     Json tasks = Json::array();

@@ -163,16 +163,19 @@ TEST(Results, OfWhatTheConfigNoLongerHasAreLeftOutAndNamed) {
   EXPECT_THROW(leave_out_strangers(out.path(), config, runs), Error) << "none is left";
 }
 
+/// Returns the error of reading these results; empty: there is none.
+std::string error_of(const TestFolder& out) {
+  try {
+    read_all_runs(out.path());
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
 TEST(Results, ThatAreMissingOrMalformedAreErrors) {
   const TestFolder out;
-  const auto error = [&]() -> std::string {
-    try {
-      read_all_runs(out.path());
-      return "";
-    } catch (const Error& e) {
-      return e.what();
-    }
-  };
+  const auto error = [&] { return error_of(out); };
   EXPECT_EQ(error(), (out / "runs").string() + ": found no run, expected the results of `proxbench run`");
   write_run(out, "x", "d", 1, "a", 1);
   const std::string file = (out / "runs/x/manifest.json").string(), whole = read_text(file);
@@ -195,14 +198,7 @@ TEST(Results, ThatAreMissingOrMalformedAreErrors) {
 TEST(Results, ATruncatedFileOfACompleteRunTellsWhatToDo) {
   const TestFolder out;
   write_run(out, "x", "d", 1, "a", 1);
-  const auto error = [&]() -> std::string {
-    try {
-      read_all_runs(out.path());
-      return "";
-    } catch (const Error& e) {
-      return e.what();
-    }
-  };
+  const auto error = [&] { return error_of(out); };
   const std::string run = (out / "runs/x").string(), whole = read_text(out / "runs/x/trace.csv");
   const std::string advice = "; delete " + run + ", and `proxbench run` makes the run again";
   out.write("runs/x/trace.csv", whole + "1,2,3");

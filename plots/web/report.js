@@ -153,7 +153,6 @@
       const panel = this.panel = this.chosen();
       this.title.replaceChildren(element("strong", {}, panel.warning), panel.title);
       this.notes.replaceChildren(...panel.notes.split("\n").filter(Boolean).map((note) => element("p", {}, note)),
-        element("p", {}, "A value holds up to the next sample, and after the last: nothing is known in between."),
         element("p", {class: "screen"}, "Drag over the chart (or pinch) to zoom; a double click resets."));
       this.unread();
       this.curves = this.shownCurves();

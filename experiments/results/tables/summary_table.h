@@ -98,9 +98,8 @@ TableSet summary_tables(const Summary& summary, const TableOptions& options,
                         const std::string& name = "summary");
 
 /// Returns the costs to targets, as in Table 2 of Andrew and Gao 2007: a summary of passes and seconds to
-/// each target. A page has room for the last three. For profiled runs it also shows how time is divided
-/// between scores, inference and gradients
-/// ("function") and the rest.
+/// each target. A page has room for the last three. For profiled runs it also shows which share of the time
+/// scores, inference and gradients take ("function").
 TableSet cost_tables(const std::vector<Run>& runs, TableOptions options);
 
 }  // namespace proxbench

@@ -81,13 +81,17 @@ std::vector<std::string> SubmittedJobs::names() const {
   return {out.begin(), out.end()};
 }
 
+void note_queue(std::vector<SlurmTask>& tasks, const std::vector<QueuedTask>& queue) {
+  for (const QueuedTask& queued : queue)
+    for (SlurmTask& task : tasks)
+      if (queued.name == task.job_name() && static_cast<std::size_t>(queued.index) == task.index)
+        task.queued = queued;
+}
+
 SubmittedJobs submitted_jobs(const fs::path& out) {
   SubmittedJobs jobs{read_arrays(out)};
   try {
-    for (const QueuedTask& queued : queued_tasks(jobs.names()))
-      for (SlurmTask& task : jobs.tasks)
-        if (queued.name == task.job_name() && static_cast<std::size_t>(queued.index) == task.index)
-          task.queued = queued;
+    note_queue(jobs.tasks, queued_tasks(jobs.names()));
   } catch (const Error& error) {
     jobs.no_answer = error.what();
   }

@@ -26,8 +26,8 @@ struct SlurmTask {
   std::vector<std::string> runs;  ///< those that were missing; reference() if the task only finds f*
   // Not stored in the file.
   std::filesystem::path folder = {};      ///< of its array
-  std::size_t index = 0;                  ///< in the array
-  std::optional<QueuedTask> queued = {};  ///< none: squeue does not list the task
+  std::size_t index = 0;                  ///< the task's place in its array, from 0
+  std::optional<QueuedTask> queued = {};  ///< what squeue says of the task; none: it does not list it
 
   bool live() const { return queued && queued->live(); }
   std::string name() const { return solver.empty() ? problem : problem + " " + solver; }
@@ -48,6 +48,9 @@ inline constexpr const char* kArrayFile = "jobs.json";
 std::vector<SlurmTask> read_array(const std::filesystem::path& folder);
 /// Returns the tasks of all arrays, in the order of their submission.
 std::vector<SlurmTask> read_arrays(const std::filesystem::path& out);
+
+/// Sets SlurmTask::queued to what squeue said of each task.
+void note_queue(std::vector<SlurmTask>& tasks, const std::vector<QueuedTask>& queue);
 
 /// The tasks that were submitted for a folder, with the later answer of squeue about them.
 struct SubmittedJobs {

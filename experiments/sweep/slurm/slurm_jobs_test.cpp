@@ -36,10 +36,7 @@ class SlurmJobs : public testing::Test {
   }
   std::map<std::string, RunState> open(const std::optional<std::vector<QueuedTask>>& queue) const {
     SubmittedJobs jobs{read_arrays(folder.path()), queue ? "" : "no answer"};
-    for (SlurmTask& task : jobs.tasks)
-      for (const QueuedTask& one : queue.value_or(std::vector<QueuedTask>()))
-        if (one.name == task.job_name() && static_cast<std::size_t>(one.index) == task.index)
-          task.queued = one;
+    note_queue(jobs.tasks, queue.value_or(std::vector<QueuedTask>()));
     return open_runs(folder.path(), jobs);
   }
 
