@@ -145,10 +145,9 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
   /// root's. expand() adds up jumps on the way down the tree, then leaves on the way up.
   std::size_t basis() const override { return outputs() + std::size_t{1}; }
   void compact_rows(const Residual& residual, CompactRows& rows, const Parallel& parallel) const override {
-    // The probability of a leaf jumps only at nodes with a nonzero score, and most nodes of most documents
-    // have none.
-    // The columns of leaf probabilities for each touched node and the root. For a touched leaf, R is its own
-    // probability, minus 1 if it is gold.
+    // Only a node with a nonzero score has a jump, and most nodes of most documents have score 0.
+    // A source is such a node, with the leaf probabilities of its column and of its parent's. A leaf that is a
+    // source has R in its column: its own probability, minus 1 if it is gold.
     struct Source {
       Index output;
       const double *here, *above;

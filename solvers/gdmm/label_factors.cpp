@@ -40,9 +40,10 @@ class LabelFactors final : public Factors {
     return best;
   }
 
-  /// Makes every pair of labels that both have weight, if its weight is positive or if the weights of the two
-  /// labels on "on" sum to more than 1. Makes one more pair, the one with the largest positive weight among
-  /// labels that could be on: their score, cost and positive pair weights sum to more than 0.
+  /// Makes the pairs whose two labels both have alpha("on") > 0, if w of the pair is positive or if the two
+  /// alpha("on") sum to more than 1. Then makes one more: among the labels that could be on, the pair with the
+  /// largest w > 0. A label could be on if its score, its cost and all its positive pair weights sum to more
+  /// than 0.
   void grow(std::size_t instance) override {
     std::vector<LabelWeight> with_weight;
     labels(static_cast<Index>(instance), with_weight);
