@@ -145,9 +145,10 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
   /// root's. expand() adds up jumps on the way down the tree, then leaves on the way up.
   std::size_t basis() const override { return outputs() + std::size_t{1}; }
   void compact_rows(const Residual& residual, CompactRows& rows, const Parallel& parallel) const override {
-    // Only a node with a nonzero score has a jump, and most nodes of most documents have score 0.
-    // A source is such a node, with the leaf probabilities of its column and of its parent's. A leaf that is a
-    // source has R in its column: its own probability, minus 1 if it is gold.
+    // A touched node. `here` is the probability of a leaf whose nearest touched node it is, `above` that of a
+    // leaf of the next touched node above it, or of the root. Most documents have score 0 at most of these
+    // nodes. Both are then equal, and there is no jump. For a touched leaf, `here` is R: its own probability,
+    // minus 1 if it is gold.
     struct Source {
       Index output;
       const double *here, *above;

@@ -42,7 +42,8 @@ class MarginalsOracle final : public WrappedOracle {
 
 double distance(const Marginals& a, const Marginals& b);
 
-/// Returns kkt over the distance of the marginals from those of the iterate before. NaN if `before` is empty.
+/// Returns kkt at an iterate, divided by the distance of its marginals `now` from the marginals `before` of
+/// the previous iterate. Returns NaN if `before` is empty: there is no previous iterate.
 double dennis_more(double kkt, const Marginals& now, const Marginals& before);
 
 /// Returns the record of a solver whose iterations have all but `ratio` and `order`, which it computes. `nnz`

@@ -56,8 +56,8 @@ struct PlotConfig {
   bool log_seconds = false;
   std::string repetitions = "band";
   double shift = 1.0, par = 10.0;
-  bool with_start =
-      false;  ///< whether seconds include the time before the clock starts; the flag --with-start sets it
+  /// Whether seconds include the time before the clock starts. The flag --with-start sets this.
+  bool with_start = false;
 };
 
 /// The paper's statement about the figure or table that a config makes. See PaperRow and ReportItem.

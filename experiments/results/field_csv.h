@@ -24,8 +24,8 @@ std::string csv_header(const std::vector<Field<Record>>& fields) {
   return joined(names, ",");
 }
 
-/// Returns the text of a value in a CSV file. It has no commas: an object is "NAME=VALUE NAME=VALUE", and a
-/// list is "VALUE VALUE".
+/// Returns the text of a value in a CSV file. Objects become "NAME=VALUE NAME=VALUE" and lists "VALUE VALUE",
+/// because commas separate the columns.
 inline std::string csv_value(const nlohmann::ordered_json& value) {
   if (!value.is_structured()) return field_text(value);
   std::string out;

@@ -163,7 +163,7 @@ TEST(Results, OfWhatTheConfigNoLongerHasAreLeftOutAndNamed) {
   EXPECT_THROW(leave_out_strangers(out.path(), config, runs), Error) << "none is left";
 }
 
-/// Returns the error of reading these results; empty: there is none.
+/// Reads these results. Returns the message of the error, or "" if there is none.
 std::string error_of(const TestFolder& out) {
   try {
     read_all_runs(out.path());

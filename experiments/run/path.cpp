@@ -193,7 +193,7 @@ class Path {
         evaluate(checker, next, threshold);
         wrong = violators(lambda, point.kkt_target);
       }
-      // A proven gap covers all coordinates, not only the candidates: no further solve is needed.
+      // A proven gap covers all coordinates, not only the candidates. So no further solve is needed.
       if (wrong.empty() || point.status == Status::kGapReached || point.status == Status::kMaxIterations)
         break;
       point.violations += wrong.size();

@@ -98,8 +98,8 @@ TableSet summary_tables(const Summary& summary, const TableOptions& options,
                         const std::string& name = "summary");
 
 /// Returns the costs to targets, as in Table 2 of Andrew and Gao 2007: a summary of passes and seconds to
-/// each target. A page has room for the last three. For profiled runs it also shows which share of the time
-/// scores, inference and gradients take ("function").
+/// each target. A page has room for the last three. For profiled runs the column "function" shows how
+/// much of the time goes into scores, inference and gradients.
 TableSet cost_tables(const std::vector<Run>& runs, TableOptions options);
 
 }  // namespace proxbench

@@ -27,7 +27,7 @@ struct SlurmTask {
   // Not stored in the file.
   std::filesystem::path folder = {};      ///< of its array
   std::size_t index = 0;                  ///< the task's place in its array, from 0
-  std::optional<QueuedTask> queued = {};  ///< what squeue says of the task; none: it does not list it
+  std::optional<QueuedTask> queued = {};  ///< what squeue says of the task; none: squeue does not list it
 
   bool live() const { return queued && queued->live(); }
   std::string name() const { return solver.empty() ? problem : problem + " " + solver; }
