@@ -11,7 +11,7 @@
 /// - The inner problem is solved to a tolerance.
 /// - A working set begins with the worst violators (entering.h), and an epoch ends relative to its own start.
 ///
-/// Each choice has a row in the table of ablations in solvers/RESULTS.md.
+/// solvers/RESULTS.md measures its options and constants.
 #include <cstdint>
 #include <vector>
 
