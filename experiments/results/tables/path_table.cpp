@@ -30,7 +30,8 @@ const Run* single_run(const Run& path, const std::vector<Run>& runs) {
 TextTable costs_of_paths(const std::vector<Run>& paths, const std::vector<Run>& runs) {
   TextTable table;
   table.caption = "What paths cost";
-  table.head = {"path", "solver", "rep", "status", "points", "seconds", "x single", "passes", "x single"};
+  table.head = {"path",    "solver",           "rep",    "status",         "points",
+                "seconds", "seconds / single", "passes", "passes / single"};
   table.text_columns = 4;
   const bool machines = several_machines(paths);
   for (const Run& path : paths) {
@@ -43,8 +44,7 @@ TextTable costs_of_paths(const std::vector<Run>& paths, const std::vector<Run>& 
                           count_cell(std::round(cost.passes)), fixed_cell(cost.passes_ratio(), 2)});
   }
   table.notes.push_back(
-      "x single: divided by the cost of one solve, from w = 0, of the path's last point, where the results "
-      "have it.");
+      "single: one solve, from w = 0, of the path's last point, where the results have it.");
   return table;
 }
 
