@@ -185,7 +185,7 @@ std::string panel_text(const Chart& chart, const Panel& panel) {
   out += axis_text("y", panel.y, "");
   out += panel.key == KeyPlace::kNone
              ? "unset key\n"
-             : fmt::format("set key {}{} Left reverse noenhanced samplen 2.5 spacing 1.3\n",
+             : fmt::format("set key {}{} Left reverse noenhanced samplen 2.5 spacing 1.3 width 1\n",
                            kKeys[static_cast<std::size_t>(panel.key)],
                            chart.panels.size() > 1 ? " maxcols 1" : "");
   if (!std::isnan(panel.bound))
