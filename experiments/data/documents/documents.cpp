@@ -11,8 +11,8 @@
 namespace proxbench {
 namespace {
 
-/// While the training set is read, large features (kLarge - 1 or more) get other numbers: kLarge, kLarge + 1,
-/// ... in order of first appearance.
+/// While the training set is read, features whose number is kLarge - 1 or more are numbered anew, in order of
+/// first appearance: kLarge, kLarge + 1, and so on.
 constexpr Index kLarge = Index{1} << 31;
 
 /// Sorts the labels of a training set if all of them are numbers.
