@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -30,6 +31,9 @@ constexpr const char* kGrey = "#7F7F7F";
 constexpr const char* kLocale = "LC_ALL=C.UTF-8";
 /// Longest line of a title or caption, in characters of its small font.
 constexpr std::size_t kLineLength = 92;
+/// The size of a figure in pixels of the SVG, whose font has 16 pixels. A key outside has room for entries of
+/// kKeyRoom characters. The figure is wider by kKeyCharacter for each further character of the longest entry.
+constexpr std::size_t kWidth = 960, kHeight = 640, kKeyRoom = 16, kKeyCharacter = 10;
 
 // ---- text
 
@@ -196,6 +200,14 @@ std::string panel_text(const Chart& chart, const Panel& panel) {
   return out + PlotCommand(chart.name + ".tsv", panel).text();
 }
 
+/// Returns the width of the figure in pixels of the SVG.
+std::size_t width_of(const Chart& chart) {
+  if (chart.panels.size() != 1 || chart.panels[0].key != KeyPlace::kOutside) return kWidth;
+  std::size_t longest = kKeyRoom;
+  for (const Curve& curve : chart.panels[0].curves) longest = std::max(longest, curve.title.size());
+  return kWidth + (longest - kKeyRoom) * kKeyCharacter;
+}
+
 // ---- files
 
 /// Runs `gnuplot SCRIPT` in the folder. gnuplot is killed if this process ends, so that it writes nothing
@@ -241,12 +253,17 @@ std::string gnuplot_script(const Chart& chart) {
   for (const Panel& panel : chart.panels) panels += panel_text(chart, panel);
   const bool several = chart.panels.size() != 1;
   if (several) panels = "set multiplot title " + title_text(chart) + "\n" + panels + "unset multiplot\n";
-  const std::array<std::pair<const char*, const char*>, 3> terminals = {
-      {{"svg", "svg enhanced size 960,640 dynamic font 'DejaVu Sans,16' background rgb 'white'"},
-       {"pdf", "pdfcairo enhanced size 18cm,12cm font 'DejaVu Sans,11'"},
-       {"png", "pngcairo enhanced size 1440,960 font 'DejaVu Sans,18' linewidth 1.5"}}};
-  for (const auto& [extension, terminal] : terminals) {
-    out += fmt::format("\nset terminal {}\nset output {}\n{}", terminal,
+  struct Terminal {
+    const char *extension, *type, *unit, *look;
+    double scale;  // units per pixel of the SVG
+  };
+  const std::array<Terminal, 3> terminals = {
+      {{"svg", "svg", "", "dynamic font 'DejaVu Sans,16' background rgb 'white'", 1.0},
+       {"pdf", "pdfcairo", "cm", "font 'DejaVu Sans,11'", 18.0 / kWidth},
+       {"png", "pngcairo", "", "font 'DejaVu Sans,18' linewidth 1.5", 1.5}}};
+  for (const auto& [extension, type, unit, look, scale] : terminals) {
+    out += fmt::format("\nset terminal {0} enhanced size {3:g}{1},{4:g}{1} {2}\nset output {5}\n{6}", type,
+                       unit, look, scale * static_cast<double>(width_of(chart)), scale * kHeight,
                        in_quotes(chart.name + "." + extension), panels);
     if (!several) panels = "replot\n";
   }
