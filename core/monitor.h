@@ -185,7 +185,7 @@ class Monitor {
   void watch(std::shared_ptr<const DualPoint> point) { dual_point_ = std::move(point); }
 
   /// Takes the sample of the starting point and starts the clock. The solver calls it once it is ready to
-  /// iterate from w: it allocates its buffers before, and does all of its work on the problem after.
+  /// iterate from w. Before this call it only allocates buffers; all work on the problem comes after it.
   void start(const SparseVector& w);
 
   /// Call once per iteration, with the number of iterations done. `loss` is l(w) without penalties, if the

@@ -75,7 +75,8 @@ class Objective {
   /// InstanceOracle::infer_instance(), counted as its share of a pass. Requires that capability.
   double infer_instance(Index instance, const double* scores, std::span<const double> extra, double* residual,
                         std::span<double> extra_residual, InstanceOracle::Workspace& work);
-  /// The oracle's interface, for calls that are not counted. Null if the oracle lacks this capability.
+  /// The oracle's inference on single instances. Calls through it are not counted. Null if the oracle lacks
+  /// this capability.
   const InstanceOracle* single_instances() const { return oracle_.instance(); }
   /// BeliefOracle::infer_beliefs(), counted as its share of a pass. Several threads may call it at once.
   /// Requires that capability.
@@ -85,7 +86,7 @@ class Objective {
   /// threads may call it at once. Requires that capability.
   InstanceMaxOracle::Value best_structure(Index instance, const double* scores, std::span<const double> extra,
                                           std::span<Index> outputs, InstanceMaxOracle::Workspace& work);
-  /// The interface for the other methods of InstanceMaxOracle. Requires that capability.
+  /// The oracle's other methods on best structures, not counted. Requires that capability.
   const InstanceMaxOracle& structures() const { return *oracle_.instance_max(); }
   /// The factors of the oracle's structures. Requires that capability.
   const FactorOracle& factors() const { return *oracle_.factors(); }

@@ -306,9 +306,9 @@ class FactorOracle {
   virtual Shape shape() const = 0;
 };
 
-/// The layout of an oracle that handles all outputs without a column in the scores together. Its scores and
-/// residuals have columns for some outputs only (OutputColumns). In a residual, at least the outputs that
-/// have a column in the scores have a column of their own.
+/// The layout of an oracle whose scores and residuals have columns for some outputs only (OutputColumns). The
+/// oracle handles all other outputs together. An output with a column in the scores also has one in the
+/// residual.
 class CollapsedOutputs {
  public:
   virtual ~CollapsedOutputs() = default;

@@ -56,12 +56,12 @@ struct Dataset {
   std::vector<Index> gold;      ///< one output per position; kUnknownOutput only in test data
   /// The names of unknown gold outputs by position, if the reader has them.
   std::map<Index, std::string> unknown_gold = {};
-  /// For candidates (oracle `candidates`), where positions are candidates and instances are groups of them:
-  /// the quality of each candidate, the higher the better, and the counts from which it was computed. Empty
-  /// otherwise. `gold` is then kNoOutput at all candidates of a group but one.
+  /// Only for candidates (oracle `candidates`): the quality of each candidate, the higher the better, and the
+  /// counts from which it was computed. Positions are candidates, and instances are groups of them. `gold` is
+  /// kNoOutput at all candidates of a group but one.
   std::vector<double> quality;
   std::vector<MatchCounts> counts;
-  /// For multi-label data (oracle `labels`): the gold labels. `gold` is then kNoOutput everywhere.
+  /// Only for multi-label data (oracle `labels`): the gold labels. `gold` is kNoOutput everywhere.
   LabelSets on = {};
   std::shared_ptr<const Vocabulary> vocabulary;
   /// The hierarchy of the outputs, for the tree oracle: one node per output. Null: the outputs are flat.

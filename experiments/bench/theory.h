@@ -46,8 +46,8 @@ double distance(const Marginals& a, const Marginals& b);
 /// the previous iterate. Returns NaN if `before` is empty: there is no previous iterate.
 double dennis_more(double kkt, const Marginals& now, const Marginals& before);
 
-/// Returns the record of a solver whose iterations have all but `ratio` and `order`, which it computes. `nnz`
-/// is the number of nonzeros of w*. Unit steps take one pass.
+/// Computes `ratio` and `order` of a solver's iterations, and returns its record. `nnz` is the number of
+/// nonzeros of w*. Unit steps take one pass.
 TheoryArm make_arm(const std::string& label, std::vector<TheoryIteration> iterations, std::uint64_t nnz);
 
 /// Returns directions of Theorem 3's null space that do not depend on X, with their names. "from nodes to

@@ -34,7 +34,7 @@ void round_onto(std::span<const LabelWeight> left, std::span<const LabelWeight> 
                 std::vector<PairWeight>& pairs) {
   scale_down(left, &PairWeight::left, pairs);
   const std::vector<LabelWeight> columns = scale_down(right, &PairWeight::right, pairs);
-  // Scaling columns also lowered rows. This finds what the rows lack.
+  // Scaling the columns lowered the rows, too. This finds how much each row lacks.
   const std::vector<LabelWeight> rows = scale_down(left, &PairWeight::left, pairs);
   double sum = 0.0;
   for (const LabelWeight& row : rows) sum += row.weight;

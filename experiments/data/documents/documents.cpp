@@ -11,7 +11,7 @@
 namespace proxbench {
 namespace {
 
-/// While the training set is read, features whose number is kLarge - 1 or more are numbered anew, in order of
+/// While the training set is read, features whose number is kLarge - 1 or more are numbered again, in order of
 /// first appearance: kLarge, kLarge + 1, and so on.
 constexpr Index kLarge = Index{1} << 31;
 
