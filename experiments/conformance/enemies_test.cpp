@@ -170,8 +170,7 @@ class Hearing {
       const SolverInfo& info = solver_registry().find(trainer.solver);
       Options options(info.options);
       for (const auto& [name, value] : trainer.options) options.set(name, value);
-      if (!unmet_needs(info, penalty_, loss_.kind, oracle_registry().find(data_.oracle_name()))
-               .empty())
+      if (!unmet_needs(info, penalty_, loss_.kind, oracle_registry().find(data_.oracle_name())).empty())
         continue;
       train_one(trainer, {.tol = kTolerance});
       train_one(trainer, {.tol = 0.0, .gap_target = kGapTarget});
@@ -233,7 +232,9 @@ class Hearing {
     settings.tol = run.tol;
     settings.gap_target = run.gap_target;
     settings.max_iterations = enemy_.iterations;
-    settings.sampling_budget = std::numeric_limits<double>::infinity();  // samples do not depend on the clock
+    // Neither samples nor checks of the gap depend on the clock.
+    settings.sampling_budget = std::numeric_limits<double>::infinity();
+    settings.gap_by_count = true;
     std::string by =
         fmt::format("{}, {}, tol {:g}, gap {:g}", trainer.text(), penalty_.text(), run.tol, run.gap_target);
     if (run.start_size > 0.0) {
