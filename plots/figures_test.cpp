@@ -364,6 +364,19 @@ TEST(Figures, PutThePathFromLeftToRightAndStepsWhereTheyAre) {
   }
 }
 
+TEST(Figures, KeepTheirWidthBesideAKeyOfLongEntries) {
+  SKIP_WITHOUT_GNUPLOT();
+  const auto width = [](std::size_t length) {
+    const TestFolder folder;
+    draw_all(curve_charts({run_of(std::string(length, 'm'), {{0.04, 900000}, {40.0, 200}})},
+                          {.quantities = {"nnz"}, .log_seconds = true}),
+             folder.path());
+    const Picture picture = picture_of(folder, "ocr-lambda1-nnz-logx");
+    return picture.x_labels.back().pixel - picture.x_labels.front().pixel;
+  };
+  EXPECT_GE(width(50), width(16));
+}
+
 /// Draws only axes, with many ranges, all in one run of gnuplot.
 TEST(LogAxes, OfAnyRangeSayWhatTheDataSay) {
   SKIP_WITHOUT_GNUPLOT();
