@@ -184,8 +184,8 @@ class Monitor {
   /// (core/dual.h). Call it after start().
   void watch(std::shared_ptr<const DualPoint> point) { dual_point_ = std::move(point); }
 
-  /// Takes the sample of the starting point and starts the clock. The solver calls it once it is ready to
-  /// iterate from w. Before this call it only allocates buffers; all work on the problem comes after it.
+  /// Takes the sample of the starting point and starts the clock. The solver calls this once it is ready
+  /// to iterate from w. Until then it only allocates buffers. All of its work on the problem comes later.
   void start(const SparseVector& w);
 
   /// Call once per iteration, with the number of iterations done. `loss` is l(w) without penalties, if the

@@ -86,7 +86,7 @@ class Objective {
   /// threads may call it at once. Requires that capability.
   InstanceMaxOracle::Value best_structure(Index instance, const double* scores, std::span<const double> extra,
                                           std::span<Index> outputs, InstanceMaxOracle::Workspace& work);
-  /// The oracle's other methods on best structures, not counted. Requires that capability.
+  /// The oracle's interface for structures. Calls through it are not counted. Requires InstanceMaxOracle.
   const InstanceMaxOracle& structures() const { return *oracle_.instance_max(); }
   /// The factors of the oracle's structures. Requires that capability.
   const FactorOracle& factors() const { return *oracle_.factors(); }
