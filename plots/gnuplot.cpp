@@ -32,8 +32,8 @@ constexpr const char* kLocale = "LC_ALL=C.UTF-8";
 /// Longest line of a title or caption, in characters of its small font.
 constexpr std::size_t kLineLength = 92;
 /// The size of a figure in pixels of the SVG, whose font has 16 pixels. A key outside has room for entries of
-/// kKeyRoom characters. Each further character of the longest entry makes the figure wider by kKeyCharacter,
-/// which is a little more than gnuplot reserves for it.
+/// kKeyRoom characters. If the longest entry has more, the figure becomes wider by kKeyCharacter pixels for
+/// each further character. gnuplot reserves a little less than that for a character.
 constexpr std::size_t kWidth = 960, kHeight = 640, kKeyRoom = 16, kKeyCharacter = 12;
 
 // ---- text

@@ -46,9 +46,9 @@ double distance(const Marginals& a, const Marginals& b);
 /// the previous iterate. Returns NaN if `before` is empty: there is no previous iterate.
 double dennis_more(double kkt, const Marginals& now, const Marginals& before);
 
-/// Makes the record of a solver from its iterations. Computes their `ratio` and `order`. The support has
-/// settled once w has `nnz` nonzeros, as w* has, to the end. From then on, counts steps of a single pass as
-/// unit steps.
+/// Makes the record of a solver from its iterations, and computes their `ratio` and `order`. `nnz` is the
+/// number of nonzeros of w*. The support has settled at the iteration from which w keeps that number to the
+/// end. From there on, a step that takes a single pass counts as a unit step.
 TheoryArm make_arm(const std::string& label, std::vector<TheoryIteration> iterations, std::uint64_t nnz);
 
 /// Returns directions of Theorem 3's null space that do not depend on X, with their names. "from nodes to
