@@ -11,8 +11,9 @@ namespace proxbench {
 
 namespace {
 
-/// Additions on the longest path through a sum over instances, plus the roundings of a term.
-constexpr double kAdditionsOfLosses = static_cast<double>(kChunkPositions) + 64.0;
+/// Additions on the longest path through a sum over instances, which is compensated within a chunk, plus the
+/// roundings of a term.
+constexpr double kAdditionsOfInstances = 96.0;
 /// Gradients are summed again, with compensation, if their rounding may exceed this share of the gap.
 constexpr double kMostRounding = 0.1;
 
@@ -74,12 +75,17 @@ double best_scale(const Value& value) {
   return best;
 }
 
+double absolute(double x) {
+  return std::abs(x);
+}
+
 /// Computes the dual point that one w gives, and its lower bound on min F.
 class Bound {
  public:
-  /// `cost` is the total cost of the structures that the max oracle found, for a hinge loss.
+  /// `cost` is the total cost of the structures that the max oracle found, for a hinge loss. `divergence` is
+  /// that of PointRounding.
   Bound(const Objective& objective, const SparseVector& w, const Scores& scores, const Residual& residual,
-        double cost, const PointBound& at)
+        double cost, const PointBound& at, std::span<const double> divergence)
       : objective_(objective),
         w_(w),
         scores_(scores),
@@ -88,7 +94,7 @@ class Bound {
         lambda_(objective.lambda()),
         mu_(objective.mu()),
         hinge_(objective.loss().hinge()),
-        rounding_(objective, residual),
+        rounding_(objective, residual, divergence),
         cost_(cost) {
     for (std::size_t i = 0; i < at.selection.index.size(); ++i) {
       gradient_.push_back(at.selection.gradient[i] - mu_ * at.selection.weight[i]);
@@ -97,6 +103,13 @@ class Bound {
     if (hinge_) return;
     terms_.resize(objective.structure().instances());
     objective.instance_terms(scores, terms_);
+  }
+
+  /// How far kkt may be from that of the exact gradient at w.
+  double kkt_rounding() const {
+    const double weight =
+        w_.value.empty() ? 0.0 : std::abs(*std::ranges::max_element(w_.value, {}, absolute));
+    return rounding_.from_gradient() + kUnitRoundoff * 4.0 * (at_.selection.kkt_max + lambda_ + mu_ * weight);
   }
 
   DualBound best() {
@@ -111,9 +124,9 @@ class Bound {
   double sum_over_instances(double (*of)(const InstanceTerms&, double), double t) const {
     const std::span<const Index> begin = objective_.map().instance_chunks();
     return sum_chunks(objective_.parallel(), begin.size() - 1, [&](std::size_t chunk) {
-      double part = 0.0;
-      for (std::size_t i = begin[chunk]; i < begin[chunk + 1]; ++i) part += of(terms_[i], t);
-      return part;
+      CompensatedSum part;
+      for (std::size_t i = begin[chunk]; i < begin[chunk + 1]; ++i) part.add(of(terms_[i], t));
+      return part.value();
     });
   }
 
@@ -153,10 +166,12 @@ class Bound {
       }
     }
     sharp_ = true;
-    const std::vector<SharpGradient> unary = sharp_gradients(objective_.map(), residual_, index);
+    const std::vector<SharpGradient> unary =
+        sharp_gradients(objective_.map(), residual_, index, rounding_.errors());
     for (std::size_t k = 0; k < place.size(); ++k) improve(place[k], unary[k]);
     if (extra.empty() || objective_.single_instances() == nullptr) return;
-    const std::vector<SharpGradient> all = sharp_extra_gradients(objective_, scores_);
+    const std::vector<SharpGradient> all =
+        sharp_extra_gradients(objective_, scores_, rounding_.extra_drift());
     for (const std::size_t i : extra) improve(i, all[at_.selection.index[i] - objective_.unary_weights()]);
   }
 
@@ -192,9 +207,14 @@ class Bound {
     return sum + (lambda_ == 0.0 ? gap_of_squares(t) : gap_of_terms(t));
   }
 
+  /// sum_i KL((1 - t)*gold + t*q_i || p_i), plus a bound on its rounding. p_i is the model at w, and q_i the
+  /// distribution that the residual belongs to. The terms are computed as if both were the same, from a
+  /// log_gold with the error of a loss. With p(gold) = q(gold) = q, a = 1 - t and b = t*q, the derivative of
+  /// a term in log q is -a + b log(1 + a/b), between -a and 0. A change of log q_i - log p_i by d changes it
+  /// by at most twice that times d. So the errors are at most three times those of the losses.
   double divergence(double t) const {
     const double sum = sum_over_instances(mixture_divergence, t);
-    return sum + at_.rounding + kUnitRoundoff * kAdditionsOfLosses * (sum + at_.objective);
+    return sum + 3.0 * at_.rounding + kUnitRoundoff * kAdditionsOfInstances * (sum + at_.objective);
   }
 
   /// With l2 only: sum_j (t*g_j + mu*w_j)^2 / (2*mu), computed from the gradient g_j + mu*w_j of F and from
@@ -234,9 +254,10 @@ class Bound {
       sizes += size + std::abs(g * w);
       v.push_back(mu_ > 0.0 ? w + std::copysign(over, g) / mu_ : w);
       errors += std::abs(v.back()) * error_[i];
+      if (mu_ > 0.0) sizes += over / mu_ * std::abs(g);  // the rounding of |g| - lambda
     }
     const auto terms = static_cast<double>(selection.index.size());
-    sum = std::max(sum, 0.0) * (1.0 + kUnitRoundoff * terms) + kUnitRoundoff * 4.0 * sizes;
+    sum = std::max(sum, 0.0) * (1.0 + kUnitRoundoff * terms) + kUnitRoundoff * 8.0 * sizes;
     // The norms over outputs bound the errors of plain sums only.
     sum += t * (sharp_ ? errors : std::min(errors, rounding_.weighted(selection.index, v)));
     if (mu_ > 0.0) sum += t * t * rounding_.norm() * rounding_.norm() / (2.0 * mu_);
@@ -246,10 +267,18 @@ class Bound {
   /// A bound on the rounding of value_at(t), for a hinge loss.
   double hinge_rounding(double t) const {
     const double norm = t * rounding_.norm();
-    double sum = at_.rounding;
+    double sum = at_.rounding + kUnitRoundoff * kAdditionsOfInstances * t * cost_;
     if (mu_ > 0.0) {
-      const double excess = std::sqrt(excess_squares(at_.selection, t, lambda_, mu_));
+      const double squares = excess_squares(at_.selection, t, lambda_, mu_), excess = std::sqrt(squares);
       sum += (2.0 * excess + norm) * norm / (2.0 * mu_);
+      // Each number under the square has the rounding of t*|g| - lambda. There are at most d of them.
+      double sizes = 0.0;
+      for (std::size_t i = 0; i < gradient_.size(); ++i) {
+        const double size = t * (std::abs(gradient_[i]) + mu_ * std::abs(at_.selection.weight[i]));
+        sizes += size * size;
+      }
+      sum += kUnitRoundoff * (static_cast<double>(objective_.dimension()) + 64.0) * squares / (2.0 * mu_) +
+             kUnitRoundoff * 4.0 * std::sqrt(sizes) * excess / mu_;
     }
     return sum;
   }
@@ -281,13 +310,17 @@ PointBound bound_at(Objective& objective, const SparseVector& w, const Scores& s
     sums.loss = objective.infer({scores}, &residual);
   out.loss = sums.loss;
   out.objective = out.loss + objective.l1(w.value) + objective.l2(w.value);
-  out.rounding = objective_rounding(objective, w, {&scores, hinge ? nullptr : &residual});
+  const PointRounding rounding =
+      point_rounding(objective, w, out.loss, {&scores, hinge ? nullptr : &residual});
+  out.rounding = rounding.objective;
   const double lambda = objective.lambda();
   const double threshold = lambda == 0.0          ? kInfinity
                            : objective.mu() > 0.0 ? lambda
                                                   : lambda * (1.0 - 0x1p-20);
   objective.select_gradient(residual, w, threshold, out.selection);
-  out.bound = Bound(objective, w, scores, residual, sums.cost, out).best();
+  Bound bound(objective, w, scores, residual, sums.cost, out, rounding.divergence);
+  out.kkt_rounding = hinge ? 0.0 : bound.kkt_rounding();
+  out.bound = bound.best();
   return out;
 }
 

@@ -31,6 +31,10 @@
 /// So the gap keeps its digits even if F and D agree in nearly all of theirs. A bound on the rounding is then
 /// added (core/rounding.h). The lower bound is F minus this total: it is never above F, and never above min
 /// F.
+///
+/// Rounding makes the residual that of a distribution q_i beside p_i (core/oracle.h, InferenceRounding). That
+/// is harmless: alpha_i is then made of q_i, whose g is known up to GradientRounding, and KL(alpha_i || p_i)
+/// has room for the difference.
 
 #include <vector>
 
@@ -48,7 +52,8 @@ struct DualBound {
 /// What one inference with a gradient reveals about a point.
 struct PointBound {
   double loss, objective;  ///< l and F
-  double rounding;         ///< of F, by objective_rounding()
+  double rounding;         ///< of F, by point_rounding()
+  double kkt_rounding;     ///< of selection.kkt_max, as the kkt of F at w; 0 for a hinge loss
   /// Its threshold is lambda with both penalties, slightly below lambda with l1 only, and infinite with l2
   /// only.
   Objective::Selection selection;

@@ -8,10 +8,19 @@
 #include "core/base/sum.h"
 #include "core/data/typical_value.h"
 #include "core/kernels/kernel_table.h"
+#include "core/penalty.h"
 
 namespace proxbench {
 
 namespace {
+
+/// Pieces in which scores are advanced and their norms are taken: columns, if there is one for some outputs
+/// only.
+Chunks norm_chunks(const Scores& scores) {
+  constexpr std::size_t kScoresAtOnce = 1u << 15;
+  return {scores.one_each() ? scores.values.size() : scores.columns * scores.stride,
+          scores.one_each() ? kScoresAtOnce : std::max<std::size_t>(scores.stride, 1)};
+}
 
 /// Costs of scattering one element and of reading one entry of a row of X, in units of one multiply-add of
 /// kPad numbers on a row. apply() uses them to choose between its two methods. The choice changes only speed.
@@ -51,6 +60,7 @@ Scores LinearMap::make_scores() const {
 void LinearMap::apply(std::span<const Coord> index, std::span<const double> value, Scores& out) const {
   const PhaseTimer timer(profile_, Phase::kScores, [&] { return apply_work(index); });
   const std::size_t unary = count_unary(index);
+  out.norm = out.advanced = 0.0;
   std::ranges::fill(out.extra, 0.0);
   for (std::size_t i = unary; i < index.size(); ++i) out.extra[index[i] - unary_] = value[i];
 
@@ -152,24 +162,44 @@ void LinearMap::apply(std::span<const Coord> index, std::span<const double> valu
 void LinearMap::advance(Scores& base, double alpha, const Scores& direction) const {
   const PhaseTimer timer(profile_, Phase::kScores, [&] { return advance_work(direction); });
   const KernelTable& kernels = kernels_in_use();
-  if (base.one_each()) {
-    const Chunks chunks{base.values.size(), 1u << 15};
-    parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
-      const std::size_t first = chunks.begin(chunk);
-      kernels.add_scaled(base.values.data() + first, alpha, direction.values.data() + first,
-                         chunks.end(chunk) - first);
-    });
-  } else {
-    std::vector<std::pair<Index, Index>> columns;  // columns of base and direction
+  const double before = base.advanced == 0.0 ? norm(base) : base.norm;
+  std::vector<std::pair<Index, Index>> columns;  // columns of base and direction
+  if (!base.one_each())
     for (Index k = 0; k < outputs_; ++k)
       if (direction.column_of[k] != Scores::kNoColumn)
         columns.emplace_back(base.add_column(k), direction.column_of[k]);
-    parallel_.for_each(columns.size(), [&](std::size_t c) {
-      kernels.add_scaled(base.column(columns[c].first), alpha, direction.column(columns[c].second),
-                         base.stride);
-    });
-  }
+  const Chunks chunks = norm_chunks(base);
+  std::vector<std::size_t> from(chunks.count(), Scores::kNoColumn);
+  for (const auto& [to, source] : columns) from[to] = source;
+  std::vector<double> squares(chunks.count());
+  parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
+    const std::size_t first = chunks.begin(chunk), n = chunks.end(chunk) - first;
+    double* const to = base.values.data() + first;
+    if (base.one_each())
+      kernels.add_scaled(to, alpha, direction.values.data() + first, n);
+    else if (from[chunk] != Scores::kNoColumn)
+      kernels.add_scaled(to, alpha, direction.column(from[chunk]), n);
+    squares[chunk] = kernels.dot(to, to, n);  // while it is in the cache
+  });
   for (std::size_t i = 0; i < base.extra.size(); ++i) base.extra[i] += alpha * direction.extra[i];
+  base.norm = norm_of(std::accumulate(squares.begin(), squares.end(), 0.0), base.extra);
+  base.advanced += before + base.norm;
+}
+
+double LinearMap::norm(const Scores& scores) const {
+  const Chunks chunks = norm_chunks(scores);
+  std::vector<double> squares(chunks.count());
+  parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
+    const double* const values = scores.values.data() + chunks.begin(chunk);
+    squares[chunk] = kernels_in_use().dot(values, values, chunks.end(chunk) - chunks.begin(chunk));
+  });
+  return norm_of(std::accumulate(squares.begin(), squares.end(), 0.0), scores.extra);
+}
+
+/// `squares` is the sum over the scores of this process.
+double LinearMap::norm_of(double squares, std::span<const double> extra) const {
+  const double whole = sum_chunks(parallel_, 1, [&](std::size_t) { return squares; });
+  return std::sqrt(whole + static_cast<double>(x_.whole_positions()) * squared_norm(extra));
 }
 
 double LinearMap::inner(const Residual& a, const Residual& b, const Scores& s, const ScorePoint& t) const {

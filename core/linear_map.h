@@ -55,6 +55,8 @@ class LinearMap {
   std::span<const Index> instance_chunks() const { return instance_chunks_; }
   /// Whether scores have columns for some outputs only (core/oracle.h).
   bool collapses() const { return collapsed_ != nullptr; }
+  /// The layout of such scores; null otherwise.
+  const CollapsedOutputs* collapsed() const { return collapsed_; }
   /// typical_value() of X (core/data/typical_value.h).
   double typical_value() const { return typical_value_; }
 
@@ -67,8 +69,10 @@ class LinearMap {
   /// columns of its own for these outputs.
   void apply(std::span<const Coord> index, std::span<const double> value, Scores& out) const;
   void apply(const SparseVector& w, Scores& out) const { apply(w.index, w.value, out); }
-  /// Computes base += alpha * direction.
+  /// Computes base += alpha * direction, and counts the step (OutputColumns::advanced).
   void advance(Scores& base, double alpha, const Scores& direction) const;
+  /// The norm of scores over all positions of all processes, where each extra weight counts once a position.
+  double norm(const Scores& scores) const;
   /// Returns the sum over outputs and positions of (a - b)*(s - t), extra weights included. a was inferred at
   /// s, and b at t.
   double inner(const Residual& a, const Residual& b, const Scores& s, const ScorePoint& t) const;
@@ -156,6 +160,7 @@ class LinearMap {
   template <class Size, class Fill, class Visit>
   void for_each_shared_chunk(const Size& size, const Fill& fill, const Visit& visit) const;
   void for_each_collapsed_row(double bound, const Wanted& wanted, const Row& row) const;
+  double norm_of(double squares, std::span<const double> extra) const;
   void fill_rows(const Residual& residual) const;
   void add_rows(const double* rows, std::span<const Index> features, std::size_t width, bool squares,
                 double* out, std::size_t stride) const;

@@ -27,6 +27,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/numbers.h"
 #include "core/base/stop_token.h"
 #include "core/base/types.h"
 #include "core/dual.h"
@@ -90,17 +91,25 @@ struct Sample {
 /// F and its optimality measures at one point.
 struct Certificate {
   double objective = 0.0, loss = 0.0, l1 = 0.0;
-  double kkt = 0.0;       ///< 0 or NaN for a hinge loss: one subgradient shows no more
-  double dual = 0.0;      ///< a lower bound on min F, net of rounding (dual.h)
-  double rounding = 0.0;  ///< a bound on the error of F (rounding.h)
+  double kkt = 0.0;           ///< 0 or NaN for a hinge loss: one subgradient shows no more
+  double dual = 0.0;          ///< a lower bound on min F, net of rounding (dual.h)
+  double rounding = 0.0;      ///< a bound on the error of F (rounding.h)
+  double kkt_rounding = 0.0;  ///< a bound on the error of kkt; 0 for a hinge loss
   std::uint64_t nnz = 0;
 
-  /// Whether F, its rounding and the bound are finite. Otherwise nothing is proven.
-  bool finite() const { return std::isfinite(objective) && std::isfinite(rounding) && std::isfinite(dual); }
+  /// Whether F, its rounding and the bound are finite, and F is known better than by its size. Otherwise
+  /// nothing is proven.
+  bool proves() const {
+    return std::isfinite(objective) && std::isfinite(dual) &&
+           (rounding < std::abs(objective) || (rounding == 0.0 && objective == 0.0));
+  }
   /// An upper bound on F - min F, never less than the rounding of F. NaN if nothing is proven.
-  double gap() const { return finite() ? std::max(objective - dual, rounding) : kNaN; }
-  /// gap() divided by |F|. 0 if F is 0, since no F is smaller.
-  double relative_gap() const { return objective == 0.0 ? 0.0 : gap() / std::abs(objective); }
+  double gap() const { return proves() ? std::max(difference_up(objective, dual), rounding) : kNaN; }
+  /// gap() divided by |F|; 0 if F is 0, since no F is smaller. NaN if nothing is proven.
+  double relative_gap() const {
+    if (objective == 0.0 && proves()) return 0.0;
+    return quotient_up(gap(), std::abs(objective));
+  }
 };
 /// Costs about two full gradients and two inferences (one for a hinge loss). l1 is ||w||_1, without lambda.
 Certificate certify(Objective& objective, const SparseVector& w);
@@ -294,7 +303,7 @@ class Monitor {
   const char* bound_from_ = "";
   double rounding_ = 0.0;  ///< rounding of F at the last bound
   /// The smallest F of all full samples, and where it was found.
-  double smallest_ = kInfinity;
+  double smallest_ = kInfinity, smallest_loss_ = 0.0;
   std::int64_t smallest_iteration_ = 0;
   SparseVector smallest_at_;
   /// Gap samples: seconds of all and of the last one; the clock and the iteration at the last one.

@@ -98,6 +98,17 @@ class Objective {
   const BeliefOracle& beliefs() const { return *oracle_.beliefs(); }
   /// SumOracle::instance_terms(). Not counted.
   void instance_terms(const Scores& scores, std::span<InstanceTerms> terms) const;
+  /// How exact infer() is on an instance: what the oracle states, else plain_rounding().
+  InferenceRounding inference_rounding(Index instance) const {
+    const auto stated = loss_.hinge() ? max_->max_rounding(instance) : oracle_.sum()->sum_rounding(instance);
+    return stated ? *stated : plain_rounding(oracle_.length(instance), oracle_.outputs());
+  }
+  /// SumOracle::spread_drift() for each extra weight; zeros for a hinge loss, whose residuals have no drift.
+  std::vector<double> drift_of_extra(std::span<const double> by_output) const {
+    std::vector<double> out(oracle_.extra_weights(), 0.0);
+    if (!loss_.hinge() && !out.empty()) oracle_.sum()->spread_drift(by_output, out);
+    return out;
+  }
   /// SumOracle::inference_flops() or MaxOracle::max_flops() of a pass, summed over all processes.
   double inference_flops(const ScorePoint& at, bool residual) const;
 

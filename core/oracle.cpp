@@ -1,6 +1,10 @@
 #include "core/oracle.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "core/base/error.h"
+#include "core/base/sum.h"
 
 namespace proxbench {
 
@@ -34,6 +38,24 @@ const Row& row(Capability capability) {
 }
 
 }  // namespace
+
+InferenceRounding plain_rounding(std::size_t positions, Index outputs) {
+  constexpr double kOfScore = 16.0, kOfStep = 16.0;
+  const auto n = static_cast<double>(positions), terms = n * static_cast<double>(outputs);
+  // A marginal divides two sums of products. On the way through n positions each may take part in as many
+  // sums and products as there are terms, forward and backward.
+  const double marginal = 4.0 * terms + kOfStep * n;
+  return {.of_scores = n + kOfScore,
+          .of_positions = terms + kOfStep,
+          .of_losses = static_cast<double>(kChunkPositions),
+          .of_marginals = marginal,
+          .drift = 0.0,
+          .of_extra = marginal + n};
+}
+
+void SumOracle::spread_drift(std::span<const double> by_output, std::span<double> by_extra) const {
+  std::ranges::fill(by_extra, std::accumulate(by_output.begin(), by_output.end(), 0.0));
+}
 
 const char* capability_name(Capability capability) {
   return row(capability).name;

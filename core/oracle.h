@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +30,27 @@ struct InstanceTerms {
   double log_gold;  ///< log p(gold structure), <= 0
   double entropy;   ///< H(p), in nats
 };
+
+/// How exact an inference over one instance is, in units of 2^-53. The author of an oracle derives these
+/// numbers where its inference is implemented, and certificates rest on them (core/rounding.h).
+///
+/// Let s_p be the largest size of a score at position p plus the largest size of an extra weight. "The
+/// residual" is that of a distribution whose probabilities are those of the model at the given scores, with
+/// each position's factor changed by a relative error of at most of_scores * s_p + of_positions.
+struct InferenceRounding {
+  /// The loss of the instance is off by at most the sum over its positions of of_scores * s_p + of_positions.
+  double of_scores, of_positions;
+  /// In sum_chunks() a loss takes part in at most this many additions within its chunk.
+  double of_losses;
+  /// A number R of the residual is off by at most of_marginals * marginal + drift * |R|.
+  double of_marginals, drift;
+  /// The residual of an extra weight is off by at most of_extra times the sum of its expected count and its
+  /// gold count, plus the drift that SumOracle::spread_drift() gives it.
+  double of_extra;
+};
+/// Bounds the rounding of inference by plain sums, in any order, over at most `positions` * `outputs` terms:
+/// what an oracle has that states nothing better.
+InferenceRounding plain_rounding(std::size_t positions, Index outputs);
 
 /// Some coordinates within one instance, and where they are on. The coordinates are numbered by slots. Second
 /// derivatives need this in addition to the scores.
@@ -110,6 +132,11 @@ class SumOracle {
   /// Floating-point operations of a pass at this point, by the definition of the algorithm: a multiply-add
   /// counts as two, an exponential as none.
   virtual double inference_flops(const ScorePoint& at, bool residual) const = 0;
+  /// How exact infer() is on an instance. Empty: plain_rounding().
+  virtual std::optional<InferenceRounding> sum_rounding(Index) const { return std::nullopt; }
+  /// by_output[k] is the sum over positions of drift * |R| at output k. Writes for each extra weight a bound
+  /// on the sum of what this means for its residual.
+  virtual void spread_drift(std::span<const double> by_output, std::span<double> by_extra) const;
 };
 
 /// Loss and residual of one instance from its own rows of scores. Several threads may call this at once, each
@@ -245,6 +272,9 @@ class MaxOracle {
                         const Parallel& parallel) const = 0;
   /// Additions and comparisons of a pass, by the definition of the algorithm.
   virtual double max_flops(const ScorePoint& at) const = 0;
+  /// How exact maximise() is on an instance: how far the value of the structure that it finds may be below
+  /// the largest, and rounding. Empty: plain_rounding().
+  virtual std::optional<InferenceRounding> max_rounding(Index) const { return std::nullopt; }
 };
 
 /// The best structure of one instance, and the parts of a structure. A structure is given by an output for
@@ -318,6 +348,13 @@ class CollapsedOutputs {
   virtual std::size_t basis() const = 0;
   virtual void compact_rows(const Residual& residual, CompactRows& rows, const Parallel& parallel) const = 0;
   virtual void expand(double* rows) const = 0;
+  /// Bounds, for each position, the sum over outputs of the sizes of all numbers that add up to the residual
+  /// there once expand() has been applied. An error relative to all entries of a row, and to the numbers that
+  /// they were made of, changes the outputs by at most this times it, in the l1 norm.
+  virtual void row_sizes(const Residual& residual, std::span<double> sizes,
+                         const Parallel& parallel) const = 0;
+  /// The most additions that a number takes part in within expand().
+  virtual double expand_additions() const = 0;
 };
 
 /// Inference over the instances of one data set. All of it is exact, except by relaxation().

@@ -11,33 +11,38 @@ namespace proxbench {
 
 namespace {
 
-/// The roundings of a score in inference, apart from those of its sum: products, exponentials and logarithms
-/// of 2 ulp each, normalisation.
-constexpr double kRoundingsOfAScore = 16.0;
-/// The relative error of a normalised marginal, in units of 2^-53.
-constexpr double kRoundingsOfAMarginal = 4.0;
-/// Additions on the longest path through a tree, beyond those within a leaf or a chunk, plus the rounding of
+/// Additions on the longest path through a tree of leaves, beyond those within a leaf, plus the rounding of
 /// a term.
-constexpr double kLevelsOfLeaves = 8.0, kLevelsOfChunks = 24.0;
+constexpr double kLevelsOfLeaves = 8.0;
 constexpr std::size_t kPositionsPerTask = 512;
 /// Coordinates in a task of compensated sums, and instances whose terms are computed before they are added.
 constexpr std::size_t kSharpChunk = 16, kInstancesAtOnce = 256;
 /// The square root of the smallest normal number. The square of a smaller number may vanish.
 constexpr double kSmallest = 0x1p-511;
-
-/// A bound on the size of a row of a residual if outputs collapse. The leaves of a position share
-/// probabilities that sum to 1, along paths of `path` nodes. The size is the sum of the sizes that
-/// LinearMap::for_each_row() adds up, which is at least the norm of the row.
-double collapsed_size(std::size_t path) {
-  const double nodes = static_cast<double>(path) + 1.0;
-  return 2.0 * nodes * nodes;
-}
+/// The sums within a bound add fewer than 2^32 numbers that are not below 0. This factor covers their
+/// rounding.
+constexpr double kOfBounds = 1.0 + 0x1p-20;
+/// A number of the residual is between -1 and 1, so two of a row of outputs differ by at most this in norm.
+constexpr double kMostDifferent = 2.0;
 
 std::size_t longest_path(const Objective& objective) {
   std::size_t longest = 1;
   for (Index p = 0; p < objective.structure().positions(); ++p)
     longest = std::max(longest, objective.structure().gold_outputs(p).size());
   return static_cast<std::size_t>(whole_max(objective.parallel(), static_cast<double>(longest)));
+}
+
+/// Additions on the longest path through the tree of sum_chunks(). There are no more chunks than positions.
+double levels_of_chunks(const Objective& objective) {
+  return std::log2(static_cast<double>(objective.x().whole_positions())) + 2.0;
+}
+
+/// The largest number of a kind that any instance of any process has.
+double largest_of(const Objective& objective, double InferenceRounding::*number) {
+  double largest = 0.0;
+  for (Index i = 0; i < objective.structure().instances(); ++i)
+    largest = std::max(largest, objective.inference_rounding(i).*number);
+  return whole_max(objective.parallel(), largest);
 }
 
 void largest_at(double& size, double number) {
@@ -60,7 +65,8 @@ std::vector<double> sizes_by_position(const OutputColumns* numbers,
 
 }  // namespace
 
-double objective_rounding(const Objective& objective, const SparseVector& w, const KnownPoint& known) {
+PointRounding point_rounding(const Objective& objective, const SparseVector& w, double loss,
+                             const KnownPoint& known) {
   const DesignMatrix& x = objective.x();
   // By feature, the largest |w|. A score adds up the weights on the path to its output.
   std::vector<double> largest(x.features(), 0.0);
@@ -79,14 +85,16 @@ double objective_rounding(const Objective& objective, const SparseVector& w, con
   const bool independent = objective.structure().positions() == objective.structure().instances();
   if (independent) extra = all_extra;
   const auto path = static_cast<double>(longest_path(objective));
-  const double outputs = static_cast<double>(objective.outputs()) / static_cast<double>(kPad);
   const std::vector<double> score_sizes = sizes_by_position(known.scores, largest_at);
   const std::vector<double> residual_sizes = sizes_by_position(known.residual, sum_at);
   const auto begin = objective.structure().begin();
   const std::span<const Index> chunks = objective.map().instance_chunks();
+  PointRounding out;
+  out.divergence.resize(objective.structure().instances());
   const double of_losses = sum_chunks(objective.parallel(), chunks.size() - 1, [&](std::size_t chunk) {
     double sum = 0.0;
     for (std::size_t i = chunks[chunk]; i < chunks[chunk + 1]; ++i) {
+      const InferenceRounding of = objective.inference_rounding(static_cast<Index>(i));
       double first_order = 0.0, of_scores = 0.0, of_inference = 0.0;
       for (Index p = begin[i]; p < begin[i + 1]; ++p) {
         double size = extra, terms = 1.0;
@@ -99,45 +107,62 @@ double objective_rounding(const Objective& objective, const SparseVector& w, con
         first_order += error * (residual_sizes.empty() ? 2.0 : residual_sizes[p]);
         of_scores += error;
         const double score = score_sizes.empty() ? size : std::min(score_sizes[p] + extra, size);
-        of_inference += kRoundingsOfAScore * score + outputs + kRoundingsOfAScore;
+        of_inference += of.of_scores * score + of.of_positions;
       }
-      // Errors of the loss, and the divergence between the distributions of the exact and the rounded scores.
-      const double all = kUnitRoundoff * (of_scores + of_inference);
+      const double all = kUnitRoundoff * kOfBounds * (of_scores + of_inference);
+      out.divergence[i] = all;
+      // The squares are the second order of the loss, and the divergence.
       sum += kUnitRoundoff * (first_order + of_inference) + std::min(2.0 * all, all * all);
     }
     return sum;
   });
   const double penalty = objective.l1(w.value) + objective.l2(w.value);
-  const double additions = static_cast<double>(kBlockOfNorms) +
-                           static_cast<double>(w.nnz()) / static_cast<double>(kBlockOfNorms) +
-                           kLevelsOfLeaves;
-  return of_losses + kUnitRoundoff * additions * penalty;
+  const double of_penalty = static_cast<double>(kBlockOfNorms) +
+                            static_cast<double>(w.nnz()) / static_cast<double>(kBlockOfNorms) +
+                            kLevelsOfLeaves;
+  const double of_sums = largest_of(objective, &InferenceRounding::of_losses) + levels_of_chunks(objective);
+  out.objective = kOfBounds * (of_losses + kUnitRoundoff * (of_sums * std::abs(loss) + of_penalty * penalty +
+                                                            4.0 * (std::abs(loss) + penalty)));
+  return out;
+}
+
+ResidualErrors residual_errors(const Objective& objective) {
+  const auto begin = objective.structure().begin();
+  ResidualErrors out;
+  out.marginal.resize(objective.structure().positions());
+  out.drift.resize(out.marginal.size());
+  for (Index i = 0; i < objective.structure().instances(); ++i) {
+    const InferenceRounding of = objective.inference_rounding(i);
+    std::fill(out.marginal.begin() + begin[i], out.marginal.begin() + begin[i + std::size_t{1}],
+              of.of_marginals);
+    std::fill(out.drift.begin() + begin[i], out.drift.begin() + begin[i + std::size_t{1}], of.drift);
+  }
+  return out;
 }
 
 namespace {
 
-/// A compensated sum. `lost` is what its additions rounded away. `sizes` adds up |term|, and `marginals` adds
-/// up |x| times the marginal. Processes pass it on as plain numbers.
+/// A compensated sum, the sum of the sizes of its terms, and what it would gain if each number of R were off
+/// by its ResidualErrors. Processes pass it on as plain numbers.
 struct SharpSum {
-  double sum = 0.0, lost = 0.0, sizes = 0.0, marginals = 0.0;
+  CompensatedSum sum;
+  double sizes = 0.0, errors = 0.0;
 
   void add(double term) {
-    const double next = sum + term;
-    lost += std::abs(sum) >= std::abs(term) ? (sum - next) + term : (term - next) + sum;
-    sum = next;
+    sum.add(term);
     sizes += std::abs(term);
   }
-  void add(double value, double number) {
-    const double term = value * number;
-    add(term);
-    lost += std::fma(value, number, -term);
+  void add(double value, double number, double marginal, double drift) {
+    sum.add_product(value, number);
+    sizes += std::abs(value * number);
     // A residual above 0 is a marginal, and one below 0 is the marginal of a gold output minus 1.
-    marginals += std::abs(value * (number > 0.0 ? number : 1.0 + number));
+    errors +=
+        std::abs(value) * (drift * std::abs(number) + marginal * (number > 0.0 ? number : 1.0 + number));
   }
-  /// The sum of `terms` terms. `off` bounds the error of the terms themselves.
+  /// The sum of `terms` terms. `off` bounds the error of the terms themselves, in addition to `errors`.
   SharpGradient gradient(std::size_t terms, double off) const {
-    const double left = kUnitRoundoff * 2.0 * static_cast<double>(terms + 1), value = sum + lost;
-    return {value, off + kUnitRoundoff * 2.0 * std::abs(value) + left * left * sizes +
+    const double left = kUnitRoundoff * 2.0 * static_cast<double>(terms + 1), value = sum.value();
+    return {value, kUnitRoundoff * (off + kOfBounds * errors + 2.0 * std::abs(value)) + left * left * sizes +
                        static_cast<double>(terms) * kSmallest};
   }
 };
@@ -145,23 +170,25 @@ struct SharpSum {
 }  // namespace
 
 std::vector<SharpGradient> sharp_gradients(const LinearMap& map, const Residual& residual,
-                                           std::span<const Coord> index) {
+                                           std::span<const Coord> index, const ResidualErrors& of) {
   const DesignMatrix& x = map.x();
   const auto feature = [&](std::size_t i) { return map.feature_of(index[i]); };
+  const bool exact = of.drift.empty();
   std::vector<SharpSum> sums(index.size());
   add_in_order(map.parallel(), sums, [&] {
     const Chunks chunks{index.size(), kSharpChunk};
     map.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
       for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
         const double* const column = residual.column(index[i] % map.outputs());
-        x.for_each_in_column(feature(i), [&](std::size_t p, double value) { sums[i].add(value, column[p]); });
+        x.for_each_in_column(feature(i), [&](std::size_t p, double value) {
+          sums[i].add(value, column[p], exact ? 0.0 : of.marginal[p], exact ? 0.0 : of.drift[p]);
+        });
       }
     });
   });
   std::vector<SharpGradient> out;
   for (std::size_t i = 0; i < index.size(); ++i)
-    out.push_back(sums[i].gradient(x.whole_column_size(feature(i)),
-                                   kUnitRoundoff * kRoundingsOfAMarginal * sums[i].marginals));
+    out.push_back(sums[i].gradient(x.whole_column_size(feature(i)), 0.0));
   return out;
 }
 
@@ -175,19 +202,10 @@ std::vector<double> extra_sizes(const Objective& objective, std::span<const doub
   return sizes;
 }
 
-/// The most positions in a range of instances. Range c holds the instances [bounds[c], bounds[c + 1]).
-template <class Bounds>
-double most_positions(const Objective& objective, const Bounds& bounds) {
-  const auto begin = objective.structure().begin();
-  Index most = 0;
-  for (std::size_t c = 0; c + 1 < bounds.size(); ++c)
-    most = std::max(most, begin[bounds[c + 1]] - begin[bounds[c]]);
-  return whole_max(objective.parallel(), most);
-}
-
 }  // namespace
 
-std::vector<SharpGradient> sharp_extra_gradients(const Objective& objective, const Scores& scores) {
+std::vector<SharpGradient> sharp_extra_gradients(const Objective& objective, const Scores& scores,
+                                                 std::span<const double> drift) {
   const auto begin = objective.structure().begin();
   const std::size_t width = padded(objective.outputs()), weights = scores.extra.size(),
                     instances = objective.structure().instances();
@@ -215,110 +233,168 @@ std::vector<SharpGradient> sharp_extra_gradients(const Objective& objective, con
     }
   });
   std::vector<double> gradient;
-  for (const SharpSum& sum : sums) gradient.push_back(sum.sum);
+  for (const SharpSum& sum : sums) gradient.push_back(sum.sum.value());
   const std::vector<double> sizes = extra_sizes(objective, gradient);
-  const auto each = std::views::iota(std::size_t{0}, instances + 1);
-  const double additions = most_positions(objective, each) + kRoundingsOfAMarginal;
+  const double roundings = largest_of(objective, &InferenceRounding::of_extra);
   std::vector<SharpGradient> out;
   for (std::size_t e = 0; e < weights; ++e)
-    out.push_back(sums[e].gradient(objective.instances(), kUnitRoundoff * additions * sizes[e]));
+    out.push_back(sums[e].gradient(objective.instances(), roundings * sizes[e] + drift[e]));
   return out;
 }
 
-GradientRounding::GradientRounding(const Objective& objective, const Residual& residual)
+GradientRounding::GradientRounding(const Objective& objective, const Residual& residual,
+                                   std::span<const double> divergence)
+    : unary_(objective.unary_weights()), outputs_(objective.outputs()), errors_(residual_errors(objective)) {
+  const bool collapsed = !residual.one_each();
+  const Rows rows = rows_of(objective, residual, divergence);
+  add_features(objective, rows, collapsed ? objective.map().collapsed()->expand_additions() : 0.0);
+  if (!collapsed) add_outputs(objective, residual, divergence);
+  add_extra(extra_sizes(objective, residual.extra),
+            largest_of(objective, &InferenceRounding::of_extra) + levels_of_chunks(objective));
+}
+
+GradientRounding::GradientRounding(const Objective& objective, const RowResidual& residual)
     : unary_(objective.unary_weights()), outputs_(objective.outputs()) {
+  Rows rows;
+  for (std::size_t p = 0; p < residual.squares.size(); ++p) {
+    rows.size.push_back(std::sqrt(residual.squares[p]));
+    // The norm of the marginals is at most that of their difference from gold plus that of gold.
+    const std::size_t gold = objective.structure().gold_outputs(static_cast<Index>(p)).size();
+    rows.error.push_back(residual.of_marginals * (rows.size[p] + std::sqrt(static_cast<double>(gold))));
+  }
+  add_features(objective, rows, 0.0);
+  add_extra(residual.extra_sizes, residual.of_extra + levels_of_chunks(objective));
+}
+
+GradientRounding::Rows GradientRounding::rows_of(const Objective& objective, const Residual& residual,
+                                                 std::span<const double> divergence) {
   const std::size_t positions = objective.x().positions();
-  std::vector<double> squares(positions);
-  if (residual.one_each()) {
+  const auto begin = objective.structure().begin();
+  const bool collapsed = !residual.one_each();
+  Rows rows;
+  rows.size.resize(positions);
+  rows.error.resize(positions);
+  if (collapsed) {
+    objective.map().collapsed()->row_sizes(residual, rows.size, objective.parallel());
+  } else {
     const Chunks chunks{positions, kPositionsPerTask};
     objective.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
       for (Index k = 0; k < outputs_; ++k) {
         const double* const column = residual.column(k);
         for (std::size_t p = chunks.begin(chunk); p < chunks.end(chunk); ++p)
-          squares[p] += column[p] * column[p];
+          rows.size[p] += column[p] * column[p];
       }
+      for (std::size_t p = chunks.begin(chunk); p < chunks.end(chunk); ++p)
+        rows.size[p] = std::sqrt(rows.size[p]);
     });
-  } else {
-    const double size = collapsed_size(longest_path(objective));
-    std::ranges::fill(squares, size * size);
   }
-  add_features(objective, squares);
-  if (residual.one_each()) add_outputs(objective, residual);
-  add_extra(objective, extra_sizes(objective, residual.extra));
+  // The norm of marginals that exclude each other is at most 1. Collapsed rows have sizes of their own.
+  for (std::size_t p = 0; p < positions; ++p)
+    rows.error[p] = errors_.drift[p] * rows.size[p] + errors_.marginal[p] * (collapsed ? rows.size[p] : 1.0);
+  if (divergence.empty()) return rows;
+  // If log probabilities change by at most d, a marginal p changes by at most 2 d p (1 - p), to first order.
+  rows.difference = rows.error;
+  for (std::size_t i = 0; i < divergence.size(); ++i)
+    for (Index p = begin[i]; p < begin[i + 1]; ++p)
+      rows.difference[p] =
+          std::min(rows.error[p] + 2.0 * divergence[i] / kUnitRoundoff * (collapsed ? 1.0 : rows.size[p]),
+                   (collapsed ? std::max(rows.size[p], kMostDifferent) : kMostDifferent) / kUnitRoundoff);
+  return rows;
 }
 
-GradientRounding::GradientRounding(const Objective& objective, std::span<const double> squares,
-                                   std::span<const double> extra_sizes)
-    : unary_(objective.unary_weights()), outputs_(objective.outputs()) {
-  add_features(objective, squares);
-  add_extra(objective, extra_sizes);
-}
-
-/// By Cauchy-Schwarz, a feature with n entries has sum_p |x_p| r_p <= sqrt(n * sum_p x_p^2 r_p^2).
-void GradientRounding::add_features(const Objective& objective, std::span<const double> squares) {
+void GradientRounding::add_features(const Objective& objective, const Rows& rows, double additions) {
   const DesignMatrix& x = objective.x();
-  AlignedVector<double> rows(squares.size() * kPad, 0.0);
-  for (std::size_t p = 0; p < squares.size(); ++p) {
-    rows[p * kPad] = squares[p];
-    rows[p * kPad + 1] = 1.0;
+  AlignedVector<double> numbers(rows.size.size() * kPad, 0.0);
+  const auto square = [](double v) { return v * v; };
+  for (std::size_t p = 0; p < rows.size.size(); ++p) {
+    numbers[p * kPad] = square(rows.size[p]);
+    numbers[p * kPad + 1] = square(rows.error[p]);
+    if (!rows.difference.empty()) numbers[p * kPad + 2] = square(rows.difference[p]);
   }
   feature_.assign(x.features(), 0.0);
-  objective.map().sum_rows(rows.data(), kPad, true, [&](Index j, const double* sums) {
+  std::vector<double> difference(x.features(), 0.0);
+  objective.map().sum_rows(numbers.data(), kPad, true, [&](Index j, const double* sums) {
     const auto n = static_cast<double>(x.whole_column_size(j));
-    const double additions = static_cast<double>(x.most_in_leaf(j)) + kLevelsOfLeaves;
-    feature_[j] = kUnitRoundoff *
-                      (additions * std::sqrt(n * sums[0]) + kRoundingsOfAMarginal * std::sqrt(n * sums[1])) +
-                  n * kSmallest;
+    const double of_sum =
+        (static_cast<double>(x.most_in_leaf(j)) + kLevelsOfLeaves + additions) * std::sqrt(n * sums[0]);
+    const auto bound = [&](double of_terms) {
+      return kUnitRoundoff * kOfBounds * (of_sum + std::sqrt(n * of_terms)) + n * kSmallest;
+    };
+    feature_[j] = bound(sums[1]);
+    difference[j] = bound(sums[2]);
   });
   objective.map().share_features(feature_);
+  objective.map().share_features(difference);
   double sum = 0.0;
   for (const double size : feature_) {
     largest_ = std::max(largest_, size);
     sum += size * size;
   }
-  norm_ = std::sqrt(sum);
+  for (const double size : difference)
+    from_gradient_ = std::isnan(size) ? size : std::max(from_gradient_, size);
+  norm_ = std::sqrt(kOfBounds * sum);
   if (!std::isfinite(norm_)) largest_ = kInfinity;
 }
 
 /// If all values of X are 1, each term of a gradient at output k is a number of the residual's column k.
-void GradientRounding::add_outputs(const Objective& objective, const Residual& residual) {
+void GradientRounding::add_outputs(const Objective& objective, const Residual& residual,
+                                   std::span<const double> divergence) {
   const DesignMatrix& x = objective.x();
-  if (whole_max(objective.parallel(), x.binary() ? 0.0 : 1.0) > 0.0) return;
-  output_.resize(outputs_);
   const auto begin = objective.structure().begin();
   const std::span<const Index> chunks = objective.map().instance_chunks();
-  sum_chunks(objective.parallel(), chunks.size() - 1, outputs_, output_.data(),
+  // By output, the sums of |R|, of its drift, and of its difference from the residual at w.
+  std::vector<double> sums(3 * std::size_t{outputs_});
+  sum_chunks(objective.parallel(), chunks.size() - 1, sums.size(), sums.data(),
              [&](std::size_t chunk, double* part) {
                for (Index k = 0; k < outputs_; ++k) {
                  const double* const column = residual.column(k);
-                 for (Index p = begin[chunks[chunk]]; p < begin[chunks[chunk + 1]]; ++p)
-                   part[k] += std::abs(column[p]);
+                 for (std::size_t i = chunks[chunk]; i < chunks[chunk + 1]; ++i) {
+                   const double more = divergence.empty() ? 0.0 : 2.0 * divergence[i] / kUnitRoundoff;
+                   for (Index p = begin[i]; p < begin[i + 1]; ++p) {
+                     const double size = std::abs(column[p]), drift = errors_.drift[p];
+                     part[k] += size;
+                     part[outputs_ + k] += drift * size;
+                     part[2 * outputs_ + k] += (drift + more) * size;
+                   }
+                 }
                }
              });
+  for (double& sum : sums) sum *= kOfBounds;
+  const std::span<const double> all(sums), drift = all.subspan(outputs_, outputs_),
+                                           difference = all.subspan(2 * std::size_t{outputs_});
+  extra_drift_ = objective.drift_of_extra(drift);
+  extra_difference_ = objective.drift_of_extra(difference);
+  if (whole_max(objective.parallel(), x.binary() ? 0.0 : 1.0) > 0.0) return;
+  output_.assign(all.begin(), all.begin() + outputs_);
+  output_error_.assign(drift.begin(), drift.end());
+  double marginal = 0.0;
+  for (const double one : errors_.marginal) marginal = std::max(marginal, one);
+  marginal = whole_max(objective.parallel(), marginal);
   for (Index j = 0; j < x.features(); ++j) {
-    const auto n = static_cast<double>(x.whole_column_size(j));
-    of_terms_.push_back(kUnitRoundoff * (static_cast<double>(x.most_in_leaf(j)) + kLevelsOfLeaves));
-    of_marginals_.push_back(kUnitRoundoff * kRoundingsOfAMarginal * n);
+    of_terms_.push_back(static_cast<double>(x.most_in_leaf(j)) + kLevelsOfLeaves);
+    of_marginals_.push_back(marginal * static_cast<double>(x.whole_column_size(j)));
   }
 }
 
-void GradientRounding::add_extra(const Objective& objective, std::span<const double> sizes) {
-  const double additions =
-      most_positions(objective, objective.map().instance_chunks()) + kLevelsOfChunks + kRoundingsOfAMarginal;
+void GradientRounding::add_extra(std::span<const double> sizes, double roundings) {
   double sum = norm_ * norm_;
-  for (const double size : sizes) {
-    extra_.push_back(kUnitRoundoff * additions * size);
+  for (std::size_t e = 0; e < sizes.size(); ++e) {
+    const double own = roundings * sizes[e];
+    extra_.push_back(kUnitRoundoff * kOfBounds * (own + (extra_drift_.empty() ? 0.0 : extra_drift_[e])));
     largest_ = std::max(largest_, extra_.back());
     sum += extra_.back() * extra_.back();
+    if (!extra_difference_.empty())
+      from_gradient_ = std::max(from_gradient_, kUnitRoundoff * kOfBounds * (own + extra_difference_[e]));
   }
-  norm_ = std::sqrt(sum);
+  norm_ = std::sqrt(kOfBounds * sum);
 }
 
 double GradientRounding::at(Coord c) const {
   if (c >= unary_) return extra_[c - unary_];
-  const Coord j = c / outputs_;
+  const Coord j = c / outputs_, k = c % outputs_;
   if (output_.empty()) return feature_[j];
-  return std::min(feature_[j], of_terms_[j] * output_[c % outputs_] + of_marginals_[j]);
+  return std::min(feature_[j],
+                  kUnitRoundoff * (of_terms_[j] * output_[k] + output_error_[k] + of_marginals_[j]));
 }
 
 double GradientRounding::weighted(std::span<const Coord> index, std::span<const double> v) const {

@@ -20,38 +20,67 @@ struct KnownPoint {
   const Residual* residual = nullptr;
 };
 
-/// Bounds the error of F at w, if F is computed from scores that are mapped from w directly. An error e of
-/// the scores changes the loss of an instance by R.e, R being its residual, plus at most (sum over positions
-/// of max |e|)^2. If R is unknown, the change is at most 2 max |e| per position. Inference is taken to be as
-/// exact as if it rounded each score a few times. The more is known of the point, the tighter the bound.
-/// Costs a walk over X.
-double objective_rounding(const Objective& objective, const SparseVector& w, const KnownPoint& known = {});
+struct PointRounding {
+  /// How far the F that is computed at w may be from F(w).
+  double objective = 0.0;
+  /// For each instance of this process: how far the logarithms of probabilities may be from those of the
+  /// model at w, in the distribution that the residual is the one of (InferenceRounding).
+  std::vector<double> divergence;
+};
+
+/// Bounds the rounding at w if scores are mapped from w directly. `loss` is the loss that was found.
+///
+/// - A score is a sum of n products. It is off by e <= (n + 1) u sum |x w|, u = 2^-53.
+/// - Errors e of the scores change the loss of an instance by at most R.e, R being its residual, plus
+///   (sum over positions of max |e|)^2 / 2, since they change its second derivative along e by at most its
+///   variance. If R is unknown, the first term is at most 2 max |e| per position.
+/// - Inference adds what InferenceRounding states.
+/// - The KL divergence of two distributions whose log probabilities differ by at most d is at most d^2 / 2.
+///   PointRounding::objective has room for that, too, so F minus it is below F(w) - KL.
+/// - The sum over instances, and that of the penalty, add non-negative terms: each addition is one u of F.
+///
+/// The more is known of the point, the tighter the bound. Costs a walk over X.
+PointRounding point_rounding(const Objective& objective, const SparseVector& w, double loss,
+                             const KnownPoint& known = {});
+
+/// For each position of this process, in units of 2^-53: a number R of the residual is off by at most
+/// marginal * its marginal + drift * |R|. Both empty: the residual is taken as exact.
+struct ResidualErrors {
+  std::vector<double> marginal, drift;
+};
+ResidualErrors residual_errors(const Objective& objective);
 
 /// A coordinate of X^T R and a bound on its error.
 struct SharpGradient {
   double value, error;
 };
-/// Computes the coordinates of unary weights by compensated sums (Neumaier; Higham 2002, section 4.3), so
-/// that only the rounding of R itself remains. Each output must have its own column. Costs several times as
-/// much as plain sums.
+/// Computes the coordinates of unary weights by compensated sums, so that only the errors of R itself remain.
+/// Each output must have its own column. Costs several times as much as plain sums.
 std::vector<SharpGradient> sharp_gradients(const LinearMap& map, const Residual& residual,
-                                           std::span<const Coord> index);
+                                           std::span<const Coord> index, const ResidualErrors& of = {});
 /// Does the same for all extra weights, whose gradients are sums over instances: makes a pass, one instance
-/// at a time, and adds up what they contribute. Requires an oracle for single instances. Not counted.
-std::vector<SharpGradient> sharp_extra_gradients(const Objective& objective, const Scores& scores);
+/// at a time, and adds up what they contribute. drift[e] is what SumOracle::spread_drift() gives to weight e.
+/// Requires an oracle for single instances. Not counted.
+std::vector<SharpGradient> sharp_extra_gradients(const Objective& objective, const Scores& scores,
+                                                 std::span<const double> drift);
 
-/// Bounds the errors of the coordinates of X^T R for a given residual R. They come from the sums over
-/// positions and from R itself, whose numbers are taken to be off by a few units of 2^-53. (The other
-/// roundings of an inference turn R into the residual of slightly different scores. objective_rounding()
-/// accounts for them.)
+/// The numbers of a residual that is given by rows, as differences of expected and gold features.
+struct RowResidual {
+  std::span<const double> squares;      ///< by position: the sum over outputs of the squares
+  std::span<const double> extra_sizes;  ///< by extra weight: expected count + gold count
+  /// In units of 2^-53: the relative error of an expected feature, and of an expected count.
+  double of_marginals, of_extra;
+};
+
+/// Bounds the errors of the coordinates of X^T R. They come from the sums over positions, and from R as far
+/// as it is not the residual of one distribution (ResidualErrors). By Cauchy-Schwarz, a feature with n
+/// entries has sum_p |x_p| r_p <= sqrt(n sum_p x_p^2 r_p^2).
 class GradientRounding {
  public:
-  /// Costs as much as a full gradient of kPad outputs.
-  GradientRounding(const Objective& objective, const Residual& residual);
-  /// For a residual given by rows: squares[p] = sum_k R_pk^2. The gradient in an extra weight is the
-  /// difference of two counts, and extra_sizes holds their sum.
-  GradientRounding(const Objective& objective, std::span<const double> squares,
-                   std::span<const double> extra_sizes);
+  /// Costs as much as a full gradient of kPad outputs. `divergence` is that of PointRounding, for kkt().
+  GradientRounding(const Objective& objective, const Residual& residual,
+                   std::span<const double> divergence = {});
+  GradientRounding(const Objective& objective, const RowResidual& residual);
 
   /// The bound at one coordinate, and the largest of all bounds.
   double at(Coord c) const;
@@ -60,20 +89,33 @@ class GradientRounding {
   double norm() const { return norm_; }
   /// Bounds the sum over i of |v_i| times the error at coordinate index[i]. `index` must ascend.
   double weighted(std::span<const Coord> index, std::span<const double> v) const;
+  /// The largest difference between a coordinate and the gradient of l at w. It also has the rounding of the
+  /// scores, which the bounds above need not have: a certificate may take any distribution.
+  double from_gradient() const { return from_gradient_; }
+  const ResidualErrors& errors() const { return errors_; }
+  /// For each extra weight, its part of the bound that comes from drift, in units of 2^-53.
+  std::span<const double> extra_drift() const { return extra_drift_; }
 
  private:
-  void add_features(const Objective& objective, std::span<const double> squares);
-  void add_outputs(const Objective& objective, const Residual& residual);
-  void add_extra(const Objective& objective, std::span<const double> sizes);
+  /// By position: the norms of R, of its error, and of its difference from the residual at w, the last two in
+  /// units of 2^-53.
+  struct Rows {
+    std::vector<double> size, error, difference;
+  };
+  Rows rows_of(const Objective& objective, const Residual& residual, std::span<const double> divergence);
+  void add_features(const Objective& objective, const Rows& rows, double additions);
+  void add_outputs(const Objective& objective, const Residual& residual, std::span<const double> divergence);
+  void add_extra(std::span<const double> sizes, double roundings);
 
   Coord unary_;
   Index outputs_;
+  ResidualErrors errors_;
   std::vector<double> feature_;  ///< by feature, the norm over its outputs
-  /// For binary X: output_ is the sum of |R| by output. By feature, of_terms_ is its factor and of_marginals_
-  /// is added.
-  std::vector<double> output_, of_terms_, of_marginals_;
-  std::vector<double> extra_;
-  double largest_ = 0.0, norm_ = 0.0;
+  /// For binary X: output_ is the sum of |R| by output, and output_error_ that of its error. By feature,
+  /// of_terms_ is the factor of output_, and of_marginals_ is added.
+  std::vector<double> output_, output_error_, of_terms_, of_marginals_;
+  std::vector<double> extra_drift_, extra_difference_, extra_;
+  double largest_ = 0.0, norm_ = 0.0, from_gradient_ = 0.0;
 };
 
 }  // namespace proxbench

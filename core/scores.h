@@ -70,6 +70,14 @@ struct OutputColumns {
   std::vector<Index> column_of = {};  ///< size K; empty: output k has column k
   std::vector<double> share = {};     ///< size K, 0 if the column is the output's own; empty: all columns are
   bool gold = true;  ///< whether value(k, p) subtracts the gold structure from a shared column
+
+  /// For scores that LinearMap::advance() moves step by step: their norm after the last step, and the sum of
+  /// the norms before and after all steps since they were mapped from w. Each step adds an error of at most
+  /// 2^-53 times the norms before and after it. LinearMap::apply() sets both to 0.
+  double norm = 0.0, advanced = 0.0;
+  /// Scores should be mapped from w again once their error may exceed this many roundings of their norm.
+  static constexpr double kMostAdvanced = 64.0;
+  bool drifted() const { return advanced > kMostAdvanced * norm; }
 };
 
 /// S = X W. `extra` holds the extra weights themselves.

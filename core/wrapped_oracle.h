@@ -48,6 +48,12 @@ class WrappedOracle : public Oracle, public SumOracle, public DerivativeOracle {
   double inference_flops(const ScorePoint& at, bool residual) const override {
     return inner_.sum()->inference_flops(at, residual);
   }
+  std::optional<InferenceRounding> sum_rounding(Index instance) const override {
+    return inner_.sum()->sum_rounding(instance);
+  }
+  void spread_drift(std::span<const double> by_output, std::span<double> by_extra) const override {
+    inner_.sum()->spread_drift(by_output, by_extra);
+  }
   double infer_and_keep(const ScorePoint& at, Residual& residual, std::unique_ptr<Messages>& kept,
                         const Parallel& parallel) const override {
     return inner_.derivatives()->infer_and_keep(at, residual, kept, parallel);

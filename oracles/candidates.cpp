@@ -7,6 +7,7 @@
 /// chosen candidate has the output 0 and all others have kNoOutput.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/base/error.h"
 #include "core/base/sum.h"
@@ -109,6 +110,19 @@ class CandidatesOracle final : public ChoiceOracle, public CovarianceOracle {
   double inference_flops(const ScorePoint&, bool residual) const override {
     return (residual ? 3.0 : 2.0) * static_cast<double>(positions());
   }
+  /// A group of n candidates takes a sum of n exponentials, of 4 roundings each, and a logarithm. Its
+  /// probabilities divide by that sum, and the residual of gold is minus the sum of the others.
+  std::optional<InferenceRounding> sum_rounding(Index instance) const override {
+    constexpr double kOfCandidate = 16.0;
+    const auto n = static_cast<double>(length(instance));
+    return InferenceRounding{.of_scores = kOfCandidate,
+                             .of_positions = kOfCandidate,
+                             .of_losses = 2.0,
+                             .of_marginals = 0.0,
+                             .drift = 2.0 * n + kOfCandidate,
+                             .of_extra = 0.0};
+  }
+  std::optional<InferenceRounding> max_rounding(Index) const override { return rounding_of_choice(1); }
   void expectation(Index instance, const double* beliefs, double* rows, std::span<double>) const override {
     const std::size_t n = length(instance), width = padded(1);
     std::fill(rows, rows + n * width, 0.0);
@@ -227,17 +241,19 @@ class CandidatesOracle final : public ChoiceOracle, public CovarianceOracle {
       const std::size_t first = on.chunk_begin[chunk], last = on.chunk_begin[chunk + 1],
                         origin = on.begin[first];
       const Softmax& softmax = Softmax::of(on, at, first, last);
-      double loss = 0.0;
+      CompensatedSum loss;
       for (std::size_t i = first; i < last; ++i) {
         const double sum = softmax.sum[i - first];
-        loss += std::log(sum) - softmax.gold[i - first];
+        loss.add(std::log(sum) - softmax.gold[i - first]);
         if (residual == nullptr) continue;
         double* const r = residual->column(0);
         for (std::size_t p = on.begin[i]; p < on.begin[i + 1]; ++p) r[p] = softmax.weight[p - origin] / sum;
         if (kept != nullptr) std::copy(r + on.begin[i], r + on.begin[i + 1], &kept->probability[on.begin[i]]);
-        r[on.gold[i]] -= 1.0;
+        // The probability of gold minus 1 is minus the sum of the others, which has no rounding of 1.
+        r[on.gold[i]] = 0.0;
+        r[on.gold[i]] = -std::accumulate(r + on.begin[i], r + on.begin[i + 1], 0.0);
       }
-      return loss;
+      return loss.value();
     });
   }
 

@@ -106,6 +106,16 @@ class ChoiceOracle : public ExactOracle {
 
  protected:
   using ExactOracle::ExactOracle;
+  /// MaxOracle::max_rounding() if the score of an alternative adds up `path` numbers: the best one is found
+  /// by such sums, and its loss is a sum of twice as many.
+  static InferenceRounding rounding_of_choice(std::size_t path) {
+    return {.of_scores = 8.0 * static_cast<double>(path) + 16.0,
+            .of_positions = 16.0,
+            .of_losses = 2.0,
+            .of_marginals = 0.0,
+            .drift = 0.0,
+            .of_extra = 0.0};
+  }
   virtual std::size_t alternatives(Index instance) const = 0;
   /// The number of the alternative that equals `structure`.
   virtual std::size_t number_of(std::span<const Index> structure) const = 0;

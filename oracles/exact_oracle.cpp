@@ -99,14 +99,15 @@ MaxOracle::Sums ExactOracle::maximise(const ScorePoint& at, Cost cost, Residual*
     InstanceMaxOracle::Workspace work;
     std::vector<Index> best;
     std::vector<std::size_t> on;
+    CompensatedSum loss, costs;
     for (Index i = chunk_begin[chunk]; i < chunk_begin[chunk + 1]; ++i) {
       const std::size_t length = this->length(i);
       fill_rows(at, outputs, begin[i], length, rows);
       best.resize(length);
       const InstanceMaxOracle::Value value = best_structure(i, cost, rows.data(), extra, best, work);
       // If scores overflow, their maximum is meaningless.
-      part[0] += finite_extra && all_finite(rows) ? value.loss : kNaN;
-      part[1] += value.cost;
+      loss.add(finite_extra && all_finite(rows) ? value.loss : kNaN);
+      costs.add(value.cost);
       if (residual == nullptr) continue;
       for (std::size_t t = 0; t < length; ++t) {
         const std::size_t p = begin[i] + t;
@@ -116,6 +117,8 @@ MaxOracle::Sums ExactOracle::maximise(const ScorePoint& at, Cost cost, Residual*
       extra_on(best, on);
       extra_of_chunk[chunk].insert(extra_of_chunk[chunk].end(), on.begin(), on.end());
     }
+    part[0] = loss.value();
+    part[1] = costs.value();
   });
   if (residual != nullptr && !extra.empty()) {
     const std::vector<double> gold = gold_extra(parallel);

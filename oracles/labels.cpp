@@ -73,13 +73,14 @@ class LabelsOracle final : public Oracle, public MaxOracle, public FactorOracle 
           make_rows(at, outputs_, first, n, rows.data());
           Relaxation best;
           std::vector<Index> on;
+          CompensatedSum loss, all_costs;
           for (std::size_t p = first; p < first + n; ++p) {
             double* const u = rows.data() + (p - first) * width;
             const auto gold = on_.at(p);
-            double loss = 0.0, costs = unit * static_cast<double>(gold.size());
+            double wrong = static_cast<double>(gold.size());  // sums of halves, exact
             for (std::size_t a = 0; a < gold.size(); ++a) {
-              loss -= u[gold[a]];
-              for (std::size_t b = a + 1; b < gold.size(); ++b) loss -= v(gold[a], gold[b]);
+              loss.add(-u[gold[a]]);
+              for (std::size_t b = a + 1; b < gold.size(); ++b) loss.add(-v(gold[a], gold[b]));
             }
             const auto add_cost = [&](double sign) {
               for (std::size_t k = 0; k < outputs_; ++k) u[k] += sign * unit;
@@ -93,20 +94,22 @@ class LabelsOracle final : public Oracle, public MaxOracle, public FactorOracle 
               if (residual != nullptr) residual->column(k)[p] = best.x[k];
               if (best.x[k] == 0.0) continue;
               on.push_back(k);
-              loss += u[k] * best.x[k];
-              costs += unit * best.x[k] * (std::ranges::binary_search(gold, k) ? -1.0 : 1.0);
+              loss.add(u[k] * best.x[k]);
+              wrong += best.x[k] * (std::ranges::binary_search(gold, k) ? -1.0 : 1.0);
             }
             if (residual != nullptr)
               for (const Index k : gold) residual->column(k)[p] -= 1.0;
             for (std::size_t a = 0; a < on.size(); ++a)
               for (std::size_t b = a + 1; b < on.size(); ++b) {
                 const double weight = v(on[a], on[b]), z = pair_value(weight, best.x[on[a]], best.x[on[b]]);
-                loss += weight * z;
+                loss.add(weight * z);
                 part[label_pair(outputs_, on[a], on[b])] += z;
               }
-            part[extras] += loss + costs;
-            part[extras + 1] += costs;
+            loss.add(unit * wrong);
+            all_costs.add(unit * wrong);
           }
+          part[extras] = loss.value();
+          part[extras + 1] = all_costs.value();
         });
     if (residual != nullptr) {
       const std::vector<double> gold = gold_extra(parallel);
@@ -117,6 +120,19 @@ class LabelsOracle final : public Oracle, public MaxOracle, public FactorOracle 
 
   double max_flops(const ScorePoint&) const override {
     return 2.0 * static_cast<double>(positions()) * static_cast<double>(outputs_ + extra_weights());
+  }
+  /// The relaxation has K*(K+1)/2 terms, each of at most all scores together. solve_relaxation() may be below
+  /// the maximum by 2^-49 = 16 units for each. Its coefficients, and the sums that decide a label without it,
+  /// add up to K numbers for each of the K labels. The losses add up these terms with compensation, and the
+  /// marginals are halves.
+  std::optional<InferenceRounding> max_rounding(Index) const override {
+    const auto labels = static_cast<double>(outputs_);
+    return InferenceRounding{.of_scores = 8.0 * labels * (labels + 1.0) + 4.0 * labels * labels + 16.0,
+                             .of_positions = 4.0 * labels + 16.0,
+                             .of_losses = 2.0,
+                             .of_marginals = 0.0,
+                             .drift = 0.0,
+                             .of_extra = 0.0};
   }
   Shape shape() const override { return Shape::kLabels; }
   /// Starts from the relaxed solution, whose values are 0, 1/2 or 1. Labels at 1/2 are decided in ascending

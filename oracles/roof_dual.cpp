@@ -2,29 +2,34 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
 namespace proxbench {
 namespace {
 
 constexpr double kHalf = 0.5;
-constexpr double kNoCapacity = 1e-12;
+/// Capacities are whole numbers of 2^-kDigits times a power of 2 above the largest weight. Sums of 2^12 of
+/// them fit into a Capacity.
+constexpr int kDigits = 50;
+using Capacity = std::int64_t;
 
-/// Maximum flow by Dinic's algorithm.
+/// Maximum flow by Dinic's algorithm, on whole numbers and so without rounding.
 class Flow {
  public:
-  Flow(std::size_t nodes, double least) : first_(nodes, kNone), least_(least) {}
+  explicit Flow(std::size_t nodes) : first_(nodes, kNone) {}
 
-  void add(std::size_t from, std::size_t to, double capacity) {
+  void add(std::size_t from, std::size_t to, Capacity capacity) {
     arcs_.push_back({to, first_[from], capacity});
     first_[from] = arcs_.size() - 1;
-    arcs_.push_back({from, first_[to], 0.0});
+    arcs_.push_back({from, first_[to], 0});
     first_[to] = arcs_.size() - 1;
   }
 
   void run(std::size_t source, std::size_t sink) {
     while (reach(source), depth_[sink] != kNone) {
       next_ = first_;
-      while (push(source, sink, kInfinity) > 0.0) {
+      while (push(source, sink, std::numeric_limits<Capacity>::max()) > 0) {
       }
     }
   }
@@ -35,7 +40,7 @@ class Flow {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   struct Arc {
     std::size_t to, next;
-    double left;
+    Capacity left;
   };
 
   void reach(std::size_t source) {
@@ -44,55 +49,65 @@ class Flow {
     std::vector<std::size_t> queue{source};
     for (std::size_t q = 0; q < queue.size(); ++q)
       for (std::size_t a = first_[queue[q]]; a != kNone; a = arcs_[a].next)
-        if (arcs_[a].left > least_ && depth_[arcs_[a].to] == kNone) {
+        if (arcs_[a].left > 0 && depth_[arcs_[a].to] == kNone) {
           depth_[arcs_[a].to] = depth_[queue[q]] + 1;
           queue.push_back(arcs_[a].to);
         }
   }
 
-  double push(std::size_t node, std::size_t sink, double limit) {
+  Capacity push(std::size_t node, std::size_t sink, Capacity limit) {
     if (node == sink) return limit;
     for (std::size_t& a = next_[node]; a != kNone; a = arcs_[a].next) {
-      if (arcs_[a].left <= least_ || depth_[arcs_[a].to] != depth_[node] + 1) continue;
-      const double pushed = push(arcs_[a].to, sink, std::min(limit, arcs_[a].left));
-      if (pushed <= 0.0) continue;
+      if (arcs_[a].left == 0 || depth_[arcs_[a].to] != depth_[node] + 1) continue;
+      const Capacity pushed = push(arcs_[a].to, sink, std::min(limit, arcs_[a].left));
+      if (pushed == 0) continue;
       arcs_[a].left -= pushed;
       arcs_[a ^ 1u].left += pushed;
       return pushed;
     }
-    return 0.0;
+    return 0;
   }
 
   std::vector<std::size_t> first_, next_, depth_;
   std::vector<Arc> arcs_;
-  double least_;
 };
 
 }  // namespace
 
 /// Minimises -value as a posiform, a sum of terms c*p of one literal and c*p*q of two with c > 0. Node 2i is
 /// the literal x_i, node 2i + 1 its negation, and the last two nodes are true and false. A term c*p*q becomes
-/// the arcs p -> not q and q -> not p, each of capacity c/2.
+/// the arcs p -> not q and q -> not p, each of capacity c. (All capacities are twice the textbook's.)
+///
+/// The flow is exactly maximal for coefficients c that are rounded to whole units, so x is exactly best for
+/// them. Each term changes by at most half a unit, whatever x is. Hence the value at x is below the maximum
+/// by at most one unit for each term: 2^-49 times the largest coefficient.
 double solve_relaxation(const PairwiseProblem& problem, std::vector<double>& x) {
   const std::size_t n = problem.unary.size(), yes = 2 * n, no = yes + 1;
   double largest = 0.0;
   std::vector<double> linear(n);
-  for (std::size_t k = 0; k < n; ++k) {
-    linear[k] = -problem.unary[k];
-    largest = std::max(largest, std::abs(linear[k]));
+  for (std::size_t k = 0; k < n; ++k) linear[k] = -problem.unary[k];
+  for (const auto& pair : problem.pairs) {
+    if (pair.weight > 0.0) linear[pair.a] -= pair.weight;  // -c*x_a*x_b = -c*x_a + c*x_a*(1 - x_b)
+    largest = std::max(largest, std::abs(pair.weight));
   }
-  for (const auto& pair : problem.pairs) largest = std::max(largest, std::abs(pair.weight));
-  Flow flow(2 * n + 2, kNoCapacity * largest);
+  for (const double c : linear) largest = std::isnan(c) ? c : std::max(largest, std::abs(c));
+  if (!std::isfinite(largest)) {
+    x.assign(n, kHalf);
+    return kNaN;
+  }
+  int above = 0;
+  std::frexp(largest, &above);
+  Flow flow(2 * n + 2);
   const auto term = [&](std::size_t p, std::size_t q, double c) {
-    flow.add(p, q ^ 1u, 0.5 * c);
-    flow.add(q, p ^ 1u, 0.5 * c);
+    const Capacity whole = std::llround(std::ldexp(c, kDigits - above));
+    flow.add(p, q ^ 1u, whole);
+    flow.add(q, p ^ 1u, whole);
   };
   for (const auto& pair : problem.pairs) {
     const std::size_t a = 2 * std::size_t{pair.a}, b = 2 * std::size_t{pair.b};
     if (pair.weight < 0.0) {
       term(a, b, -pair.weight);
     } else if (pair.weight > 0.0) {
-      linear[pair.a] -= pair.weight;  // -c*x_a*x_b = -c*x_a + c*x_a*(1 - x_b)
       term(a, b + 1, pair.weight);
     }
   }

@@ -26,7 +26,8 @@ inline double pair_value(double weight, double x_a, double x_b) {
 
 /// Sets x to a solution whose entries are all 0, 1/2 or 1, and returns its value. It takes one maximum flow
 /// (roof duality: Boros, Hammer, "Pseudo-Boolean optimization", Discrete Applied Mathematics 2002).
-/// Capacities below 1e-12 of the largest weight are treated as 0, so the value is exact to about that.
+/// The value is below the maximum by at most 2^-49 times the number of terms times the largest coefficient,
+/// plus its own rounding. NaN if a coefficient is not finite.
 double solve_relaxation(const PairwiseProblem& problem, std::vector<double>& x);
 
 /// Makes a relaxed solution integral. Variables at 1/2 are decided in ascending order: a variable is on if

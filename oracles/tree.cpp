@@ -74,6 +74,7 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
       }
       path_begin_.push_back(path_.size());
     }
+    measure();
   }
 
   const CollapsedOutputs* collapsed() const override { return side_by_side_ ? nullptr : this; }
@@ -90,6 +91,23 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
     return infer_on(gold, at, residual, parallel);
   }
 
+  /// The score of a leaf is a sum along its path. The partition adds exponentials of 4 roundings each in
+  /// parts of kTreePart nodes. A marginal divides by it a sum on the way up the tree. The probabilities meant
+  /// by InferenceRounding are the stored weights of leaves divided by their exact sum.
+  std::optional<InferenceRounding> sum_rounding(Index) const override {
+    constexpr double kOfDocument = 16.0;
+    const double parts =
+        static_cast<double>(kTreePart) + static_cast<double>(outputs()) / static_cast<double>(kTreePart);
+    return InferenceRounding{.of_scores = kOfDocument + 2.0 * static_cast<double>(longest_path_),
+                             .of_positions = parts + kOfDocument,
+                             .of_losses = 3.0,
+                             .of_marginals = parts + upward_additions_ + kOfDocument,
+                             .drift = 0.0,
+                             .of_extra = 0.0};
+  }
+  std::optional<InferenceRounding> max_rounding(Index) const override {
+    return rounding_of_choice(longest_path_);
+  }
   void expectation(Index, const double* beliefs, double* rows, std::span<double>) const override {
     std::fill(rows, rows + padded(outputs()), 0.0);
     for (std::size_t i = 0; i < leaves_.size(); ++i) rows[leaves_[i]] = beliefs[i];
@@ -145,29 +163,8 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
   /// root's. expand() adds up jumps on the way down the tree, then leaves on the way up.
   std::size_t basis() const override { return outputs() + std::size_t{1}; }
   void compact_rows(const Residual& residual, CompactRows& rows, const Parallel& parallel) const override {
-    // A touched node. `here` is the probability of a leaf whose nearest touched node it is, `above` that of a
-    // leaf of the next touched node above it, or of the root. Most documents have score 0 at most of these
-    // nodes. Both are then equal, and there is no jump. For a touched leaf, `here` is R: its own probability,
-    // minus 1 if it is gold.
-    struct Source {
-      Index output;
-      const double *here, *above;
-    };
-    std::vector<Source> sources;
-    std::vector<const double*> of(outputs(), nullptr);
-    Index columns = 0;  // own columns come first
-    for (Index k = 0; k < outputs(); ++k) columns += residual.owns(k);
-    const double* root = residual.column(columns++);
-    for (Index k = 0; k < outputs(); ++k) {
-      const double* above = tree_->parent(k) == Hierarchy::kNone ? root : of[tree_->parent(k)];
-      if (!residual.owns(k)) {
-        of[k] = above;
-        continue;
-      }
-      of[k] = tree_->leaf(k) ? residual.column(residual.column_of[k]) : residual.column(columns++);
-      sources.push_back({k, of[k], above});
-    }
-
+    const double* root = nullptr;
+    const std::vector<Source> sources = sources_of(residual, root);
     const std::size_t positions = gold_.size();
     const Chunks chunks{positions, kTask};
     std::vector<std::vector<CompactRows::Entry>> parts(chunks.count());
@@ -195,6 +192,23 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
                         rows.entry.begin() + static_cast<std::ptrdiff_t>(rows.begin[chunks.begin(chunk)]));
     });
   }
+
+  /// A jump is a difference of two probabilities, whose sizes count here in place of its own. It becomes the
+  /// number of every leaf below, and of all nodes above these leaves.
+  void row_sizes(const Residual& residual, std::span<double> sizes, const Parallel& parallel) const override {
+    const double* root = nullptr;
+    const std::vector<Source> sources = sources_of(residual, root);
+    const Chunks chunks{gold_.size(), kTask};
+    parallel.for_each(chunks.count(), [&](std::size_t chunk) {
+      for (std::size_t p = chunks.begin(chunk); p < chunks.end(chunk); ++p)
+        sizes[p] = all_spread_ * std::abs(root[p]) + (residual.owns(gold_[p]) ? 0.0 : spread_[gold_[p]]);
+      for (const Source& source : sources)
+        for (std::size_t p = chunks.begin(chunk); p < chunks.end(chunk); ++p)
+          if (source.here[p] != source.above[p])
+            sizes[p] += spread_[source.output] * (std::abs(source.here[p]) + std::abs(source.above[p]));
+    });
+  }
+  double expand_additions() const override { return static_cast<double>(longest_path_) + upward_additions_; }
 
   void expand(double* rows) const override {
     tree_kernels().expand(tree_->parents().data(), outputs(), inner_.data(), inner_.size(), rows);
@@ -266,6 +280,53 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
   }
 
  private:
+  /// A touched node. `here` is the probability of a leaf whose nearest touched node it is, `above` that of a
+  /// leaf of the next touched node above it, or of the root. Most documents have score 0 at most of these
+  /// nodes. Both are then equal, and there is no jump. For a touched leaf, `here` is R: its own probability,
+  /// minus 1 if it is gold.
+  struct Source {
+    Index output;
+    const double *here, *above;
+  };
+  /// Lists the touched nodes of a residual. `root` gets the column of the root.
+  std::vector<Source> sources_of(const Residual& residual, const double*& root) const {
+    std::vector<Source> sources;
+    std::vector<const double*> of(outputs(), nullptr);
+    Index columns = 0;  // own columns come first
+    for (Index k = 0; k < outputs(); ++k) columns += residual.owns(k);
+    root = residual.column(columns++);
+    for (Index k = 0; k < outputs(); ++k) {
+      const double* above = tree_->parent(k) == Hierarchy::kNone ? root : of[tree_->parent(k)];
+      if (!residual.owns(k)) {
+        of[k] = above;
+        continue;
+      }
+      of[k] = tree_->leaf(k) ? residual.column(residual.column_of[k]) : residual.column(columns++);
+      sources.push_back({k, of[k], above});
+    }
+    return sources;
+  }
+  /// Fills longest_path_, upward_additions_ and the spreads.
+  void measure() {
+    std::vector<std::size_t> depth(outputs()), children(outputs() + std::size_t{1});
+    std::vector<double> additions(outputs() + std::size_t{1});  // the last of each is the root
+    spread_.assign(outputs(), 0.0);
+    const auto above = [&](Index k) {
+      return tree_->parent(k) == Hierarchy::kNone ? outputs() : tree_->parent(k);
+    };
+    for (Index k = 0; k < outputs(); ++k) {
+      depth[k] = above(k) == outputs() ? 1 : depth[above(k)] + 1;
+      longest_path_ = std::max(longest_path_, depth[k]);
+      ++children[above(k)];
+    }
+    for (Index k = outputs(); k-- > 0;) {
+      if (tree_->leaf(k)) spread_[k] = static_cast<double>(depth[k]);
+      additions[k] += static_cast<double>(children[k]);
+      additions[above(k)] = std::max(additions[above(k)], additions[k]);
+      (above(k) == outputs() ? all_spread_ : spread_[above(k)]) += spread_[k];
+    }
+    upward_additions_ = additions.back() + static_cast<double>(children.back());
+  }
   /// The touched nodes in preorder, after entry 0: the root, which is not an output.
   struct Collapsed {
     using Node = TreeNode;
@@ -428,16 +489,16 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
     const TreeNodes nodes = tree.view();
     const Chunks chunks{gold.size(), kTask};
     return sum_chunks(parallel, chunks.count(), [&](std::size_t chunk) {
-      double loss = 0.0;
+      CompensatedSum loss;
       Block& block = Block::mine(entries);
       for (std::size_t first = chunks.begin(chunk); first < chunks.end(chunk); first += kTreeLanes) {
         const std::size_t count = std::min(kTreeLanes, chunks.end(chunk) - first), lanes = padded(count);
         const TreeDocuments documents = block.documents(first, lanes);
         kernels.walk_down(nodes, documents);
         for (std::size_t l = 0; l < count; ++l)
-          loss += block.best[l] - block.path[tree.entry[gold[first + l]] * kTreeLanes + l];
+          loss.add(block.best[l] - block.path[tree.entry[gold[first + l]] * kTreeLanes + l]);
         kernels.weigh(nodes, documents, residual != nullptr);
-        for (std::size_t l = 0; l < count; ++l) loss += std::log(block.partition[l]);
+        for (std::size_t l = 0; l < count; ++l) loss.add(std::log(block.partition[l]));
         if (kept != nullptr) kernels.keep(nodes, documents, kept_leaf.data());
         if (residual == nullptr) continue;
 
@@ -446,7 +507,7 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
           for (Index i = tree.entry[gold[first + l]]; i != 0; i = tree.nodes[i].parent)
             own[i][first + l] -= 1.0;
       }
-      return loss;
+      return loss.value();
     });
   }
 
@@ -454,6 +515,11 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
   bool side_by_side_;
   std::vector<Index> path_, inner_, leaves_;
   std::vector<std::size_t> path_begin_;  ///< size K + 1
+  std::size_t longest_path_ = 1;         ///< in nodes
+  double upward_additions_ = 0.0;        ///< the most additions of a number of a leaf on its way to the root
+  /// The sum of the depths of all leaves at or below an output, and below the root.
+  std::vector<double> spread_;
+  double all_spread_ = 0.0;
 };
 }  // namespace
 

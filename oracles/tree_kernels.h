@@ -4,13 +4,16 @@
 
 #include <cstddef>
 
-#include "core/kernels/instruction_set.h"
 #include "core/base/types.h"
+#include "core/kernels/instruction_set.h"
 
 namespace proxbench {
 
 /// The documents handled at once. The numbers of a thousand nodes then stay in a second-level cache.
 inline constexpr std::size_t kTreeLanes = 32;
+/// The weights of this many nodes are added up before they are added to those of the nodes before, so that a
+/// long sum has few roundings.
+inline constexpr std::size_t kTreePart = 64;
 
 /// A touched node. Entry 0 is the root, which is not an output.
 struct TreeNode {

@@ -34,8 +34,14 @@ void walk_down(const TreeNodes& tree, const TreeDocuments& d) {
 
 void weigh(const TreeNodes& tree, const TreeDocuments& d, bool upwards) {
   set_zero(d.partition, d.lanes);
+  Vec part[kTreeLanes / kLanes] = {};
   for (std::size_t i = 0; i < tree.size; ++i) {
     const TreeNode& node = tree.node[i];
+    if (i % kTreePart == 0 && i > 0)
+      for (std::size_t l = 0; l < d.lanes; l += kLanes) {
+        store(d.partition + l, load(d.partition + l) + part[l / kLanes]);
+        part[l / kLanes] = Vec{};
+      }
     double *path = d.path + i * kTreeLanes, *leaf = d.leaf + i * kTreeLanes;
     if (!(node.rest > 0)) {
       const double* above = d.leaf + node.parent * kTreeLanes;
@@ -46,10 +52,12 @@ void weigh(const TreeNodes& tree, const TreeDocuments& d, bool upwards) {
     for (std::size_t l = 0; l < d.lanes; l += kLanes) {
       const Vec weight = exp(load(path + l) - load(d.best + l)), all = node.rest * weight;
       store(leaf + l, weight);
-      store(d.partition + l, load(d.partition + l) + all);
+      part[l / kLanes] += all;
       if (upwards) store(path + l, all);
     }
   }
+  for (std::size_t l = 0; l < d.lanes; l += kLanes)
+    store(d.partition + l, load(d.partition + l) + part[l / kLanes]);
 }
 
 void walk_up(const TreeNodes& tree, const TreeDocuments& d, double* const* own, double* const* shared) {

@@ -72,6 +72,7 @@ class Preconditioner {
       : pairs_(pairs),
         rough_(objective),
         has_rough_(rough_.has_blocks()),
+        identity_(std::ldexp(1.0, -2 * std::ilogb(objective.map().typical_value()))),
         memory_(pairs, objective.dimension(), objective.parallel()) {}
   /// Rebuilds M at the point of `residual`, with the pairs taken since the last call, if any.
   void update(const Residual& residual) {
@@ -100,13 +101,17 @@ class Preconditioner {
   void apply(std::span<double> r) {
     if (!memory_.empty())
       return has_rough_ ? memory_.apply(r, [&](std::span<double> v) { rough_.solve(v); }) : memory_.apply(r);
-    if (has_rough_) rough_.solve(r);
+    if (has_rough_)
+      rough_.solve(r);
+    else
+      for (double& x : r) x *= identity_;
   }
 
  private:
   std::size_t pairs_;
   dense::RoughHessian rough_;
   bool has_rough_;
+  double identity_;  ///< M^-1 without both: a power of 2, so that no product under- or overflows in any unit
   dense::LbfgsMemory memory_;
   std::vector<std::pair<std::vector<double>, std::vector<double>>> taken_;
   std::size_t stride_ = 1, seen_ = 0;

@@ -14,6 +14,7 @@
 /// stopped.
 
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -25,6 +26,28 @@
 #include "core/base/types.h"
 
 namespace proxbench {
+
+/// A compensated sum (Neumaier; Higham 2002, section 4.3). The sum of n terms t_i is off by at most
+/// 2^-53 * |sum| + (n * 2^-53)^2 * sum_i |t_i|.
+class CompensatedSum {
+ public:
+  void add(double term) {
+    const double next = sum_ + term;
+    lost_ += std::abs(sum_) >= std::abs(term) ? (sum_ - next) + term : (term - next) + sum_;
+    sum_ = next;
+  }
+  /// Adds value * number, with the rounding of the product.
+  void add_product(double value, double number) {
+    const double term = value * number;
+    add(term);
+    lost_ += std::fma(value, number, -term);
+  }
+  /// The sum; NaN or infinite if a term is.
+  double value() const { return std::isfinite(sum_) ? sum_ + lost_ : sum_; }
+
+ private:
+  double sum_ = 0.0, lost_ = 0.0;
+};
 
 /// Chunks of about kChunkPositions positions, whose scores and vectors fill about half of a second-level
 /// cache at 26 labels. Chunk c has the instances [out[c], out[c+1]), and instance i has the positions

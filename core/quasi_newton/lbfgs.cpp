@@ -24,6 +24,7 @@ CompactLbfgs::CompactLbfgs(std::size_t memory, GammaRule rule)
 void CompactLbfgs::reset(std::size_t rows, double gamma) {
   rows_ = rows;
   gamma_ = gamma;
+  unit_ = gamma > 0.0 && std::isfinite(gamma) ? std::ldexp(1.0, std::ilogb(gamma) / 2) : 1.0;
   ages_.clear();
   q_.assign(rows * stride_, 0.0);
   q_hat_.assign(rows * stride_, 0.0);
@@ -86,8 +87,8 @@ void CompactLbfgs::assign(std::size_t rows, std::span<const std::vector<double>>
 
 void CompactLbfgs::write_pair(std::size_t slot, std::span<const double> y, std::span<const double> b) {
   for (std::size_t j = 0; j < rows_; ++j) {
-    q_[j * stride_ + 2 * slot] = b[j];
-    q_[j * stride_ + 2 * slot + 1] = y[j];
+    q_[j * stride_ + 2 * slot] = unit_ * b[j];
+    q_[j * stride_ + 2 * slot + 1] = y[j] / unit_;
   }
 }
 
@@ -97,8 +98,8 @@ void CompactLbfgs::multiply_pairs(std::size_t slot, std::span<const double> s) {
   AlignedVector<double> products(width(), 0.0);
   kernels_in_use().combine_rows(q_.data(), stride_, rows_, s.data(), products.data(), width());
   for (const std::size_t other : ages_) {
-    sts_[slot * memory_ + other] = products[2 * other];
-    sty_[slot * memory_ + other] = products[2 * other + 1];
+    sts_[slot * memory_ + other] = unit_ * products[2 * other];
+    sty_[slot * memory_ + other] = unit_ * products[2 * other + 1];
   }
 }
 
@@ -110,20 +111,22 @@ void CompactLbfgs::set_gamma(double gamma) {
 /// Computes M from the inverse of K = [gamma*S^T S, L; L^T, -D], where L is the part of S^T Y below its
 /// diagonal D. With the Schur complement J of -D, which is positive definite, and E = L D^-1, the inverse is
 /// [J^-1, J^-1 E; (J^-1 E)^T, E^T J^-1 E - D^-1]. Steps shrink by many orders of magnitude as the solver
-/// converges, so everything is first scaled to a unit diagonal.
+/// converges, so everything is first scaled to a unit diagonal. Here gamma and S are in the units of q_; M
+/// turns them back.
 void CompactLbfgs::build_middle() {
   const std::size_t w = width();
+  const double gamma = gamma_ / unit_ / unit_, back = unit_ * unit_;
   const auto order = static_cast<Eigen::Index>(ages_.size());
   const auto slot = [&](Eigen::Index age) { return ages_[static_cast<std::size_t>(age)]; };
   Eigen::VectorXd ss_scale(order), sy_scale(order);
   for (Eigen::Index a = 0; a < order; ++a) {
-    ss_scale[a] = 1.0 / std::sqrt(gamma_ * sts_[slot(a) * memory_ + slot(a)]);
+    ss_scale[a] = 1.0 / std::sqrt(gamma * sts_[slot(a) * memory_ + slot(a)]);
     sy_scale[a] = 1.0 / std::sqrt(sty_[slot(a) * memory_ + slot(a)]);
   }
   Eigen::MatrixXd j(order, order), l = Eigen::MatrixXd::Zero(order, order);
   for (Eigen::Index a = 0; a < order; ++a) {
     for (Eigen::Index b = 0; b < order; ++b)
-      j(a, b) = gamma_ * sts_[slot(a) * memory_ + slot(b)] * ss_scale[a] * ss_scale[b];
+      j(a, b) = gamma * sts_[slot(a) * memory_ + slot(b)] * ss_scale[a] * ss_scale[b];
     for (Eigen::Index b = 0; b < a; ++b)
       l(a, b) = sty_[slot(a) * memory_ + slot(b)] * ss_scale[a] * sy_scale[b];
   }
@@ -135,10 +138,10 @@ void CompactLbfgs::build_middle() {
   for (Eigen::Index a = 0; a < order; ++a)
     for (Eigen::Index b = 0; b < order; ++b) {
       const std::size_t s_a = 2 * slot(a), s_b = 2 * slot(b);
-      middle_[s_a * w + s_b] = gamma_ * gamma_ * 0.5 * (ss(a, b) + ss(b, a)) * ss_scale[a] * ss_scale[b];
+      middle_[s_a * w + s_b] = back * gamma * gamma * 0.5 * (ss(a, b) + ss(b, a)) * ss_scale[a] * ss_scale[b];
       middle_[s_a * w + s_b + 1] = middle_[(s_b + 1) * w + s_a] =
-          gamma_ * sy(a, b) * ss_scale[a] * sy_scale[b];
-      middle_[(s_a + 1) * w + s_b + 1] = 0.5 * (yy(a, b) + yy(b, a)) * sy_scale[a] * sy_scale[b];
+          back * gamma * sy(a, b) * ss_scale[a] * sy_scale[b];
+      middle_[(s_a + 1) * w + s_b + 1] = back * 0.5 * (yy(a, b) + yy(b, a)) * sy_scale[a] * sy_scale[b];
     }
 }
 

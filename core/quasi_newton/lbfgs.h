@@ -59,7 +59,8 @@ class CompactLbfgs {
   /// Doubles used in a row of q() and q_hat(): two for each pair, padded.
   std::size_t width() const { return padded(2 * pairs()); }
 
-  /// q(j) is row j of [S Y], and q_hat(j) is column j of M [S Y]^T, width() doubles each: (Bd)_j = gamma*d_j
+  /// q(j) is row j of [S Y], in units of gamma so that no product over- or underflows, and q_hat(j) is column
+  /// j of M [S Y]^T, width() doubles each: (Bd)_j = gamma*d_j
   /// - q(j) . sum_i q_hat(i) d_i. Their rows are stride() doubles apart.
   std::size_t stride() const { return stride_; }
   const double* q(std::size_t j) const { return q_.data() + j * stride_; }
@@ -81,6 +82,7 @@ class CompactLbfgs {
   std::size_t memory_, stride_, rows_ = 0;
   GammaRule rule_;
   double gamma_ = 1.0;
+  double unit_ = 1.0;  ///< a power of 2 near the square root of gamma at the last reset()
   std::vector<std::size_t>
       ages_;  ///< slots in use, oldest first; slot i has b in column 2i of q_, y in column 2i + 1
   AlignedVector<double> q_, q_hat_;

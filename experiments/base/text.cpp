@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 
 #include "core/base/error.h"
 
@@ -34,6 +36,22 @@ std::string printable(std::string_view text) {
 
 std::string in_quotes(std::string_view text) {
   return fmt::format("'{}'", printable(text));
+}
+
+std::string text_down(double x, int digits) {
+  std::string text = fmt::format("{:.{}g}", x, digits);
+  if (!std::isfinite(x)) return text;
+  // One unit of the last digit less, until the decimal number is not above x. One step is enough, but for
+  // ties and for what moves to a lower power of ten.
+  const double unit = std::pow(10.0, std::floor(std::log10(std::abs(x))) - digits + 1);
+  for (int step = 1; std::strtold(text.c_str(), nullptr) > static_cast<long double>(x); ++step)
+    text = fmt::format("{:.{}g}", x - 0.5 * step * unit, digits);
+  return text;
+}
+
+std::string text_up(double x, int digits) {
+  const std::string text = text_down(-x, digits);
+  return text.starts_with('-') ? text.substr(1) : std::isnan(x) ? text : x == 0.0 ? text : "-" + text;
 }
 
 void to_lowercase(std::string& text) {

@@ -32,6 +32,11 @@ std::string unknown_name(const std::string& name, const std::vector<std::string>
 void require_known(const std::string& what, const std::string& name, const std::vector<std::string>& known,
                    const std::string& expected = "one of");
 
+/// The number with so many significant digits, rounded down or up in place of to the nearest. For bounds and
+/// for gaps, which must not claim more than was proven.
+std::string text_down(double x, int digits);
+std::string text_up(double x, int digits);
+
 /// Changes A to Z to lower case. All other bytes stay, including letters beyond ASCII in UTF-8.
 void to_lowercase(std::string& text);
 

@@ -105,9 +105,7 @@ struct CertifyCommand : ModelFlags {
       fmt::print(
           "the bound uses one structure per instance; the solver's dual point, which a model does not store, "
           "gives a better one\n");
-    if (seconds > 0.0)
-      fmt::print("tightened: min F >= {:.10g}, a relative gap of {:.3g}\n", better.dual,
-                 better.relative_gap());
+    if (seconds > 0.0) fmt::print("tightened: {}\n", proof_text(better));
     print_test_metrics(outcome, loaded);
   }
 };

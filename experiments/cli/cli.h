@@ -186,6 +186,8 @@ struct RunParameters;
 class LoadedData;
 class Tagger;
 struct RunOutcome;
+/// What a certificate proves, or why it proves nothing.
+std::string proof_text(const Certificate& c);
 /// Prints F, its parts, nonzeros, kkt and the bound on min F.
 void print_certificate(const RunOutcome& outcome);
 /// Prints the accuracy on the test set, then one line for each other metric. Prints nothing without a test

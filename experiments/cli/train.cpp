@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "experiments/base/text.h"
 #include "experiments/cli/cli.h"
 #include "experiments/metrics/metrics.h"
 #include "experiments/results/field_csv.h"
@@ -23,6 +24,9 @@ namespace {
 constexpr double kLooseGap = 1e-3;
 /// If the recent relative change of F is at most this share of the relative gap, the bound counts as loose.
 constexpr double kStillShare = 0.01;
+
+/// A message tells the rounding of kkt if it may change the third digit.
+constexpr double kBlurred = 1e-3;
 
 /// The terms of F, e.g. "loss 12.5 + 2 * 3.1 (l1) + 0.8 (l2)". Terms without weight are left out.
 std::string objective_text(const Certificate& c, const Penalty& penalty) {
@@ -49,12 +53,14 @@ std::string doubt_text(const RunOutcome& outcome) {
   if (const double change = std::abs(late_change(outcome.trace));
       change <= std::min(kStillShare * gap, kLooseGap))
     return fmt::format(
-        "; the bound is loose: F has changed by a relative {:.1g} in the last tenth of the time; "
-        "`--gap 1e-6` or `proxbench certify --tighten 60` tells more",
-        change);
-  if (outcome.status != Status::kConverged) return "";
+        "; F is proven to a relative gap of {} and has changed by a relative {:.1g} in the last tenth of the "
+        "time, so either the bound is loose or the solver is slow; {}`proxbench certify --tighten 60` tells "
+        "which",
+        text_up(gap, 3), change, outcome.parameters.gap_target > 0.0 ? "" : "`--gap 1e-6` or ");
+  if (outcome.status != Status::kConverged || outcome.parameters.gap_target > 0.0) return "";
   return fmt::format(
-      "; F is proven to a relative gap of {:.3g}: --gap 1e-6 in place of --tol proves a smaller one", gap);
+      "; F is proven to a relative gap of {}: --gap 1e-6 in place of --tol proves a smaller one",
+      text_up(gap, 3));
 }
 
 /// Says why all weights are 0, and what to do; empty if some are not, or if the run diverged.
@@ -133,13 +139,22 @@ void print_certificate(const RunOutcome& outcome) {
   const Certificate& c = outcome.certificate;
   fmt::print("objective {}\n", objective_text(c, {outcome.parameters.lambda, outcome.parameters.mu}));
   fmt::print("nonzeros {} of {}\n", c.nnz, *outcome.d);
-  if (!std::isnan(c.kkt)) fmt::print("kkt {:.4g}, {:.3g} of that at w = 0\n", c.kkt, outcome.relative_kkt());
-  if (!std::isfinite(c.gap()))
-    fmt::print("nothing is proven: {}\n", outcome.status == Status::kDiverged ? "the run diverged"
-                                          : !std::isfinite(c.objective)       ? "F is not finite"
-                                                                        : "no lower bound on min F is known");
-  else
-    fmt::print("min F >= {:.10g}, so F is proven to a relative gap of {:.3g}\n", c.dual, c.relative_gap());
+  if (!std::isnan(c.kkt)) {
+    const bool blurred = c.kkt_rounding > kBlurred * c.kkt && c.kkt > 0.0;
+    fmt::print("kkt {:.4g}, {:.3g} of that at w = 0{}\n", c.kkt, outcome.relative_kkt(),
+               blurred ? fmt::format("; known to {} only, by rounding", text_up(c.kkt_rounding, 2)) : "");
+  }
+  fmt::print("{}\n",
+             outcome.status == Status::kDiverged ? "nothing is proven: the run diverged" : proof_text(c));
+}
+
+std::string proof_text(const Certificate& c) {
+  if (c.proves())
+    return fmt::format("min F >= {}, so F is proven to a relative gap of {}", text_down(c.dual, 10),
+                       text_up(c.relative_gap(), 3));
+  if (!std::isfinite(c.objective)) return "nothing is proven: F is not finite";
+  if (!std::isfinite(c.dual)) return "nothing is proven: no lower bound on min F is known";
+  return fmt::format("no relative gap is proven: F is known to {} only, by rounding", text_up(c.rounding, 2));
 }
 
 void print_test_metrics(const RunOutcome& outcome, const LoadedData& data) {

@@ -116,9 +116,9 @@ TEST(Fields, OfARunAreAllReadBack) {
 TEST(Fields, ANumberThatWasNotFiniteProvesNothingWhenItIsReadBack) {
   proxbench::Run run = made_up();
   run.result.certificate.rounding = std::numeric_limits<double>::infinity();
-  ASSERT_FALSE(run.result.certificate.finite());
+  ASSERT_FALSE(run.result.certificate.proves());
   const proxbench::Run back = run_from(nlohmann::json::parse(run_json(run).dump()), "a test");
-  EXPECT_FALSE(back.result.certificate.finite());
+  EXPECT_FALSE(back.result.certificate.proves());
   EXPECT_TRUE(std::isnan(back.result.certificate.gap()));
 }
 

@@ -135,6 +135,8 @@ const std::vector<Field<Run>>& run_fields() {
       figure("dual", "best lower bound on min F, rounding taken off", &F::certificate, &Certificate::dual),
       figure("rounding", "by how much rounding may have changed the objective", &F::certificate,
              &Certificate::rounding),
+      figure("kkt_rounding", "by how much rounding may have changed kkt", &F::certificate,
+             &Certificate::kkt_rounding),
       field<Run>("", "gap", "objective - dual, at least rounding",
                  [](const Run& run) { return run.result.certificate.gap(); })
           .used(kModel),

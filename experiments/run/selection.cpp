@@ -110,7 +110,7 @@ class Selector {
     for (;;) {
       out_.held_out_instances = out_.skipped = 0;
       for (std::size_t i = 0; i < all.size(); ++i) {
-        measure(all[i], measured_[i]);
+        keeping([&] { measure(all[i], measured_[i]); });
         if (interrupted_) return stopped();
       }
       summarize();
@@ -119,7 +119,9 @@ class Selector {
       hooks_.tell(fmt::format("the best is the last so far; on to {}", penalties_.back().text()));
     }
     hooks_.tell(fmt::format("all training instances, down to {}", penalties_[out_.chosen].text()));
-    out_.refit = path({}, std::span(penalties_).first(out_.chosen + 1), "all training instances", {}, {});
+    keeping([&] {
+      out_.refit = path({}, std::span(penalties_).first(out_.chosen + 1), "all training instances", {}, {});
+    });
     if (interrupted_) return stopped();
     std::error_code ignored;  // usually there is no file
     if (writes_files()) std::filesystem::remove(file_, ignored);
@@ -152,10 +154,28 @@ class Selector {
   ModelSelection stopped() {
     out_.interrupted = true;
     summarize();
-    if (out_.points.empty()) return std::move(out_);
+    if (!out_.points.empty()) keep();
+    return std::move(out_);
+  }
+  void keep() {
     write_selection(file_, measured_);
     out_.kept_in = file_;
-    return std::move(out_);
+  }
+  /// Runs work(). If it fails, stores the points that were measured before, and the error says so.
+  template <class Work>
+  void keeping(const Work& work) {
+    try {
+      work();
+    } catch (const Error& error) {
+      const bool any =
+          std::ranges::any_of(measured_, [](const Measured& one) { return !one.values.empty(); });
+      if (!any || !writes_files()) throw;
+      keep();
+      throw Error(
+          fmt::format("{}; what was measured before is kept in {}: the same command goes on from there",
+                      error.what(), file_.string()),
+          error.kind());
+    }
   }
 
   std::vector<Split> splits() const {

@@ -144,9 +144,9 @@ void count_solve(const Monitor& monitor, const Objective& seen, const SolveResul
 /// Copies the test results of a sample.
 void set_test_figures(const Sample& measured, RunFigures& figures);
 
-/// Returns kStalled if a solver says that it converged but the certified kkt is above `kkt_target`: its
-/// scores may have drifted away from those of w. Returns kGapReached if a solve that stalled has reached a
-/// gap target.
+/// Returns kStalled if a solver says that it converged, but the certified kkt is above `kkt_target` by more
+/// than rounding, or its rounding alone may be above it. Returns kGapReached if a solve that stalled has
+/// reached a gap target.
 Status checked_status(Status said, const Certificate& found, double kkt_target, double gap_target);
 
 /// The monitor options that train() and train_path() derive from settings.

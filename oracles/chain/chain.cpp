@@ -11,6 +11,7 @@
 #include "core/kernels/kernel_sets.h"
 #include "core/kernels/kernel_table.h"
 #include "oracles/chain/chain_kernels.h"
+#include "oracles/chain/chain_loss.h"
 #include "oracles/oracles.h"
 
 namespace proxbench {
@@ -74,11 +75,11 @@ ChainOracle::Buffers& ChainOracle::buffers(std::size_t rows, std::size_t instanc
   const std::size_t width = padded(outputs_);
   work.score.resize(padded(rows) * width);
   work.message.resize(padded(rows) * width);
-  work.log_partition.resize(instances);
+  work.loss.resize(instances);
   for (AlignedVector<double>* numbers : {&work.top, &work.scale, &work.inverse})
     numbers->resize(padded(rows));
-  work.left.resize(rows);
-  work.right.resize(rows);
+  work.left.resize(kChainEdges);
+  work.right.resize(kChainEdges);
   if (backward) {
     work.posterior.resize(padded(rows) * width);
     work.pair.resize(width * width);
@@ -90,12 +91,11 @@ ChainOracle::Buffers& ChainOracle::buffers(std::size_t rows, std::size_t instanc
 ChainChunk ChainOracle::chunk_in(Buffers& work) const {
   return {.outputs = outputs_,
           .width = padded(outputs_),
-          .log_partition = work.log_partition.data(),
-          .message = work.message.data(),
-          .weight = work.score.data(),
           .top = work.top.data(),
           .scale = work.scale.data(),
           .inverse = work.inverse.data(),
+          .message = work.message.data(),
+          .weight = work.score.data(),
           .left = work.left.data(),
           .right = work.right.data()};
 }
@@ -120,13 +120,29 @@ ChainOracle::Transitions ChainOracle::transitions(const ScorePoint& at) const {
   return m;
 }
 
-/// Infers instances [first, last): one instance, or a chunk. Fills work.log_partition. If `backward` is
-/// given, also fills the posteriors and backward->pair. Returns the sum of log-partitions.
-double ChainOracle::infer_rows(const Sequences& on, const Transitions& m, const ScorePoint& at, Buffers& work,
-                               std::size_t first, std::size_t last, const Backward* backward) const {
-  if (m.linear()) return infer_linear(on, m, at, work, first, last, backward);
-  score_rows(on, at, first, last, work.score);
-  return infer_log(on, m, work, first, last, backward);
+/// Infers instances [first, last): one instance, or a chunk. If `losses`, fills work.loss. If `backward` is
+/// given, also fills the posteriors and backward->pair.
+void ChainOracle::infer_rows(const Sequences& on, const Transitions& m, const ScorePoint& at, Buffers& work,
+                             std::size_t first, std::size_t last, bool losses,
+                             const Backward* backward) const {
+  if (!m.linear()) {
+    score_rows(on, at, first, last, work.score);
+    return infer_log(on, m, work, first, last, losses, backward);
+  }
+  infer_linear(on, m, at, work, first, last, backward);
+  if (!losses) return;
+  const double* const base = at.base.values.data();
+  const double* const along = at.direction != nullptr ? at.direction->values.data() : nullptr;
+  for (std::size_t i = first; i < last; ++i) {
+    const std::size_t begin = on.begin[i], row = begin - on.row_origin(first);
+    const std::span<const Index> gold = on.gold.subspan(begin, on.begin[i + 1] - begin);
+    const auto score = [&](std::size_t t) {
+      const std::size_t own = gold[t] * at.base.stride + begin + t;
+      return along == nullptr ? base[own] : base[own] + at.alpha * along[own];
+    };
+    work.loss[i - first] = chain_loss(gold, score, m.score.data(), outputs_, m.largest, work.top.data() + row,
+                                      work.scale.data() + row);
+  }
 }
 
 /// Writes the scores of instances [first, last) as rows by position.
@@ -138,9 +154,8 @@ void ChainOracle::score_rows(const Sequences& on, const ScorePoint& at, std::siz
 }
 
 /// Rabiner's scaling: alpha_t sums to one, and c_t is the factor taken out at t.
-double ChainOracle::infer_linear(const Sequences& on, const Transitions& m, const ScorePoint& at,
-                                 Buffers& work, std::size_t first, std::size_t last,
-                                 const Backward* backward) const {
+void ChainOracle::infer_linear(const Sequences& on, const Transitions& m, const ScorePoint& at, Buffers& work,
+                               std::size_t first, std::size_t last, const Backward* backward) const {
   static constexpr Index kAlone = 0;
   const std::size_t origin = on.row_origin(first);
   ChainChunk chunk = chunk_in(work);
@@ -154,8 +169,8 @@ double ChainOracle::infer_linear(const Sequences& on, const Transitions& m, cons
   chunk.stride = at.base.stride;
   chunk.forward = m.forward.data();
   chunk.backward = m.backward.data();
-  chunk.largest_transition = m.largest;
   if (backward != nullptr) {
+    if (backward->minus_gold) chunk.gold = on.gold.data() + origin;
     chunk.posterior = work.posterior.data();
     chunk.pair = backward->pair;
     if (backward->residual != nullptr) {
@@ -170,30 +185,39 @@ double ChainOracle::infer_linear(const Sequences& on, const Transitions& m, cons
     }
   }
   chain_kernels().forward_backward(chunk);
-  return std::accumulate(work.log_partition.begin(),
-                         work.log_partition.begin() + static_cast<std::ptrdiff_t>(last - first), 0.0);
 }
 
 /// Does the same in the log domain, from rows in work.score. It is slow, but works for any finite scores.
-double ChainOracle::infer_log(const Sequences& on, const Transitions& m, Buffers& work, std::size_t first,
-                              std::size_t last, const Backward* backward) const {
+void ChainOracle::infer_log(const Sequences& on, const Transitions& m, Buffers& work, std::size_t first,
+                            std::size_t last, bool losses, const Backward* backward) const {
+  const KernelTable& kernels = kernels_in_use();
   const std::size_t width = m.width, origin = on.row_origin(first), labels = outputs_;
-  double total = 0.0;
+  AlignedVector<double> pair(backward != nullptr ? width * width : 0, 0.0);  // of up to kChainEdges edges
   if (backward != nullptr) std::fill_n(backward->pair, width * width, 0.0);
   for (std::size_t i = first; i < last; ++i) {
     const std::size_t row = (on.begin[i] - origin) * width, length = on.begin[i + 1] - on.begin[i];
-    const Conditionals model = conditionals(work.score.data() + row, m.score, length);
-    work.log_partition[i - first] = model.log_partition;
-    total += model.log_partition;
+    const Index* const gold =
+        losses || (backward != nullptr && backward->minus_gold) ? on.gold.data() + on.begin[i] : nullptr;
+    const Conditionals model = conditionals(work.score.data() + row, m.score, length, gold);
+    work.loss[i - first] = model.loss;
     if (backward == nullptr) continue;
-    std::ranges::copy(model.marginal, work.posterior.data() + row);
-    for (std::size_t c = 0; c < (length - 1) * labels; ++c) {
-      const double chance = model.marginal[c / labels * width + c % labels];
-      kernels_in_use().add_scaled(backward->pair + c % labels * width, chance, model.next.data() + c * width,
-                                  width);
+    for (std::size_t t = 0; t < length; ++t) {
+      double* const posterior = work.posterior.data() + row + t * width;
+      std::copy_n(model.marginal.data() + t * width, width, posterior);
+      for (std::size_t c = 0; c < labels && t + 1 < length; ++c)
+        kernels.add_scaled(pair.data() + c * width, posterior[c],
+                           model.next.data() + (t * labels + c) * width, width);
+      if (backward->minus_gold) {
+        if (t + 1 < length) pair[gold[t] * width + gold[t + 1]] -= 1.0;
+        // As in the kernel: minus the sum of the others.
+        posterior[gold[t]] = 0.0;
+        posterior[gold[t]] = -std::accumulate(posterior, posterior + labels, 0.0);
+      }
+      if ((t + 1) % kChainEdges != 0 && t + 1 < length) continue;
+      kernels.add_scaled(backward->pair, 1.0, pair.data(), pair.size());
+      std::ranges::fill(pair, 0.0);
     }
   }
-  return total;
 }
 
 double ChainOracle::infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const {
@@ -221,32 +245,21 @@ double ChainOracle::infer_on(const Sequences& on, const ScorePoint& at, Residual
   // Sums of pair marginals, then the loss.
   AlignedVector<double> sum(pair_size + 1);
   sum_chunks(parallel, chunks, sum.size(), sum.data(), [&](std::size_t chunk, double* part) {
-    double& loss = part[pair_size];
     const std::size_t first = on.chunk_begin[chunk], last = on.chunk_begin[chunk + 1];
     const std::size_t begin = on.begin[first], end = on.begin[last], origin = on.row_origin(first);
-    Backward backward{part, residual};
+    Backward backward{part, true, residual};
     if (kept != nullptr && m.linear()) {
       backward.kept = kept;
       backward.kept_row = kept->first_row[chunk];
     }
     Buffers& work = buffers(end - origin, last - first, residual != nullptr);
-    loss = infer_rows(on, m, at, work, first, last, residual != nullptr ? &backward : nullptr);
-    double gold = 0.0;
-    for (std::size_t i = first; i < last; ++i)
-      for (std::size_t p = on.begin[i]; p < on.begin[i + 1]; ++p) {
-        const std::size_t score = on.gold[p] * at.base.stride + p;
-        gold += at.base.values[score];
-        if (at.direction != nullptr) gold += at.alpha * at.direction->values[score];
-        if (p + 1 < on.begin[i + 1]) gold += m.score[on.gold[p] * std::size_t{outputs_} + on.gold[p + 1]];
-      }
-    loss -= gold;
-    if (residual == nullptr) return;
-    for (std::size_t p = begin; p < end; ++p) work.posterior[(p - origin) * width + on.gold[p]] -= 1.0;
-    kernels_in_use().rows_to_columns(work.posterior.data() + (begin - origin) * width, width, outputs_, begin,
-                                     end - begin, residual->values.data(), residual->stride);
-    for (std::size_t i = first; i < last; ++i)
-      for (std::size_t p = on.begin[i]; p + 1 < on.begin[i + 1]; ++p)
-        backward.pair[on.gold[p] * width + on.gold[p + 1]] -= 1.0;
+    infer_rows(on, m, at, work, first, last, true, residual != nullptr ? &backward : nullptr);
+    CompensatedSum loss;
+    for (std::size_t i = first; i < last; ++i) loss.add(work.loss[i - first]);
+    part[pair_size] = loss.value();
+    if (residual != nullptr)
+      kernels_in_use().rows_to_columns(work.posterior.data() + (begin - origin) * width, width, outputs_,
+                                       begin, end - begin, residual->values.data(), residual->stride);
   });
 
   if (residual != nullptr)
@@ -265,24 +278,20 @@ void ChainOracle::instance_terms(const Scores& scores, std::span<InstanceTerms> 
     Buffers& work = buffers(end, 1, true);
     AlignedVector<double> s;
     score_rows(all_, {scores}, i, i + 1, s);
-    const Backward backward{work.pair.data(), nullptr};
-    infer_rows(all_, m, {scores}, work, i, i + 1, &backward);
-    // Relative to the gold structure's scores, so that large scores common to all structures cancel.
-    double log_gold = -work.log_partition[0], expected = 0.0;
+    const Backward backward{work.pair.data(), true};
+    infer_rows(all_, m, {scores}, work, i, i + 1, true, &backward);
+    // The expected score, relative to that of the gold structure.
+    CompensatedSum expected;
     for (std::size_t t = all_.begin[i] - origin; t < end; ++t) {
       const double gold = s[t * width + all_.gold[origin + t]];
-      log_gold += gold;
       for (std::size_t k = 0; k < labels; ++k)
-        expected += work.posterior[t * width + k] * (s[t * width + k] - gold);
-      if (t + 1 < end) {
-        log_gold += m.score[all_.gold[origin + t] * labels + all_.gold[origin + t + 1]];
-        expected -= m.score[all_.gold[origin + t] * labels + all_.gold[origin + t + 1]];
-      }
+        expected.add(work.posterior[t * width + k] * (s[t * width + k] - gold));
     }
     for (std::size_t a = 0; a < labels; ++a)
-      for (std::size_t b = 0; b < labels; ++b) expected += work.pair[a * width + b] * m.score[a * labels + b];
-    terms[i].log_gold = log_gold;
-    terms[i].entropy = -log_gold - expected;
+      for (std::size_t b = 0; b < labels; ++b)
+        expected.add(work.pair[a * width + b] * m.score[a * labels + b]);
+    terms[i].log_gold = -work.loss[0];
+    terms[i].entropy = work.loss[0] - expected.value();
   });
 }
 
@@ -306,8 +315,8 @@ void ChainOracle::decode(const Scores& scores, Decoding decoding, std::span<Inde
     const std::size_t first = all_.chunk_begin[chunk], last = all_.chunk_begin[chunk + 1];
     const std::size_t origin = all_.row_origin(first), end = all_.begin[last];
     Buffers& work = buffers(end - origin, last - first, true);
-    const Backward backward{work.pair.data(), nullptr};
-    infer_rows(all_, m, {scores}, work, first, last, &backward);
+    const Backward backward{work.pair.data(), false};
+    infer_rows(all_, m, {scores}, work, first, last, false, &backward);
     for (std::size_t p = all_.begin[first]; p < end; ++p) {
       const double* posterior = work.posterior.data() + (p - origin) * width;
       outputs[p] = static_cast<Index>(std::max_element(posterior, posterior + outputs_) - posterior);

@@ -39,6 +39,9 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override;
   double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
                     const Parallel& parallel) const override;
+  std::optional<InferenceRounding> sum_rounding(Index instance) const override;
+  void spread_drift(std::span<const double> by_output, std::span<double> by_extra) const override;
+  std::optional<InferenceRounding> max_rounding(Index instance) const override;
   /// K^2 multiply-adds per position forwards. The residual takes as many backwards and as many for the
   /// transitions.
   double inference_flops(const ScorePoint&, bool residual) const override {
@@ -97,11 +100,11 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
   struct Buffers {
     AlignedVector<double> score;                ///< scores; scratch in the linear domain
     AlignedVector<double> message;              ///< scaled forward messages of the linear domain
-    AlignedVector<double> posterior;            ///< p(y_t = k | x)
+    AlignedVector<double> posterior;            ///< p(y_t = k | x), or that minus gold
     AlignedVector<double> pair;                 ///< width x width, for sums of pair marginals
-    AlignedVector<double> top, scale, inverse;  ///< scratch of the linear domain, as are left and right
+    AlignedVector<double> top, scale, inverse;  ///< of the linear domain, as are left and right
     std::vector<const double*> left, right;
-    std::vector<double> log_partition;  ///< one per instance of the chunk
+    std::vector<double> loss;  ///< one per instance of the chunk: log Z - score of the gold labels
   };
   /// The messages of a point. Rows are as in ChainChunk; those of a chunk start at first_row[chunk].
   struct Kept final : Messages {
@@ -114,10 +117,12 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
   };
   class LazyKBest;
   /// Where the backward pass writes: the sums of pair marginals, the residual that will receive the
-  /// posteriors (may be null), and the messages to keep, from row `kept_row` on (`kept` may be null).
+  /// posteriors (may be null), and the messages to keep, from row `kept_row` on (`kept` may be null). If
+  /// minus_gold, gold is subtracted from pairs and posteriors.
   struct Backward {
     double* pair;
-    const Residual* residual;
+    bool minus_gold;
+    const Residual* residual = nullptr;
     Kept* kept = nullptr;
     std::size_t kept_row = 0;
   };
@@ -142,27 +147,27 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
   /// The distribution of one sequence as a Markov chain. It is computed with logarithms, and so is correct
   /// for any finite scores.
   struct Conditionals {
-    double log_partition = 0.0;
+    double loss = 0.0;               ///< log Z - score of the gold labels, if these are given
     AlignedVector<double> marginal;  ///< rows of padded(K): p(y_t = k)
     AlignedVector<double> next;      ///< K rows of padded(K) per edge: row c holds p(y_{t+1} = d | y_t = c)
   };
   Conditionals conditionals(const Scores& scores, std::size_t instance) const;
-  /// Takes rows of scores, one per position.
-  Conditionals conditionals(const double* scores, std::span<const double> transition,
-                            std::size_t length) const;
+  /// Takes rows of scores, one per position, and the gold labels or null.
+  Conditionals conditionals(const double* scores, std::span<const double> transition, std::size_t length,
+                            const Index* gold) const;
   void viterbi(const double* scores, std::span<const double> extra, const Index* gold, double wrong,
                std::span<Index> best_labels, InstanceMaxOracle::Workspace& work) const;
   Transitions transitions(const ScorePoint& at) const;
   Buffers& buffers(std::size_t positions, std::size_t instances, bool backward) const;
   ChainChunk chunk_in(Buffers& work) const;
-  double infer_rows(const Sequences& on, const Transitions& m, const ScorePoint& at, Buffers& work,
-                    std::size_t first, std::size_t last, const Backward* backward) const;
+  void infer_rows(const Sequences& on, const Transitions& m, const ScorePoint& at, Buffers& work,
+                  std::size_t first, std::size_t last, bool losses, const Backward* backward) const;
   void score_rows(const Sequences& on, const ScorePoint& at, std::size_t first, std::size_t last,
                   AlignedVector<double>& rows) const;
-  double infer_linear(const Sequences& on, const Transitions& m, const ScorePoint& at, Buffers& work,
-                      std::size_t first, std::size_t last, const Backward* backward) const;
-  double infer_log(const Sequences& on, const Transitions& m, Buffers& work, std::size_t first,
-                   std::size_t last, const Backward* backward) const;
+  void infer_linear(const Sequences& on, const Transitions& m, const ScorePoint& at, Buffers& work,
+                    std::size_t first, std::size_t last, const Backward* backward) const;
+  void infer_log(const Sequences& on, const Transitions& m, Buffers& work, std::size_t first,
+                 std::size_t last, bool losses, const Backward* backward) const;
 
   std::vector<Index> labels_;  ///< 0, 1, ..., K - 1
   Sequences all_;

@@ -7,6 +7,7 @@
 #include "core/kernels/kernel_table.h"
 #include "oracles/chain/chain.h"
 #include "oracles/chain/chain_kernels.h"
+#include "oracles/chain/chain_loss.h"
 
 namespace proxbench {
 
@@ -25,7 +26,7 @@ double ChainOracle::infer_beliefs(Index instance, const double* scores, std::spa
   const KernelTable& kernels = kernels_in_use();
   const Size size = belief_size(instance);
   double* shared = log_beliefs + size.positive;
-  double log_partition = 0.0;
+  double loss = 0.0;
   // Rounding may make a logarithm positive.
   const auto write = [](const double* logs, std::size_t n, double* out) {
     return std::transform(logs, logs + n, out, [](double x) { return std::min(x, 0.0); });
@@ -54,11 +55,12 @@ double ChainOracle::infer_beliefs(Index instance, const double* scores, std::spa
     chunk.stride = padded(positions);
     chunk.forward = forward.data();
     chunk.backward = backward.data();
-    chunk.largest_transition = *high;
     chunk.posterior = work.posterior.data();
     chunk.pair = work.pair.data();
     chain_kernels().forward_backward(chunk);
-    log_partition = work.log_partition[0];
+    loss = chain_loss(
+        gold, [&](std::size_t t) { return scores[t * width + gold[t]]; }, extra.data(), labels, *high,
+        work.top.data(), work.scale.data());
 
     for (AlignedVector<double>* numbers : {&work.message, &work.posterior, &work.score})
       kernels.logarithm(numbers->data(), positions * width);
@@ -74,8 +76,8 @@ double ChainOracle::infer_beliefs(Index instance, const double* scores, std::spa
                                  .shift = -*high,
                                  .out = log_beliefs});
   } else {
-    const Conditionals model = conditionals(scores, extra, positions);
-    log_partition = model.log_partition;
+    const Conditionals model = conditionals(scores, extra, positions, gold.data());
+    loss = model.loss;
     if (edges == 0) std::copy_n(model.marginal.data(), labels, log_beliefs);
     for (std::size_t t = 0; t < edges; ++t) {
       const double* const here = model.marginal.data() + t * width;
@@ -89,12 +91,7 @@ double ChainOracle::infer_beliefs(Index instance, const double* scores, std::spa
   }
   std::fill(log_beliefs + used, log_beliefs + size.positive, 0.0);
   std::fill(shared, log_beliefs + size.all(), 0.0);
-  double score_of_gold = 0.0;
-  for (std::size_t t = 0; t < positions; ++t) {
-    score_of_gold += scores[t * width + gold[t]];
-    if (t < edges) score_of_gold += extra[gold[t] * labels + gold[t + 1]];
-  }
-  return log_partition - score_of_gold;
+  return loss;
 }
 
 /// All labels except gold are alike. So a message is two logarithms: one of gold, one of any other label.

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
+#include "core/base/sum.h"
 #include "core/kernels/kernel_table.h"
 #include "oracles/chain/chain.h"
+#include "oracles/chain/chain_kernels.h"
 
 namespace proxbench {
 
@@ -12,29 +15,37 @@ ChainOracle::Conditionals ChainOracle::conditionals(const Scores& scores, std::s
   AlignedVector<double> rows;
   score_rows(all_, {scores}, instance, instance + 1, rows);
   return conditionals(rows.data() + (begin_[instance] - all_.row_origin(instance)) * padded(outputs_),
-                      scores.extra, length(static_cast<Index>(instance)));
+                      scores.extra, length(static_cast<Index>(instance)), nullptr);
 }
 
-/// One backward pass finds the conditionals, then a forward pass the marginals.
+/// One backward pass finds the conditionals, then a forward pass the marginals. The loss is the sum of
+/// -log p(y_1) and all -log p(y_{t+1} | y_t), none of which is below 0.
 ChainOracle::Conditionals ChainOracle::conditionals(const double* scores, std::span<const double> transition,
-                                                    std::size_t length) const {
+                                                    std::size_t length, const Index* gold) const {
   const KernelTable& kernels = kernels_in_use();
   const std::size_t labels = outputs_, width = padded(labels);
   Conditionals out;
   out.marginal.assign(length * width, 0.0);
   out.next.assign((length - 1) * labels * width, 0.0);
-  // Replaces x[0..labels) by its softmax, and returns log sum exp.
-  const auto softmax = [&](double* x) {
+  CompensatedSum loss;
+  const auto normalise = [&](double* x) {
+    const double sum = std::accumulate(x, x + labels, 0.0);
+    for (std::size_t k = 0; k < labels; ++k) x[k] /= sum;
+    return sum;
+  };
+  // Replaces x[0..labels) by its softmax, and returns log sum exp. Adds the loss of x[gold].
+  const auto softmax = [&](double* x, const Index* y) {
     const double largest = *std::max_element(x, x + labels);
     for (std::size_t k = 0; k < labels; ++k) x[k] -= largest;
+    const double below = y != nullptr ? -x[*y] : 0.0;
     std::fill(x + labels, x + width, -kInfinity);
     kernels.exponentiate(x, width);
-    double sum = 0.0;
-    for (std::size_t k = 0; k < labels; ++k) sum += x[k];
-    for (std::size_t k = 0; k < labels; ++k) x[k] /= sum;
-    return largest + std::log(sum);
+    const double log_sum = std::log(normalise(x));
+    if (y != nullptr) loss.add(below + log_sum);
+    return largest + log_sum;
   };
-  // score[k] is the log of the total weight from position t on, given y_t = k.
+  // score[k] is the log of the total weight from position t on, given y_t = k. All from_next are relative to
+  // the largest of them, so that they do not grow with the sequence.
   std::vector<double> score(labels), from_next(labels, 0.0);
   for (std::size_t t = length; t-- > 0;) {
     for (std::size_t k = 0; k < labels; ++k) score[k] = scores[t * width + k] + from_next[k];
@@ -42,14 +53,20 @@ ChainOracle::Conditionals ChainOracle::conditionals(const double* scores, std::s
     double* const next = out.next.data() + (t - 1) * labels * width;
     for (std::size_t c = 0; c < labels; ++c) {
       for (std::size_t d = 0; d < labels; ++d) next[c * width + d] = transition[c * labels + d] + score[d];
-      from_next[c] = softmax(next + c * width);
+      from_next[c] = softmax(next + c * width, gold != nullptr && gold[t - 1] == c ? gold + t : nullptr);
     }
+    const double largest = *std::ranges::max_element(from_next);
+    for (double& x : from_next) x -= largest;
   }
   std::ranges::copy(score, out.marginal.begin());
-  out.log_partition = softmax(out.marginal.data());
-  for (std::size_t t = 0; t + 1 < length; ++t)
-    kernels.combine_rows(out.next.data() + t * labels * width, width, labels, out.marginal.data() + t * width,
-                         out.marginal.data() + (t + 1) * width, width);
+  softmax(out.marginal.data(), gold);
+  out.loss = loss.value();
+  for (std::size_t t = 0; t + 1 < length; ++t) {
+    double* const marginal = out.marginal.data() + t * width;
+    kernels.combine_rows(out.next.data() + t * labels * width, width, labels, marginal, marginal + width,
+                         width);
+    if ((t + 1) % kChainRest == 0) normalise(marginal + width);
+  }
   return out;
 }
 

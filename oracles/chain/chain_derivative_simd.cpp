@@ -102,7 +102,9 @@ void derivative(const Chunk& chunk) {
     for (std::size_t r = 0; r < g.count; ++r)
       for (std::size_t k = 0; k < covered(c); k += kLanes)
         finish_row(c, g.first[r] + g.length[r] - 1, k, Vec{});
-    walk_back(g, [&](auto rows, const std::size_t* t) { previous_changes<decltype(rows)::value>(c, t); });
+    walk_back(
+        g, [&](auto rows, const std::size_t* t) { previous_changes<decltype(rows)::value>(c, t); },
+        [](std::size_t) {});
   });
 
   std::size_t n = 0;
@@ -114,7 +116,7 @@ void derivative(const Chunk& chunk) {
       c.left[n] = c.message + here;
       c.right[n++] = c.weight_change + next;
     }
-  sum_pairs(c, n);
+  sum_pairs(c, n, false);
 }
 
 }  // namespace proxbench::PROXBENCH_SIMD

@@ -9,6 +9,12 @@
 
 namespace proxbench {
 
+/// Backward messages are normalised again after this many steps, so that posteriors sum to 1 however long a
+/// sequence is.
+inline constexpr std::size_t kChainRest = 64;
+/// Pair marginals are summed over this many edges, gold is subtracted, and these differences are added up.
+inline constexpr std::size_t kChainEdges = 512;
+
 /// Consecutive sequences, their scores, and where the results go. Rows are positions of `width` doubles,
 /// undefined behind the outputs. Buffers hold a multiple of kPad rows.
 struct ChainChunk {
@@ -25,12 +31,14 @@ struct ChainChunk {
   std::size_t stride = 0;
   /// exp(transition - largest_transition) with rows by the earlier label, and its transpose.
   const double *forward = nullptr, *backward = nullptr;
-  double largest_transition = 0.0;
+  const Index* gold = nullptr;  ///< the gold labels, starting at row 0, to be subtracted; null: nothing is
 
-  double* log_partition = nullptr;  ///< one per sequence
-  double* message = nullptr;        ///< rows: scaled forward messages, which sum to 1
-  double* posterior = nullptr;      ///< rows: p(y_t = k | x); null: only the forward pass
-  double* pair = nullptr;           ///< width x width: sums of pair marginals
+  /// One number per row: the largest score, the sum of the message before it was scaled, and its inverse. So
+  /// log Z is the sum over positions of top + log scale, plus the largest transition for each edge.
+  double *top = nullptr, *scale = nullptr, *inverse = nullptr;
+  double* message = nullptr;    ///< rows: scaled forward messages, which sum to 1
+  double* posterior = nullptr;  ///< rows: p(y_t = k | x) - gold; null: only the forward pass
+  double* pair = nullptr;       ///< width x width: sums of pair marginals - gold
   /// Rows that a derivative needs besides messages (ChainDerivativeChunk): backward messages b, with
   /// posterior = message . b, and exp(score - top) / scale. Both null: not kept. Requires posterior.
   double *back = nullptr, *ratio = nullptr;
@@ -39,8 +47,7 @@ struct ChainChunk {
   std::size_t residual_stride = 0;
 
   double* weight = nullptr;  ///< rows of scratch: exp(score - top), then the input of backward messages
-  double *top = nullptr, *scale = nullptr, *inverse = nullptr;  ///< scratch: one number per row each
-  const double **left = nullptr, **right = nullptr;             ///< scratch: a pointer per row each
+  const double **left = nullptr, **right = nullptr;  ///< scratch: kChainEdges pointers each
 };
 
 /// The derivative of forward-backward along a direction of scores, on a chunk of sequences.
@@ -90,7 +97,7 @@ struct LogPairs {
 };
 
 struct ChainKernels {
-  /// Fills log_partition and message. If posterior is not null, fills it and pair as well. Transitions may
+  /// Fills message, top and scale. If posterior is not null, fills it and pair as well. Transitions may
   /// differ by up to ChainOracle::kLinearRange.
   void (*forward_backward)(const ChainChunk& chunk);
   /// Fills change and pair.

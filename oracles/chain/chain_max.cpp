@@ -3,12 +3,17 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/sum.h"
 #include "oracles/chain/chain.h"
 #include "oracles/chain/chain_kernels.h"
 
 namespace proxbench {
 
 namespace {
+
+/// The largest number of a row of sums is subtracted from the row after so many positions. So the sums stay
+/// small on long sequences, and equal ones are still found equal.
+constexpr std::size_t kPositionsBetween = 16;
 
 /// The cost of one wrong position.
 double cost_of_position(Cost cost, std::size_t length) {
@@ -46,6 +51,9 @@ void ChainOracle::viterbi(const double* scores, std::span<const double> extra, c
       chain_kernels().row_times_matrix(row - width, labels, matrix, width, from);
     for (std::size_t k = 0; k < width; ++k) row[k] = from[k] + (score[k] + wrong);
     if (gold != nullptr) row[gold[t]] = from[gold[t]] + score[gold[t]];
+    if ((t + 1) % kPositionsBetween != 0) continue;
+    const double largest = *std::max_element(row, row + labels);
+    for (std::size_t k = 0; k < width; ++k) row[k] -= largest;
   }
   const double* const last = best + (n - 1) * width;
   std::size_t label = static_cast<std::size_t>(std::max_element(last, last + labels) - last);
@@ -74,12 +82,12 @@ void ChainOracle::scores_of(Index instance, const double* scores, std::span<cons
   const Index* const gold = gold_of(instance).data();
   for (std::size_t a = 0; a < out.size(); ++a) {
     const Index* const y = outputs.data() + a * n;
-    double sum = scores[y[0]] - scores[gold[0]];
-    for (std::size_t t = 1; t < n; ++t) {
-      sum += scores[t * width + y[t]] - scores[t * width + gold[t]];
-      sum += extra[y[t - 1] * labels + y[t]] - extra[gold[t - 1] * labels + gold[t]];
+    CompensatedSum sum;
+    for (std::size_t t = 0; t < n; ++t) {
+      sum.add(scores[t * width + y[t]] - scores[t * width + gold[t]]);
+      if (t > 0) sum.add(extra[y[t - 1] * labels + y[t]] - extra[gold[t - 1] * labels + gold[t]]);
     }
-    out[a] = sum;
+    out[a] = sum.value();
   }
 }
 

@@ -165,6 +165,18 @@ void previous_messages(const ChainChunk& c, const std::size_t* t) {
            [&](int r, std::size_t k, const Vec& b) { finish_row<kKeep>(c, t[r], k, b); });
 }
 
+/// Makes the posterior of row t sum to 1, and scales the backward message with it.
+template <bool kKeep>
+void renormalise(const ChainChunk& c, std::size_t t) {
+  Vec total{};
+  for (std::size_t k = 0; k < covered(c); k += kLanes) total += load(c.posterior + t * c.width + k);
+  const double inverse = 1.0 / sum(total);
+  for (std::size_t at = t * c.width; at < t * c.width + covered(c); at += kLanes) {
+    for (double* const row : {c.posterior, c.weight}) store(row + at, load(row + at) * inverse);
+    if constexpr (kKeep) store(c.back + at, load(c.back + at) * inverse);
+  }
+}
+
 /// Computes the messages of a group of sequences forward and, if posteriors are wanted, backward.
 template <bool kKeep>
 void walk(const ChainChunk& c, const Group& g) {
@@ -183,48 +195,53 @@ void walk(const ChainChunk& c, const Group& g) {
     ask_for_residual(c, last);
     for (std::size_t k = 0; k < covered(c); k += kLanes) finish_row<kKeep>(c, last, k, splat(1.0));
   }
-  walk_back(g,
-            [&](auto rows, const std::size_t* t) { previous_messages<decltype(rows)::value, kKeep>(c, t); });
+  walk_back(
+      g, [&](auto rows, const std::size_t* t) { previous_messages<decltype(rows)::value, kKeep>(c, t); },
+      [&](std::size_t t) { renormalise<kKeep>(c, t); });
 }
 
-/// sum_t (log scale_t + top_t) plus the transitions that were factored out. It takes one logarithm, of the
-/// product of the scales, whose exponent is kept separately.
-double log_partition(const ChainChunk& c, std::size_t begin, std::size_t end) {
-  constexpr std::uint64_t kMantissa = (std::uint64_t{1} << 52) - 1, kOne = std::uint64_t{1023} << 52;
-  constexpr double kLn2 = 0x1.62e42fefa39efp-1;
-  double product = 1.0, tops = static_cast<double>(end - begin - 1) * c.largest_transition, logs = 0.0;
-  std::int64_t exponent = 0;
-  for (std::size_t t = begin; t < end; ++t) {
-    tops += c.top[t];
-    if (!(c.scale[t] > 0x1p-1000 && c.scale[t] < 0x1p1000)) {  // catches NaN, too
-      logs += __builtin_log(c.scale[t]);
-      continue;
-    }
-    product *= c.scale[t];
-    std::uint64_t bits;
-    std::memcpy(&bits, &product, sizeof bits);
-    exponent += static_cast<std::int64_t>(bits >> 52) - 1023;
-    bits = (bits & kMantissa) | kOne;
-    std::memcpy(&product, &bits, sizeof bits);
+/// Subtracts 1 at the gold label of each row. Since a posterior sums to 1, that number is minus the sum of
+/// the others. Formed so, it has as small a relative error as they have, however near to 1 the posterior of
+/// gold is.
+void subtract_gold(const ChainChunk& c) {
+  const std::size_t first = c.begin[0] - c.origin, last = c.begin[c.sequences] - c.origin;
+  for (std::size_t t = first; t < last; ++t) c.posterior[t * c.width + c.gold[t]] = 0.0;
+  for (std::size_t t = first; t < last; ++t) {
+    double* const row = c.posterior + t * c.width;
+    Vec others{};
+    for (std::size_t k = 0; k < covered(c); k += kLanes) others += load(row + k);
+    row[c.gold[t]] = -sum(others);
   }
-  return tops + (logs + __builtin_log(product) + static_cast<double>(exponent) * kLn2);
+}
+
+/// Sums the products of message_t and weight_{t+1} over edges (t, t+1), times M, minus gold.
+void sum_edges(const ChainChunk& c) {
+  std::size_t edges = 0, gold[kChainEdges];
+  bool more = false;
+  const auto sum_them = [&] {
+    sum_pairs(c, edges, more);
+    if (c.gold != nullptr)
+      for (std::size_t e = 0; e < edges; ++e) c.pair[gold[e]] -= 1.0;
+    edges = 0;
+    more = true;
+  };
+  for (std::size_t s = 0; s < c.sequences; ++s)
+    for (std::size_t t = c.begin[s] - c.origin; t + 1 < c.begin[s + 1] - c.origin; ++t) {
+      if (edges == kChainEdges) sum_them();
+      c.left[edges] = c.message + t * c.width;
+      c.right[edges] = c.weight + (t + 1) * c.width;
+      gold[edges++] = c.gold != nullptr ? c.gold[t] * c.width + c.gold[t + 1] : 0;
+    }
+  sum_them();
 }
 
 void forward_backward(const ChainChunk& chunk) {
   const ChainChunk c = chunk;  // a local copy, which no store can change
   c.direction == nullptr ? exponentiate<false>(c) : exponentiate<true>(c);
   for_groups(c, [&](const Group& g) { c.back == nullptr ? walk<false>(c, g) : walk<true>(c, g); });
-  for (std::size_t i = 0; i < c.sequences; ++i)
-    c.log_partition[i] = log_partition(c, c.begin[i] - c.origin, c.begin[i + 1] - c.origin);
   if (c.posterior == nullptr) return;
-  // Sums the products of message_t and weight_{t+1} over edges (t, t+1).
-  std::size_t edges = 0;
-  for (std::size_t s = 0; s < c.sequences; ++s)
-    for (std::size_t t = c.begin[s] - c.origin; t + 1 < c.begin[s + 1] - c.origin; ++t) {
-      c.left[edges] = c.message + t * c.width;
-      c.right[edges++] = c.weight + (t + 1) * c.width;
-    }
-  sum_pairs(c, edges);
+  if (c.gold != nullptr) subtract_gold(c);
+  sum_edges(c);
 }
 
 void log_pairs(const LogPairs& pairs) {

@@ -41,9 +41,9 @@ template <int R, class Chunk, class Use>
     });
 }
 
-/// pair[i + r][k..] = M . sum over e < n of left[e][i + r] * right[e][k..], for r < R.
+/// pair[i + r][k..] = M . sum over e < n of left[e][i + r] * right[e][k..], for r < R. If `more`, adds that.
 template <int R, int V, int H, class Chunk>
-void add_pairs(const Chunk& c, std::size_t n, std::size_t i, std::size_t k) {
+void add_pairs(const Chunk& c, std::size_t n, bool more, std::size_t i, std::size_t k) {
   Vec sums[R][V];
   sum_products<R, V, H>(
       n, [&](int r, std::size_t e) { return c.left[e][i + static_cast<std::size_t>(r)]; },
@@ -51,18 +51,19 @@ void add_pairs(const Chunk& c, std::size_t n, std::size_t i, std::size_t k) {
   PROXBENCH_UNROLL for (int r = 0; r < R; ++r) PROXBENCH_UNROLL for (int v = 0; v < V; ++v) {
     const std::size_t at =
         (i + static_cast<std::size_t>(r)) * c.width + k + static_cast<std::size_t>(v) * kLanes;
-    store(c.pair + at, sums[r][v] * load(c.forward + at));
+    const Vec sum = sums[r][v] * load(c.forward + at);
+    store(c.pair + at, more ? load(c.pair + at) + sum : sum);
   }
 }
 
-/// pair = M . sum over e < n of left[e]^T right[e].
+/// pair = M . sum over e < n of left[e]^T right[e]. If `more`, adds that.
 template <class Chunk>
-void sum_pairs(const Chunk& c, std::size_t n) {
+void sum_pairs(const Chunk& c, std::size_t n, bool more) {
   for (std::size_t i = 0; i < c.outputs; i += kTileRows)
     with_count<kTileRows>(c.outputs - i, [&](auto rows) {
       for (std::size_t k = 0; k < c.outputs; k += kTile)
         with_tile(c.outputs - k, [&](auto vectors, auto half) {
-          add_pairs<decltype(rows)::value, decltype(vectors)::value, decltype(half)::value>(c, n, i, k);
+          add_pairs<decltype(rows)::value, decltype(vectors)::value, decltype(half)::value>(c, n, more, i, k);
         });
     });
 }
@@ -94,9 +95,10 @@ void for_groups(const Chunk& c, const Walk& walk) {
 
 /// For each step but the first: calls tile(Count<R>(), t) with the rows t[0], ..., t[R - 1] of R sequences
 /// that go on, row(r, step) of sequence r. They form one tile, or two of about equal size. The sums of
-/// products of the second tile overlap with the latency at the end of the first.
-template <class Row, class Tile>
-inline void walk_on(const Group& g, const Row& row, const Tile& tile) {
+/// products of the second tile overlap with the latency at the end of the first. After every
+/// kChainRest steps, calls rest(t[r]) for all these rows.
+template <class Row, class Tile, class Rest>
+inline void walk_on(const Group& g, const Row& row, const Tile& tile, const Rest& rest) {
   std::size_t t[kWalked], going = g.count;
   for (std::size_t step = 1; step < g.length[0]; ++step) {
     while (g.length[going - 1] <= step) --going;
@@ -104,19 +106,21 @@ inline void walk_on(const Group& g, const Row& row, const Tile& tile) {
     const std::size_t first = going < kSplitFrom ? going : (going + 1) / 2;
     with_count<kTileRows>(first, [&](auto rows) { tile(rows, t); });
     if (first < going) with_count<kTileRows>(going - first, [&](auto rows) { tile(rows, t + first); });
+    if (step % kChainRest == 0)
+      for (std::size_t r = 0; r < going; ++r) rest(t[r]);
   }
 }
 
 template <class Tile>
 inline void walk_forward(const Group& g, const Tile& tile) {
   walk_on(
-      g, [&](std::size_t r, std::size_t step) { return g.first[r] + step; }, tile);
+      g, [&](std::size_t r, std::size_t step) { return g.first[r] + step; }, tile, [](std::size_t) {});
 }
 
-template <class Tile>
-inline void walk_back(const Group& g, const Tile& tile) {
+template <class Tile, class Rest>
+inline void walk_back(const Group& g, const Tile& tile, const Rest& rest) {
   walk_on(
-      g, [&](std::size_t r, std::size_t step) { return g.first[r] + g.length[r] - 1 - step; }, tile);
+      g, [&](std::size_t r, std::size_t step) { return g.first[r] + g.length[r] - 1 - step; }, tile, rest);
 }
 
 }  // namespace

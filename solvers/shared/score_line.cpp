@@ -40,6 +40,7 @@ void ScoreLine::move(Point& point) {
           [&](std::size_t i) { point.w[i] += alpha_ * direction_[i]; });
   point.nonzeros = SparseVector::from_dense(point.w);
   objective_.advance(point.scores, alpha_, scores_);
+  if (point.scores.drifted()) objective_.scores(point.nonzeros, point.scores);
   std::swap(point.residual, residual_);
   point.loss = loss_;
   point.smooth = loss_ + objective_.l2(point.nonzeros.value);

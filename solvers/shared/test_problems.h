@@ -252,7 +252,7 @@ inline std::vector<ProblemSpec> scale_specs() {
        .candidates = true},
   };
 }
-inline constexpr int kScales[] = {-40, -13, 7, 40};
+inline constexpr int kScales[] = {-400, -40, -13, 7, 40, 400};
 
 /// Adapts the problem to a solver with these needs: takes its loss, and replaces the l1 penalty by an l2
 /// penalty if the solver needs a smooth one.

@@ -75,8 +75,9 @@ Step Iterate::move(const ArmijoResult& found, bool has_residual) {
     set.w[j] += d[j];
   }
   // Columns of outputs that have left the working set hold zeros but cost as much as others.
-  if (!at.scores.one_each() &&
-      at.scores.columns > trial.scores.columns + trial.scores.columns / 4 + kSpareColumns)
+  if (at.scores.drifted() ||
+      (!at.scores.one_each() &&
+       at.scores.columns > trial.scores.columns + trial.scores.columns / 4 + kSpareColumns))
     objective.scores(set.index, set.w, at.scores);
   change_.resize(set.size());
   objective.partial_gradient(trial.residual, set.index, set.w, change_);
