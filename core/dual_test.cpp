@@ -239,7 +239,7 @@ void expect_small_gap(const test::ProblemSpec& spec, const test::Outcome& outcom
       converged ? 1e-9 * (1.0 + c.objective) : 4.0 * c.kkt * (c.l1 + c.objective / spec.lambda);
   EXPECT_LE(c.gap(), allowed) << spec.name << ": " << status_name(outcome.result.status);
   EXPECT_GE(c.gap(), -1e-12 * (1.0 + c.objective)) << spec.name;
-  EXPECT_TRUE(std::isfinite(c.relative_gap())) << spec.name;
+  EXPECT_TRUE(std::isfinite(c.relative_gap()) || c.rounding >= c.objective) << spec.name;
 }
 
 TEST(DualBound, MeetsTheObjectiveAtAnOptimum) {

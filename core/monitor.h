@@ -97,18 +97,14 @@ struct Certificate {
   double kkt_rounding = 0.0;  ///< a bound on the error of kkt; 0 for a hinge loss
   std::uint64_t nnz = 0;
 
-  /// Whether F, its rounding and the bound are finite, and F is known better than by its size. Otherwise
-  /// nothing is proven.
-  bool proves() const {
-    return std::isfinite(objective) && std::isfinite(dual) &&
-           (rounding < std::abs(objective) || (rounding == 0.0 && objective == 0.0));
-  }
+  /// Whether F, its rounding and the bound are finite. Otherwise nothing is proven.
+  bool proves() const { return std::isfinite(objective) && std::isfinite(rounding) && std::isfinite(dual); }
   /// An upper bound on F - min F, never less than the rounding of F. NaN if nothing is proven.
   double gap() const { return proves() ? std::max(difference_up(objective, dual), rounding) : kNaN; }
-  /// gap() divided by |F|; 0 if F is 0, since no F is smaller. NaN if nothing is proven.
+  /// gap() divided by |F|; 0 if both are 0. NaN if nothing is proven, or if rounding hides F.
   double relative_gap() const {
-    if (objective == 0.0 && proves()) return 0.0;
-    return quotient_up(gap(), std::abs(objective));
+    if (objective == 0.0 && gap() == 0.0) return 0.0;
+    return rounding < std::abs(objective) ? quotient_up(gap(), std::abs(objective)) : kNaN;
   }
 };
 /// Costs about two full gradients and two inferences (one for a hinge loss). l1 is ||w||_1, without lambda.

@@ -44,8 +44,9 @@ struct InferenceRounding {
   double of_losses;
   /// A number R of the residual is off by at most of_marginals * marginal + drift * |R|.
   double of_marginals, drift;
-  /// The residual of an extra weight is off by at most of_extra times the sum of its expected count and its
-  /// gold count, plus the drift that SumOracle::spread_drift() gives it.
+  /// What an instance adds to the residual of an extra weight is off by at most of_extra times the sum of its
+  /// expected count and its gold count, plus the drift that SumOracle::spread_drift() gives it. (Among the
+  /// instances of a chunk, at most two more additions are made for each position.)
   double of_extra;
 };
 /// Bounds the rounding of inference by plain sums, in any order, over at most `positions` * `outputs` terms:

@@ -248,9 +248,14 @@ GradientRounding::GradientRounding(const Objective& objective, const Residual& r
   const bool collapsed = !residual.one_each();
   const Rows rows = rows_of(objective, residual, divergence);
   add_features(objective, rows, collapsed ? objective.map().collapsed()->expand_additions() : 0.0);
+  const std::vector<double> sizes = extra_sizes(objective, residual.extra);
   if (!collapsed) add_outputs(objective, residual, divergence);
-  add_extra(extra_sizes(objective, residual.extra),
-            largest_of(objective, &InferenceRounding::of_extra) + levels_of_chunks(objective));
+  // A pair's drift is at most that of its own count.
+  const double drift = largest_of(objective, &InferenceRounding::drift);
+  for (std::size_t e = 0; e < extra_drift_.size(); ++e)
+    extra_drift_[e] = std::min(extra_drift_[e], drift * sizes[e]);
+  add_extra(sizes, largest_of(objective, &InferenceRounding::of_extra) + 2.0 * kChunkPositions +
+                       levels_of_chunks(objective));
 }
 
 GradientRounding::GradientRounding(const Objective& objective, const RowResidual& residual)

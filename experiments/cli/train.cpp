@@ -149,12 +149,13 @@ void print_certificate(const RunOutcome& outcome) {
 }
 
 std::string proof_text(const Certificate& c) {
-  if (c.proves())
-    return fmt::format("min F >= {}, so F is proven to a relative gap of {}", text_down(c.dual, 10),
-                       text_up(c.relative_gap(), 3));
   if (!std::isfinite(c.objective)) return "nothing is proven: F is not finite";
-  if (!std::isfinite(c.dual)) return "nothing is proven: no lower bound on min F is known";
-  return fmt::format("no relative gap is proven: F is known to {} only, by rounding", text_up(c.rounding, 2));
+  if (!c.proves()) return "nothing is proven: no lower bound on min F is known";
+  const std::string bound = "min F >= " + text_down(c.dual, 10);
+  if (std::isnan(c.relative_gap()))
+    return fmt::format("{}, but no relative gap is proven: rounding may change F by {}", bound,
+                       text_up(c.rounding, 2));
+  return fmt::format("{}, so F is proven to a relative gap of {}", bound, text_up(c.relative_gap(), 3));
 }
 
 void print_test_metrics(const RunOutcome& outcome, const LoadedData& data) {

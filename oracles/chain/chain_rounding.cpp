@@ -59,7 +59,7 @@ std::optional<InferenceRounding> ChainOracle::sum_rounding(Index instance) const
                            .of_marginals = 0.0,
                            .drift = (length(instance) > kChainRest ? 2.0 : 1.0) * positions * step + labels,
                            .of_extra = std::min(positions, static_cast<double>(kChainRest)) * step +
-                                       2.0 * edges + positions / edges};
+                                       2.0 * std::min(positions, edges) + positions / edges};
 }
 
 void ChainOracle::spread_drift(std::span<const double> by_output, std::span<double> by_extra) const {
