@@ -12,11 +12,18 @@
 
 namespace proxbench {
 
+/// A line of a test file.
+struct TextLine {
+  std::string text;
+  bool position;  ///< false: an empty line or a comment, for example
+};
+
 /// A batch of instances to be labelled: a data set without its X, and the rows of X.
 struct DataBatch {
   Dataset data;
   DesignMatrix::Builder rows;
   std::string oracle;
+  std::vector<TextLine> lines = {};  ///< if DataStream::lines is set and each position has a line
 };
 
 /// Consumes test files: gets some whole instances at a time, as they arrive. The reader then returns no data
@@ -24,6 +31,8 @@ struct DataBatch {
 struct DataStream {
   std::shared_ptr<const Vocabulary> names;  ///< the names of features and outputs
   std::function<void(DataBatch&&)> use;
+  std::function<void(const std::string&)> doubt = nullptr;  ///< gets signs that files were read wrongly
+  bool lines = false;                                       ///< whether batches need their lines
 };
 
 /// Whether the lines of test files have labels. The gold output of a line without a label is kUnknownOutput,

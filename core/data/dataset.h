@@ -49,6 +49,12 @@ struct LabelSets {
   bool operator==(const LabelSets&) const = default;
 };
 
+/// What one file of a data set holds.
+struct FileCounts {
+  std::string path;
+  std::uint64_t instances = 0, positions = 0;
+};
+
 /// One set of instances. Instance i holds the positions [begin[i], begin[i+1]).
 struct Dataset {
   DesignMatrix x;
@@ -70,8 +76,9 @@ struct Dataset {
   std::uint64_t digest = 0;  ///< xxh3 of the content, which ties results to data
   std::map<std::string, std::uint64_t>
       notes;  ///< numbers of things counted or dropped by the reader: "unknown attributes" -> 12
-  /// Signs that training data were read wrongly, one sentence each.
+  /// Signs that the data were read wrongly, one sentence each. Those of a test set are with its training set.
   std::vector<std::string> doubts;
+  std::vector<FileCounts> files;  ///< empty if the reader does not count, or if several processes read
 
   std::size_t instances() const { return begin.size() - 1; }
   std::size_t positions() const { return gold.size(); }

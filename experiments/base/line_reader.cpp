@@ -1,18 +1,12 @@
 #include "experiments/base/line_reader.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-#include <zlib.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
-#include <system_error>
 #include <utility>
 
 #include "core/base/error.h"
+#include "experiments/base/byte_source.h"
 #include "experiments/base/files.h"
 
 namespace proxbench {
@@ -24,118 +18,18 @@ bool is_blank(std::string_view line) {
   return line.find_first_not_of(kBlanks) == std::string_view::npos;
 }
 
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 }  // namespace
 
-/// Reads the bytes of a file as they arrive, and unpacks a gzipped file. Throws Error (kInput).
-class ByteSource {
- public:
-  ByteSource(const std::string& path, const std::string& name) : name_(name) {
-    errno = 0;
-    descriptor_ = path == kStandardStream ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    const int why = errno;
-    if (descriptor_ < 0)
-      fail(why == ENOENT ? "no such file"
-                         : "an unreadable file (" + std::generic_category().message(why) + ")",
-           "a readable file");
-  }
-  ~ByteSource() {
-    inflateEnd(&stream_);
-    ::close(descriptor_);
-  }
-  ByteSource(const ByteSource&) = delete;
-  ByteSource& operator=(const ByteSource&) = delete;
-
-  /// Moves to a byte of a plain file before anything is read. Returns false if this is impossible.
-  bool seek(std::uint64_t at) {
-    kind_ = Kind::kPlain;
-    return ::lseek(descriptor_, static_cast<off_t>(at), SEEK_SET) >= 0;
-  }
-
-  /// Writes up to `size` bytes to `to`, and waits only for the first of them. Returns their number, which is
-  /// 0 at the end. Errors name `line`.
-  std::size_t read(char* to, std::size_t size, std::uint64_t line) {
-    line_ = line;
-    if (kind_ == Kind::kUnknown) {
-      kind_ = begins_member() ? Kind::kGzipped : Kind::kPlain;
-      if (kind_ == Kind::kGzipped && inflateInit2(&stream_, 16 + MAX_WBITS) != Z_OK) throw std::bad_alloc();
-    }
-    if (kind_ == Kind::kGzipped) return unpack(to, size);
-    if (stream_.avail_in == 0) return read_raw(to, size);
-    const std::size_t taken = std::min<std::size_t>(size, stream_.avail_in);
-    std::memcpy(to, stream_.next_in, taken);
-    stream_.next_in += taken;
-    stream_.avail_in -= static_cast<uInt>(taken);
-    return taken;
-  }
-
- private:
-  enum class Kind { kUnknown, kPlain, kGzipped };
-
-  [[noreturn]] void fail(const std::string& found, const std::string& expected) const {
-    throw Error::in_file(name_, line_, found, expected);
-  }
-
-  std::size_t read_raw(char* to, std::size_t size) const {
-    for (;;) {
-      const ssize_t got = ::read(descriptor_, to, size);
-      if (got >= 0) return static_cast<std::size_t>(got);
-      if (errno != EINTR)
-        fail("a read error (" + std::generic_category().message(errno) + ")", "a readable file");
-    }
-  }
-
-  /// Appends to the input that is not unpacked yet. Returns false at the end.
-  bool refill() {
-    if (input_.empty()) input_.resize(kBlock);
-    if (stream_.avail_in > 0) std::memmove(input_.data(), stream_.next_in, stream_.avail_in);
-    const std::size_t got = read_raw(input_.data() + stream_.avail_in, input_.size() - stream_.avail_in);
-    stream_.next_in = reinterpret_cast<Bytef*>(input_.data());
-    stream_.avail_in += static_cast<uInt>(got);
-    return got > 0;
-  }
-
-  bool begins_member() {
-    while (stream_.avail_in < 2 && refill()) {
-    }
-    return stream_.avail_in >= 2 && stream_.next_in[0] == 0x1f && stream_.next_in[1] == 0x8b;
-  }
-
-  std::size_t unpack(char* to, std::size_t size) {
-    stream_.next_out = reinterpret_cast<Bytef*>(to);
-    stream_.avail_out = static_cast<uInt>(size);
-    while (stream_.avail_out == size && !ended_) {
-      if (stream_.avail_in == 0 && !refill()) fail("a gzip stream cut short", "a complete gzip file");
-      const int status = inflate(&stream_, Z_NO_FLUSH);
-      if (status == Z_STREAM_END) {
-        // Another member may follow. Like gzip, this ignores anything else after a member.
-        ended_ = !begins_member();
-        inflateReset(&stream_);
-      } else if (status != Z_OK && status != Z_BUF_ERROR) {
-        fail(std::string("a damaged gzip stream (") +
-                 (stream_.msg != nullptr ? stream_.msg : zError(status)) + ")",
-             "an intact gzip file");
-      }
-    }
-    return size - stream_.avail_out;
-  }
-
-  std::string name_;
-  std::uint64_t line_ = 0;
-  int descriptor_;
-  Kind kind_ = Kind::kUnknown;
-  bool ended_ = false;  ///< the last member is unpacked
-  z_stream stream_{};   ///< its input also holds the first bytes of a plain file, read to detect the kind
-  std::vector<char> input_;
-};
-
 LineReader::LineReader(FilePart part)
-    : path_(shown_name(part.path)), end_of_part_(part.end), records_(part.records) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path_, ignored)) throw Error::in_file(path_, 0, "a directory", "a file");
-  source_ = std::make_unique<ByteSource>(part.path, path_);
+    : path_(shown_name(part.path)),
+      source_(std::make_unique<ByteSource>(part.path)),
+      end_of_part_(part.end),
+      records_(part.records) {
   if (part.begin == 0) return;
   if (!source_->seek(part.begin - 1)) fail("an unreadable part", "a plain file");
-  offset_ = part.begin - 1;
+  offset_ = first_ = part.begin - 1;
   find_first();
 }
 
@@ -196,7 +90,7 @@ bool LineReader::next(std::string_view& line) {
     line = {start, static_cast<std::size_t>(stop - start)};
     part_ended_ =
         records_ == FileRecords::kLine ? offset_ >= end_of_part_ : at >= end_of_part_ && is_blank(line);
-    if (at == 0 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
+    if (at == 0 && line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
     return true;
   }
 }
@@ -210,7 +104,36 @@ bool LineReader::fill() {
   const std::size_t got = source_->read(buffer_.data() + end_, kBlock, line_ + 1);
   end_ += got;
   ended_ = got == 0;
+  check(end_ - got);
   return !ended_;
+}
+
+void LineReader::check(std::size_t fresh) const {
+  using namespace std::string_view_literals;
+  const std::string_view text(buffer_.data(), end_);
+  const auto refuse = [&](std::size_t at, const char* found, const char* expected) {
+    const auto lines = static_cast<std::uint64_t>(
+        std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+    throw Error::in_file(path_, lines_before() + line_ + 1 + lines, found, expected);
+  };
+  if (offset_ == 0 && fresh == 0) {
+    constexpr std::size_t kTarMark = 257;
+    if (text.starts_with("\xFF\xFE"sv) || text.starts_with("\xFE\xFF"sv))
+      refuse(0, "text in UTF-16", "UTF-8 (iconv -f UTF-16 -t UTF-8 FILE)");
+    if (text.substr(std::min(kTarMark, end_)).starts_with("ustar"))
+      refuse(0, "a tar archive", "one of the files in it");
+  }
+  if (const std::size_t at = text.find('\0', fresh); at != text.npos)
+    refuse(at, "a NUL byte", "text; if this is UTF-16, iconv -f UTF-16 -t UTF-8 FILE");
+  // A mark, or a CR and LF, may begin in the block before.
+  const std::size_t split = std::max(fresh, kByteOrderMark.size() - 1) - (kByteOrderMark.size() - 1);
+  for (std::size_t at = split; (at = text.find('\r', at)) < end_ && ++at < end_;)
+    if (text[at] != '\n')
+      refuse(at - 1, "a carriage return (CR) inside the line", "lines that end in LF or CRLF");
+  for (std::size_t at = split; (at = text.find(kByteOrderMark[0], at)) != text.npos; ++at)
+    if (text.substr(at).starts_with(kByteOrderMark) && offset_ + at > 0)
+      refuse(at, "a byte order mark (U+FEFF) inside the text",
+             "one only at the start (sed 's/\\xEF\\xBB\\xBF//g' FILE removes them)");
 }
 
 void LineReader::fail(const std::string& found, const std::string& expected) const {

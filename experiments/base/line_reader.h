@@ -1,5 +1,5 @@
 #pragma once
-/// Lines of a text file, plain or gzipped, with the numbers that error messages need.
+/// Lines of a text file, plain or compressed, with the numbers that error messages need.
 
 #include <cstdint>
 #include <limits>
@@ -21,8 +21,8 @@ enum class FileRecords { kUpToBlankLine, kLine };
 /// Some of the records of a file. Consecutive parts contain each record exactly once. If blank lines end
 /// records, the part begins with the first record after the first blank line at or after byte `begin` (or
 /// with the file if `begin` is 0), and it ends at the first blank line at or after byte `end`. If each line
-/// is a record, the part holds the lines that begin at or after byte `begin` and before byte `end`. A gzipped
-/// file has one part.
+/// is a record, the part holds the lines that begin at or after byte `begin` and before byte `end`. A
+/// compressed file has one part.
 struct FilePart {
   std::string path;
   std::uint64_t begin = 0, end = std::numeric_limits<std::uint64_t>::max();
@@ -30,23 +30,24 @@ struct FilePart {
   bool whole() const { return begin == 0 && end == std::numeric_limits<std::uint64_t>::max(); }
 };
 
-/// Reads a file once from start to end; "-" is standard input. Detects gzip by content, not by name. Lines
-/// end with LF or CRLF, and the last line may lack its end. A UTF-8 byte order mark is skipped. Lines of a
-/// pipe are returned as they arrive.
+/// Reads a file once from start to end; "-" is standard input. Unpacks a compressed file (ByteSource). Lines
+/// end with LF or CRLF, and the last line may lack its end. A UTF-8 byte order mark at the start is skipped.
+/// Lines of a pipe are returned as they arrive.
 class LineReader {
  public:
   /// Throws Error (kInput) if the file is missing, unreadable or a directory.
   explicit LineReader(std::string path) : LineReader(FilePart{std::move(path)}) {}
   explicit LineReader(FilePart part);
-  /// Reads the lines of `text`, which is not gzipped. Errors call it `name`.
+  /// Reads the lines of `text`, which is not compressed. Errors call it `name`.
   LineReader(std::string_view text, std::string name);
   ~LineReader();
   LineReader(const LineReader&) = delete;
   LineReader& operator=(const LineReader&) = delete;
 
   /// Moves to the next line; returns false after the last one. `line` has no line end and is valid until the
-  /// next call. Throws Error (kInput) on a read error, on a truncated gzip stream (before the incomplete last
-  /// line is returned), and on a wrong checksum.
+  /// next call. Throws Error (kInput) on a read error, on a truncated compressed file (before the incomplete
+  /// last line is returned), on a wrong checksum, and on text that is UTF-16 or has a NUL, a CR inside a line
+  /// or a byte order mark inside.
   bool next(std::string_view& line);
 
   /// Whether the rest of a record has arrived, so that next() need not wait for the writer of the file.
@@ -65,6 +66,8 @@ class LineReader {
  private:
   /// Appends the next block of decoded text to the unread text. Returns false at the end of the file.
   bool fill();
+  /// Throws Error (kInput) if the unread text has bytes from place `fresh` on that no text file should have.
+  void check(std::size_t fresh) const;
   /// Moves to the first record of a part that does not start at the beginning of the file.
   void find_first();
   /// Counts the lines before the part.

@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "experiments/base/byte_source.h"
 #include "experiments/base/test_file.h"
 
 namespace proxbench {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::MatchesRegex;
 
@@ -44,10 +46,8 @@ TEST(LineReader, SplitsLinesWithAnyLineEnd) {
   EXPECT_THAT(lines_in("a\nb\n"), ElementsAre("a", "b"));
   EXPECT_THAT(lines_in("a\nb"), ElementsAre("a", "b")) << "the last line may lack its end";
   EXPECT_THAT(lines_in("a\r\n\r\nb\r\n"), ElementsAre("a", "", "b"));
-  EXPECT_THAT(lines_in("a\rb\n"), ElementsAre("a\rb")) << "a CR alone ends no line";
   EXPECT_THAT(lines_in("\n\n"), ElementsAre("", ""));
-  EXPECT_THAT(lines_in("\xEF\xBB\xBFx\n\xEF\xBB\xBFy\n"), ElementsAre("x", "\xEF\xBB\xBFy"))
-      << "byte order mark";
+  EXPECT_THAT(lines_in("\xEF\xBB\xBFx\ny\n"), ElementsAre("x", "y")) << "byte order mark";
   EXPECT_THAT(lines_in(""), IsEmpty());
 }
 
@@ -122,9 +122,110 @@ TEST(LineReader, HandsOutTheLinesOfAPipeAsTheyCome) {
 
 TEST(LineReader, UnpacksWhatComesThroughAPipe) {
   const Pipe pipe;
-  pipe.write(gzipped("a\n") + gzipped("b\n") + "what follows is ignored");
+  pipe.write(gzipped("a\n") + gzipped("b\n") + std::string(300, '\0'));
   pipe.close();
-  EXPECT_THAT(lines_of(pipe.path()), ElementsAre("a", "b"));
+  EXPECT_THAT(lines_of(pipe.path()), ElementsAre("a", "b")) << "zeros may fill a block";
+}
+
+using namespace std::string_literals;
+
+/// "1 1:1\n2 2:1\n" as the programs bzip2, xz and zstd pack it.
+const std::string kBzip2 =
+    "BZh91AY&SYn\xf6?$\0\0\x03X\0\0\x10@\0"
+    "0\x10 \0"
+    "0\xcd\0\xc4\xf2\x9d"
+    "F\x0e\xc3\xe2\xeeH\xa7\x0a\x12"
+    "\x0d\xde\xc7\xe4\x80"s;
+const std::string kXz =
+    "\xfd"
+    "7zXZ\0\0\x01i\"\xde"
+    "6\x02\0!\x01\x0c\0\0\0\x8f\x98"
+    "A\x9c\x01\0\x0b"
+    "1 1:1\n2 2:1\n\0V\xab\xd9~\0"
+    "\x01 \x0c\xa2\xdd\xb4\xbc\x90"
+    "B\x99\x0d\x01\0\0\0\0\x01YZ"s;
+const std::string kZstd =
+    "(\xb5/\xfd\x04Xa\0\0"
+    "1 1:1\n2 2:1\n\x15H\x03\x0f"s;
+
+TEST(LineReader, UnpacksBzip2XzAndZstd) {
+  for (const std::string& bytes : {kBzip2, kXz, kZstd}) {
+    EXPECT_THAT(lines_in(bytes), ElementsAre("1 1:1", "2 2:1"));
+    EXPECT_THAT(lines_in(bytes + bytes), ElementsAre("1 1:1", "2 2:1", "1 1:1", "2 2:1")) << "two members";
+    EXPECT_THAT(error_of([&] { lines_in(bytes.substr(0, bytes.size() - 1)); }), HasSubstr("cut short"));
+    std::string damaged = bytes;
+    damaged[bytes.size() / 2] ^= 1;
+    EXPECT_THAT(error_of([&] { lines_in(damaged); }), HasSubstr(" stream ("));
+    const TempFile file(bytes);
+    EXPECT_EQ(read_unpacked(file.path(), "a text"), "1 1:1\n2 2:1\n");
+  }
+}
+
+/// The message for a file with this content, without its path.
+std::string error_for(const std::string& content) {
+  const TempFile file(content);
+  return error_of([&] { lines_of(file.path()); }).erase(0, file.path().size());
+}
+
+TEST(LineReader, RefusesWhatIsNotPackedOnceAsAWhole) {
+  EXPECT_THAT(
+      error_for(gzipped("a\nb\n") + "c\n"),
+      MatchesRegex(":[0-9]+: found 'c\\\\x0a' behind the gzip data, expected only gzip data, or none of "
+                   "them packed"));
+  EXPECT_THAT(error_for(gzipped("a\n") + kZstd), HasSubstr(" behind the gzip data"));
+  EXPECT_EQ(error_for(gzipped(gzipped("a\n"))),
+            ":1: found gzip data within gzip data, expected text that is packed once");
+  EXPECT_THAT(error_for(gzipped(kXz)), HasSubstr("found xz data within gzip data"));
+  for (const auto& [begin, name] :
+       {std::pair("PK\x03\x04"s, "zip"), {"7z\xbc\xaf\x27\x1c"s, "7z"}, {"\x1f\x9d"s, "compress (.Z)"}})
+    EXPECT_EQ(error_for(begin + "..."), ":1: found data packed by "s + name +
+                                            ", expected text, or text packed by gzip, bzip2, xz or zstd");
+  EXPECT_THAT(error_for(std::string(257, 'x') + "ustar"), HasSubstr(":1: found a tar archive"));
+  EXPECT_THAT(lines_in("BZh, PK and 7z\n"), ElementsAre("BZh, PK and 7z")) << "a text that begins like them";
+}
+
+TEST(LineReader, NamesTheLineOfBytesThatNoTextHas) {
+  for (const std::string& long_text : {""s, std::string(400000, 'x')})
+    for (const std::string& end : {"\n"s, "\r\n"s}) {
+      const std::string before = "a" + end + long_text + end;
+      EXPECT_EQ(error_for(before + "b\0c\n"s),
+                ":3: found a NUL byte, expected text; if this is UTF-16, iconv -f UTF-16 -t UTF-8 FILE");
+      EXPECT_EQ(error_for(before + "b\rc\r\n"),
+                ":3: found a carriage return (CR) inside the line, expected lines that end in LF or CRLF");
+      EXPECT_THAT(error_for(before + "\xEF\xBB\xBF"
+                                     "b\n"),
+                  HasSubstr(":3: found a byte order mark"));
+      EXPECT_THAT(error_for(gzipped(before + "b\r\r\n")), HasSubstr(":3: found a carriage return"));
+    }
+  EXPECT_THAT(error_for("a\rb\rc\r"), HasSubstr(":1: found a carriage return")) << "lines that end in CR";
+  EXPECT_THAT(error_for("\xFF\xFE"
+                        "a\0\n\0"s),
+              HasSubstr(":1: found text in UTF-16, expected UTF-8"));
+  EXPECT_THAT(error_for("\xFE\xFF\0a\0\n"s), HasSubstr(":1: found text in UTF-16"));
+  EXPECT_THAT(error_for("a\0\n\0"s), HasSubstr(":1: found a NUL byte"));
+  EXPECT_THAT(lines_in("\xEF\xBC\x8C\xEF\xBB\n"), ElementsAre("\xEF\xBC\x8C\xEF\xBB")) << "other characters";
+}
+
+/// A block ends at each byte of the text once.
+TEST(LineReader, NamesThemAcrossBlocks) {
+  constexpr std::size_t kBlock = 1 << 18;
+  for (std::size_t shift = 0; shift < 4; ++shift) {
+    const std::string before(kBlock - shift, 'x');
+    EXPECT_THAT(error_for(before + "\xEF\xBB\xBF\n"), HasSubstr(":1: found a byte order mark"));
+    EXPECT_THAT(error_for(before + "\rb\n"), HasSubstr(":1: found a carriage return"));
+    EXPECT_THAT(lines_in(before + "\r\nb\r\n"), ElementsAre(before, "b"));
+    EXPECT_THAT(lines_in(before + "\r"), ElementsAre(before)) << "the last line may lack its end";
+  }
+}
+
+TEST(LineReader, AnswersAShortRecordOfAPipeThatBeginsLikeAPackedFile) {
+  const Pipe pipe;
+  pipe.write("B\n\n");
+  LineReader in(pipe.path());
+  std::string_view line;
+  ASSERT_TRUE(in.next(line));
+  EXPECT_EQ(line, "B");
+  pipe.close();
 }
 
 TEST(LineReader, RefusesAWrongChecksum) {

@@ -42,6 +42,7 @@ CLI::App* add_command(CLI::App& app, const std::string& name, const std::string&
 }
 
 void add_run_commands(CLI::App& app);  // run, check
+void add_describe_command(CLI::App& app);
 void add_train_command(CLI::App& app);
 void add_select_command(CLI::App& app);
 void add_predict_command(CLI::App& app);

@@ -4,10 +4,9 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "experiments/base/line_reader.h"
 #include "experiments/base/table_text.h"
 #include "experiments/cli/cli.h"
-#include "experiments/data/sequences/named_sequences.h"
+#include "experiments/data/label_columns.h"
 #include "experiments/metrics/evaluation.h"
 #include "experiments/metrics/metrics.h"
 #include "experiments/run/tagger.h"
@@ -18,36 +17,6 @@ namespace {
 
 /// The number of confusions that the table shows.
 constexpr std::size_t kConfusions = 10;
-
-/// Reads the last two columns of each line, gold and predicted label. Empty lines separate sequences. If a
-/// line has a TAB, TABs separate its columns; otherwise blanks do.
-Predictions read_columns(const std::string& file) {
-  Predictions out;
-  NameIndex labels;
-  const auto end_sequence = [&] {
-    if (out.data.begin.back() != out.data.positions())
-      out.data.begin.push_back(static_cast<Index>(out.data.positions()));
-  };
-  LineReader in(file);
-  for (std::string_view line; in.next(line);) {
-    line = trim(line);
-    if (line.empty()) {
-      end_sequence();
-      continue;
-    }
-    const std::string_view between = line.find('\t') != line.npos ? "\t" : kBlanks;
-    const std::size_t last = line.find_last_of(between);
-    if (last == line.npos)
-      in.fail("one column", "gold and predicted label as the last two (predict --with-gold writes them)");
-    const std::string_view before = trim(line.substr(0, last));
-    out.data.gold.push_back(labels.intern(before.substr(before.find_last_of(between) + 1)));
-    out.outputs.push_back(labels.intern(line.substr(last + 1)));
-  }
-  end_sequence();
-  if (out.outputs.empty()) in.fail_empty("lines with gold and predicted label");
-  out.data.vocabulary = std::make_shared<const Vocabulary>(Vocabulary{{}, labels.names()});
-  return out;
-}
 
 Json quality_json(const Quality& quality, std::size_t support) {
   return {
@@ -96,7 +65,7 @@ bool share_no_label(const CountsByName& labels) {
 }
 
 struct EvaluateCommand : ModelFlags {
-  std::string columns;
+  std::string columns, scheme;
 
   void add_to(CLI::App& command) {
     command
@@ -104,6 +73,8 @@ struct EvaluateCommand : ModelFlags {
                     "file with gold and predicted labels as its last two columns, an empty line between "
                     "sequences; '-' for standard input")
         ->type_name("FILE");
+    command.add_option("--chunks", scheme, "the notation of chunks [found from the labels]")
+        ->check(CLI::IsMember(chunk_scheme_names()));
     ModelFlags::add_to(command);
   }
 
@@ -111,11 +82,16 @@ struct EvaluateCommand : ModelFlags {
     if (columns.empty() == model.empty())
       throw Error::usage(
           "evaluate: expected either FILE with gold and predicted labels, or --model M.tsv --test FILE");
-    if (model.empty()) return read_columns(columns);
+    if (model.empty()) {
+      LabelColumns read = read_label_columns(columns);
+      for (const std::string& note : read.notes) ProgressPrinter(quiet).message(note);
+      return {std::move(read.data), std::move(read.predicted)};
+    }
     const Model stored = read_model(model);
     Tagger tagger = ModelFlags::tagger(stored, TestLabels::kIfAny);
     Predictions out;
     tagger.run([&](const DataBatch& batch, const Tagged& tagged) { out.add(batch, tagged); });
+    for (const std::string& doubt : tagger.doubts()) ProgressPrinter(quiet).warning(doubt);
     if (tagger.fit().unlabelled > 0)
       throw Error::usage("evaluate: the text has no labels to compare with, expected labelled text");
     ProgressPrinter(quiet).warning(tagger.fit().warning(stored));
@@ -124,7 +100,8 @@ struct EvaluateCommand : ModelFlags {
 
   void execute() const {
     const Predictions predicted = predictions();
-    const Evaluation found = evaluate(predicted.data, predicted.outputs);
+    const Evaluation found = evaluate(predicted.data, predicted.outputs, scheme);
+    ProgressPrinter(quiet).warning(found.doubt);
     if (!columns.empty() && share_no_label(found.labels))
       ProgressPrinter(quiet).warning(
           "no gold label is ever predicted: the last two columns of each line must be the gold and the "
@@ -136,6 +113,7 @@ struct EvaluateCommand : ModelFlags {
                 {"accuracy", accuracy},
                 {"labels", counts_json(found.labels)},
                 {"chunks", found.chunks.empty() ? Json() : counts_json(found.chunks)},
+                {"chunk_scheme", found.scheme.empty() ? Json() : Json(found.scheme)},
                 {"confusions", Json::array()}};
     for (const auto& [labels, count] : confusions)
       result["confusions"].push_back(
@@ -143,7 +121,7 @@ struct EvaluateCommand : ModelFlags {
     json.write(result);
     if (!prints()) return;
     std::vector<TextTable> tables{counts_table("Labels", result["labels"])};
-    if (!found.chunks.empty()) tables.push_back(counts_table("Chunks", result["chunks"]));
+    if (!found.chunks.empty()) tables.push_back(counts_table("Chunks in " + found.scheme, result["chunks"]));
     TextTable wrong;
     wrong.caption = fmt::format("Most frequent confusions, of {}", confusions.size());
     wrong.head = {"gold", "predicted", "count"};

@@ -84,7 +84,8 @@ std::string nbest_text(const DataBatch& batch, const Tagged& tagged, std::size_t
   if (nbest == nullptr)
     throw Error::usage("--nbest: the oracle of these data has no 'n best' (chain, tree and candidates have)");
   NbestWriter writer{batch.data, rerank};
-  if (are_chunk_labels(batch.data.vocabulary->outputs)) writer.chunks.emplace(batch.data);
+  if (const ChunkScheme* scheme = chunk_scheme_of(batch.data.vocabulary->outputs).scheme)
+    writer.chunks.emplace(batch.data, *scheme);
   const Chunks chunks{batch.data.instances(), kInstancesPerTask};
   std::vector<std::string> part(chunks.count());
   parallel.for_each(chunks.count(), [&](std::size_t chunk) {
@@ -107,6 +108,22 @@ std::string sets_text(const Dataset& data, const std::vector<Index>& outputs) {
     for (std::size_t k = 0; k < width; ++k)
       if (outputs[p * width + k] == 1) on.push_back(data.vocabulary->outputs[k]);
     out += joined(on, "\t") + "\n";
+  }
+  return out;
+}
+
+/// Returns the lines of the batch's files. Behind those of positions follow a TAB and the label, or the gold
+/// label, a TAB and the label.
+std::string columns_text(const DataBatch& batch, const Tagged& tagged, bool with_gold) {
+  std::string out;
+  Index p = 0;
+  for (const TextLine& line : batch.lines) {
+    out += line.text;
+    if (line.position) {
+      if (with_gold) (out += '\t') += gold_name(batch.data, p);
+      (out += '\t') += batch.data.vocabulary->outputs[tagged.outputs[p++]];
+    }
+    out += '\n';
   }
   return out;
 }
@@ -178,7 +195,7 @@ struct LabelWriter {
 struct PredictCommand : ModelFlags {
   std::string output, nbest_format = "text";
   std::optional<std::size_t> nbest;
-  bool unlabelled = false, with_gold = false, marginals = false;
+  bool unlabelled = false, columns = false, with_gold = false, marginals = false;
 
   void add_to(CLI::App& command) {
     ModelFlags::add_to(command)->required();
@@ -201,12 +218,20 @@ struct PredictCommand : ModelFlags {
                       "write LABEL:P and behind it P of each label, and a line @probability TAB P before "
                       "each sequence")
             ->needs(to_output);
+    CLI::Option* const lines =
+        command
+            .add_flag("--columns", columns,
+                      "write the lines of the text, with a TAB and the label behind each position, like "
+                      "CRF++'s crf_test; for formats of sequences")
+            ->needs(to_output)
+            ->excludes(probabilities);
     constexpr int kMost = 1'000'000;  // lists stay in memory until they are written
     command.add_option("--nbest", nbest, "write the N best structures of each instance to --output")
         ->check(CLI::Range(1, kMost))
         ->type_name("N")
         ->needs(to_output)
         ->excludes(gold)
+        ->excludes(lines)
         ->excludes(probabilities);
     command
         .add_option("--nbest-format", nbest_format,
@@ -261,6 +286,7 @@ struct PredictCommand : ModelFlags {
   void execute() const {
     const Model stored = read_model(model);
     Tagger tagger = ModelFlags::tagger(stored, unlabelled ? TestLabels::kNone : TestLabels::kIfAny);
+    if (columns) tagger.keep_lines();
     const Parallel parallel = make_parallel(config_of(run));
     std::optional<FileWriter> file;
     if (!output.empty()) file.emplace(output);
@@ -274,9 +300,11 @@ struct PredictCommand : ModelFlags {
       instances += batch.data.instances();
       if (tagger.fit().unlabelled == 0) labelled.add(batch, tagged);
       if (file)
-        file->write(nbest ? nbest_text(batch, tagged, *nbest, nbest_format == "rerank", parallel)
-                          : writer.text(batch, tagged));
+        file->write(nbest     ? nbest_text(batch, tagged, *nbest, nbest_format == "rerank", parallel)
+                    : columns ? columns_text(batch, tagged, with_gold)
+                              : writer.text(batch, tagged));
     });
+    for (const std::string& doubt : tagger.doubts()) ProgressPrinter(quiet).warning(doubt);
     check_interrupt();
     if (file) file->finish();
     ProgressPrinter(quiet).warning(tagger.fit().warning(stored));

@@ -8,8 +8,10 @@
 
 #include <cstdlib>
 #include <regex>
+#include <sstream>
 
 #include "experiments/base/test_command_line.h"
+#include "experiments/base/test_file.h"
 
 namespace proxbench {
 namespace {
@@ -197,7 +199,7 @@ TEST_F(PredictCommands, EvaluatesAModelAndColumnsAlike) {
   const Result of_model = run("evaluate --model m.tsv --test test.txt --json m.json");
   ASSERT_EQ(of_model.status, 0) << of_model.err;
   EXPECT_THAT(of_model.out, AllOf(StartsWith("accuracy 0.8000 of 5 positions in 2 instances\n"),
-                                  HasSubstr("\n### Labels\n"), HasSubstr("\n### Chunks\n"),
+                                  HasSubstr("\n### Labels\n"), HasSubstr("\n### Chunks in IOB\n"),
                                   HasSubstr("\n| micro average | 0.8000 | 0.8000 | 0.8000 | 5 |\n"),
                                   HasSubstr("\n### Most frequent confusions, of 1\n")));
   ASSERT_EQ(run("predict --model m.tsv --test test.txt --with-gold --output - | '" PROXBENCH_PROGRAM
@@ -264,6 +266,108 @@ TEST_F(PredictCommands, EvaluatesLabelsAsScikitLearnDoes) {
   for (const auto& [name, own] : ours["by_name"].items()) expect_same(own, theirs[name]);
   expect_same(ours["macro"], theirs["macro avg"]);
   EXPECT_NEAR(ours["micro"]["f1"].get<double>(), theirs["accuracy"].get<double>(), 1e-12);
+}
+
+TEST_F(PredictCommands, WritesTheColumnsOfTheTextAndTheLabels) {
+  ASSERT_EQ(run("predict --model m.tsv --test test.txt --output p.txt").status, 0);
+  std::string expected;
+  std::istringstream labels(read_text(folder / "p.txt")), lines(kText);
+  for (std::string line, label; std::getline(lines, line);) {
+    std::getline(labels, label);
+    expected += line.empty() ? "\n" : line + "\t" + label + "\n";
+  }
+  EXPECT_EQ(run("predict --model m.tsv --test text.txt --columns --output -").out, expected);
+  EXPECT_EQ(run("predict --model m.tsv --test - --columns --output - < text.txt").out, expected);
+  const Result both =
+      run("predict --model m.tsv --test test.txt --columns --with-gold --output - | '" PROXBENCH_PROGRAM
+          "' evaluate - --json c.json");
+  ASSERT_EQ(both.status, 0) << both.err;
+  ASSERT_EQ(run("evaluate --model m.tsv --test test.txt --json m.json").status, 0);
+  EXPECT_EQ(read_json("c.json")["labels"], read_json("m.json")["labels"]);
+  const Result trained = run("predict --model m.tsv --train train.txt --test test.txt --columns --output x");
+  EXPECT_EQ(trained.status, 2);
+  EXPECT_THAT(trained.err, HasSubstr("--columns: found --train, expected a model, --test FILE and a format"));
+  folder.write("d.svm", "1 1:1\n2 2:1\n");
+  ASSERT_EQ(run("train --format libsvm --train d.svm --lambda 0.1 --model d.tsv").status, 0);
+  const Result documents = run("predict --model d.tsv --test d.svm --columns --output x");
+  EXPECT_EQ(documents.status, 2);
+  EXPECT_THAT(documents.err, HasSubstr("--columns: format libsvm has no columns, expected one of sequences"));
+  EXPECT_FALSE(fs::exists(folder / "x"));
+}
+
+TEST_F(PredictCommands, KeepsCommentsAndRangesOfConllu) {
+  const std::string text =
+      "# text = Del\n1-2\tDel\t_\t_\t_\t_\t_\t_\t_\t_\n1\tDe\tde\tADP\t_\t_\t_\t_\t_\t_\n"
+      "2\tel\tel\tDET\t_\t_\t_\t_\t_\t_\n\n";
+  folder.write("t.conllu", text + text);
+  ASSERT_EQ(run("train --format conllu --train t.conllu --lambda 0.01 --model u.tsv").status, 0);
+  const std::string labelled =
+      run("predict --model u.tsv --test t.conllu --columns --with-gold --output u.txt").err;
+  std::string expected = text + text;
+  for (const char* label : {"DET", "ADP"})
+    for (std::size_t at = expected.size(); (at = expected.rfind(label, at)) != expected.npos; --at)
+      expected.insert(expected.find('\n', at), std::string("\t") + label + "\t" + label);
+  EXPECT_EQ(read_text(folder / "u.txt"), expected) << labelled;
+  const Result evaluated = run("evaluate u.txt");
+  EXPECT_THAT(evaluated.out, StartsWith("accuracy 1.0000 of 4 positions in 2 instances\n"));
+  EXPECT_THAT(evaluated.err, HasSubstr("ranges and empty nodes of CoNLL-U left out: 2"));
+}
+
+TEST_F(PredictCommands, SaysWhichNotationOfChunksItCounts) {
+  folder.write("bioes.txt", "B-X B-X\nE-X E-X\nS-Y S-Y\nS-Y O\nO O\n");
+  const Result found = run("evaluate bioes.txt --json b.json");
+  EXPECT_THAT(found.out, HasSubstr("\n### Chunks in BIOES\n"));
+  EXPECT_EQ(read_json("b.json")["chunk_scheme"], "BIOES");
+  EXPECT_EQ(read_json("b.json")["chunks"]["micro"]["recall"], 2.0 / 3.0);
+  const Result other = run("evaluate bioes.txt --chunks IOB");
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.err, HasSubstr("chunks: found label 'E-X', expected O or TAG-TYPE with the tags of IOB"));
+  folder.write("none.txt", "B-X B-X\nI-X I-X\nX-X O\n");
+  EXPECT_THAT(run("evaluate none.txt").err,
+              HasSubstr("no chunks are counted: most labels are those of IOB, but label 'X-X' is not"));
+}
+
+TEST_F(PredictCommands, SaysWhatTheTextMakesDoubtful) {
+  folder.write("colon.txt", "O\tw=12:30\nO\tw=the\n\n");
+  for (const char* command : {"predict", "evaluate"})
+    EXPECT_THAT(
+        run(std::string(command) + " --model m.tsv --test colon.txt").err,
+        HasSubstr("fields such as 'w=12:30' (colon.txt:1, 1 in all) are read as an attribute and its value"));
+}
+
+TEST_F(PredictCommands, ReadsAPackedModel) {
+  folder.write("m.gz", gzipped(read_text(folder / "m.tsv")));
+  EXPECT_EQ(run("predict --model m.gz --test test.txt").out,
+            run("predict --model m.tsv --test test.txt").out);
+}
+
+TEST_F(PredictCommands, DescribesDataWithoutTraining) {
+  folder.write("a,b.txt", "B-X\tw=a\tw=b\nO\tw=12:30\n\n");
+  folder.write("prose.txt", "a word\nand three more\n");
+  folder.write("c.txt", "O\tw=a\n\nO\tw=c\n\n");
+  const Result shown = run("describe --train a,b.txt c.txt --test test.txt --json d.json");
+  ASSERT_EQ(shown.status, 0) << shown.err;
+  EXPECT_THAT(shown.out, AllOf(HasSubstr("format crfsuite, oracle chain, labels of chunks in IOB\n"),
+                               HasSubstr("training data: a,b.txt, c.txt: 3 sequences, 4 positions\n"),
+                               HasSubstr("\n  a,b.txt: 1 instances, 2 positions\n"),
+                               HasSubstr("\n| O | 3 | 0.7500 |\n")));
+  EXPECT_THAT(shown.err, HasSubstr("fields such as 'w=12:30' (a,b.txt:2, 1 in all)"));
+  const json facts = read_json("d.json");
+  EXPECT_EQ(facts["train"]["labels"], json({{"B-X", 1}, {"O", 3}}));
+  EXPECT_EQ(facts["train"]["features"], 4);
+  EXPECT_EQ(facts["train"]["entries"], 5);
+  EXPECT_EQ(facts["train"]["longest"], 2);
+  EXPECT_EQ(facts["train"]["files"][1], json({{"file", "c.txt"}, {"instances", 2}, {"positions", 2}}));
+  EXPECT_EQ(facts["test"]["positions"], 5);
+  EXPECT_EQ(facts["doubts"].size(), 1u);
+  EXPECT_THAT(run("describe --train prose.txt").err,
+              HasSubstr("--format is missing, and prose.txt looks like none of the formats"));
+}
+
+TEST_F(PredictCommands, AFolderIsNoFile) {
+  const Result wrong = run("describe --format crfsuite --train .");
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_THAT(wrong.err, HasSubstr("found a directory, expected a file"));
 }
 
 }  // namespace

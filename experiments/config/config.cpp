@@ -260,6 +260,8 @@ fs::path find_data_file(const std::string& given, const fs::path& base) {
        fs::path(given).is_absolute() ? std::vector<fs::path>{""} : data_folders(base)) {
     const fs::path path = folder / given;
     if (is_file(path)) return path;
+    if (std::error_code ignored; fs::is_directory(path, ignored))
+      throw Error::in_file(path.string(), 0, "a directory", "a file");
     tried += (tried.empty() ? " " : ", ") + path.string();
   }
   throw Error("no file '" + given + "'; looked at" + tried, ErrorKind::kInput);

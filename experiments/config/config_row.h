@@ -77,6 +77,34 @@ std::vector<ValueError> errors_of(const Read& read, std::size_t offset = 0) {
   return {};
 }
 
+/// Whether `find` finds the file.
+inline bool finds(const FindFile& find, const std::string& file) {
+  try {
+    return find != nullptr && !find(file).empty();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// Splits a list of files at its commas, but not at those that are part of the name of a file.
+inline std::vector<ListPart> file_list(std::string_view text, const FindFile& find) {
+  const std::vector<ListPart> parts = list_parts(text);
+  std::vector<ListPart> out;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    out.push_back(parts[i]);
+    if (finds(find, parts[i].text)) continue;
+    for (std::size_t j = i + 1; j < parts.size(); ++j) {
+      const std::size_t end = parts[j].offset + parts[j].text.size();
+      const std::string name(text.substr(parts[i].offset, end - parts[i].offset));
+      if (!finds(find, name)) continue;
+      out.back().text = name;
+      i = j;
+      break;
+    }
+  }
+  return out;
+}
+
 /// Reads the parts of a list. Its errors are those of all parts.
 template <class Value>
 std::vector<ValueError> read_list(const OptionSpec& spec, const std::string& text, const FindFile& find,
@@ -84,7 +112,7 @@ std::vector<ValueError> read_list(const OptionSpec& spec, const std::string& tex
   std::vector<ValueError> errors;
   std::set<std::string> seen;
   out.clear();
-  for (const auto& [part, offset] : list_parts(text)) {
+  for (const auto& [part, offset] : spec.file ? file_list(text, find) : list_parts(text)) {
     const auto read = [&, &one = part] {
       if (one.empty()) throw ValueError("found nothing between commas, expected a value");
       read_value(spec, one, find, out.emplace_back());
@@ -132,7 +160,7 @@ struct Rows {
         return read_list(spec, text, find, out);
       else
         return errors_of([&] {
-          if (const std::size_t files = list_parts(text).size(); spec.file && files > 1)
+          if (const std::size_t files = spec.file ? file_list(text, find).size() : 1; files > 1)
             throw ValueError(fmt::format("found {} files, expected one", files));
           read_value(spec, text, find, out);
         });

@@ -183,7 +183,7 @@ std::string conflict_of(const ExperimentConfig& config, const std::string& secti
 
 const OracleInfo* known_oracle(const RunData& data) {
   static const std::map<std::string, std::vector<std::string>> formats{
-      {"chain", {"ocr", "crfsuite", "conll", "synthetic-ocr", "synthetic-chain"}},
+      {"chain", {"ocr", "crfsuite", "conll", "conllu", "synthetic-ocr", "synthetic-chain"}},
       {"tree", {"lshtc", "libsvm", "synthetic-lshtc"}},
       {"labels", {"arff"}},
       {"candidates", {"rerank"}}};

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "experiments/base/test_folder.h"
+#include "experiments/config/config_row.h"
 #include "experiments/config/ini.h"
 #include "solvers/best_solver.h"
 #include "solvers/solvers.h"
@@ -473,6 +474,33 @@ TEST(DataFiles, AreLookedForBesideTheConfigAndBelowTheDataFolders) {
   }
   unsetenv("PROXBENCH_DATA");
   unsetenv("XDG_CACHE_HOME");
+}
+
+TEST(DataFiles, MayHaveACommaInTheirName) {
+  const FindFile find = [](const std::string& name) -> std::string {
+    if (contains({"a,b.txt", "c.txt", "d, e,f.txt"}, name)) return name;
+    throw Error("no file");
+  };
+  const auto names = [&](const char* text) {
+    std::vector<std::string> out;
+    for (const ListPart& part : file_list(text, find)) out.push_back(part.text);
+    return out;
+  };
+  using testing::ElementsAre;
+  EXPECT_THAT(names("a,b.txt"), ElementsAre("a,b.txt"));
+  EXPECT_THAT(names("c.txt, a,b.txt, c.txt, d, e,f.txt"),
+              ElementsAre("c.txt", "a,b.txt", "c.txt", "d, e,f.txt"));
+  EXPECT_THAT(names("x.txt, c.txt"), ElementsAre("x.txt", "c.txt"));
+}
+
+TEST(DataFiles, AFolderIsNone) {
+  const TestFolder folder;
+  try {
+    find_data_file(folder.path().string(), "");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()), folder.path().string() + ": found a directory, expected a file");
+  }
 }
 
 }  // namespace

@@ -6,17 +6,13 @@
 #include <fstream>
 
 #include "core/data/sharing.h"
+#include "experiments/base/byte_source.h"
 #include "experiments/data/files.h"
 
 namespace proxbench {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool gzipped(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  return in.get() == 0x1f && in.get() == 0x8b;
-}
 
 /// The bits of a hash that fit into a double.
 double exact(std::uint64_t hash) {
@@ -58,7 +54,7 @@ std::vector<FilePart> parts_of(const std::vector<std::string>& files, FileRecord
   std::uint64_t before = 0;
   for (const std::string& file : files) {
     const std::uint64_t size = fs::file_size(file);
-    if (gzipped(file) || size == 0) {
+    if (is_compressed_file(file) || size == 0) {
       if (before >= first && (before < last || rank + 1 == count)) out.push_back({file, 0, size, records});
     } else if (before < last && before + size > first) {
       out.push_back(
@@ -101,7 +97,7 @@ std::vector<FilePart> own_parts(const DataFiles& files, const Options& options, 
                                 FileRecords records) {
   std::vector<FilePart> out;
   if (processes == nullptr) {
-    for (const std::string& file : files.train) out.push_back({file});
+    for (const std::string& file : files.train) out.push_back({.path = file, .records = records});
     return out;
   }
   const int count = processes->count(), rank = processes->rank();

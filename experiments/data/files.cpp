@@ -42,14 +42,14 @@ DataPair judged(const DataFormatInfo& info, const DataFiles& files, const std::f
     DataPair pair = read();
     for (std::size_t i = 0; i < all.size(); ++i)
       if (!others[i].empty())
-        pair.train.doubts.push_back(
-            fmt::format("{} looks like `--format {}`", shown_name(all[i]), others[i]));
+        pair.train.doubts.insert(pair.train.doubts.begin(),
+                                 fmt::format("{} looks like {}", shown_name(all[i]), others[i]));
     return pair;
   } catch (const Error& error) {
     for (std::size_t i = 0; i < all.size(); ++i)
       if (error.kind() == ErrorKind::kInput && !others[i].empty() &&
           std::string_view(error.what()).starts_with(shown_name(all[i]) + ":"))
-        throw Error(fmt::format("{}; is this `--format {}`?", error.what(), others[i]), ErrorKind::kInput);
+        throw Error(fmt::format("{}; is this {}?", error.what(), others[i]), ErrorKind::kInput);
     throw;
   }
 }

@@ -48,15 +48,18 @@ void check_data(const DataPair& data, const std::string& format);
 /// as many labels as positions. Empty if there is no doubt.
 std::string label_doubt(const Dataset& train);
 
-/// If the file lacks a mark of `format` in its first lines and looks like another format, returns that
-/// format; otherwise "". `waiting` are the first lines of a file that can be read only once, such as a pipe.
+/// If the file lacks a mark of `format` in its first lines and looks like another format, says which, e.g.
+/// "`--format conll`"; otherwise "". `waiting` are the first lines of a file that can be read only once, such as a pipe.
 /// Throws Error (kInput) if the file lacks something that its format needs, even though its reader would
 /// accept it: a crfsuite file needs a TAB, unless its lines are only labels without blanks. Also throws what
 /// LineReader throws.
 std::string other_format(const std::string& format, const std::string& file, const std::string& waiting = "");
 
+/// Returns the format that the first lines of the file look like. Throws Error (kUsage) if there is none.
+std::string guessed_format(const std::string& file);
+
 /// Returns the parts of the training files that this process reads. All processes read about the same number
-/// of bytes, in order. One process reads a whole gzipped file. Without processes, returns all files. Throws
+/// of bytes, in order. One process reads a whole compressed file. Without processes, returns all files. Throws
 /// Error (kInput) if the contents of files differ between processes, including test files, the hierarchy, and
 /// files that options name.
 std::vector<FilePart> own_parts(const DataFiles& files, const Options& options, const Processes* processes,

@@ -6,6 +6,7 @@
 #include <set>
 #include <string_view>
 
+#include "experiments/base/byte_source.h"
 #include "experiments/base/files.h"
 #include "experiments/data/files.h"
 
@@ -16,7 +17,7 @@ namespace {
 struct FirstLine {
   std::uint64_t number;
   std::vector<std::string> words;  ///< separated by blanks, at least one
-  std::size_t tabs;
+  std::size_t tabs, commas;
 
   const std::string& label() const { return words.front(); }
 };
@@ -44,7 +45,10 @@ FirstLines read_first(LineReader&& in) {
   FirstLines out;
   bool blank = false;
   for (std::string_view line; in.line() < kMost && in.next(line);) {
-    FirstLine one{in.line(), {}, static_cast<std::size_t>(std::ranges::count(line, '\t'))};
+    FirstLine one{in.line(),
+                  {},
+                  static_cast<std::size_t>(std::ranges::count(line, '\t')),
+                  static_cast<std::size_t>(std::ranges::count(line, ','))};
     for (std::string_view word = take_word(line); !word.empty(); word = take_word(line))
       one.words.emplace_back(word);
     const bool was_blank = std::exchange(blank, one.words.empty());
@@ -58,8 +62,7 @@ FirstLines read_first(LineReader&& in) {
 FirstLines first_lines(const std::string& file, const std::string& waiting) {
   std::error_code ignored;  // the reader says why a file cannot be read
   if (std::filesystem::is_regular_file(file, ignored)) return read_first(LineReader(file));
-  constexpr std::string_view kGzipped = "\x1f\x8b";
-  return waiting.starts_with(kGzipped) ? FirstLines() : read_first(LineReader(waiting, file));
+  return is_compressed(waiting) ? FirstLines() : read_first(LineReader(waiting, file));
 }
 
 bool has_tab(const FirstLines& lines) {
@@ -67,8 +70,11 @@ bool has_tab(const FirstLines& lines) {
 }
 
 bool is_arff(const FirstLines& lines) {
-  return lines.any(
-      [](const FirstLine& line) { return line.label() == "@relation" || line.label() == "@RELATION"; });
+  return lines.any([](const FirstLine& line) {
+    std::string keyword = line.label();
+    to_lowercase(keyword);
+    return keyword == "@relation" || keyword == "@attribute";
+  });
 }
 
 bool has_pixels(const FirstLine& line) {
@@ -87,13 +93,43 @@ bool is_entry(std::string_view word) {
   return parse_integer(word.substr(0, colon), feature) && parse_real(word.substr(colon + 1), value);
 }
 
-/// `label feature:value ...`
+/// `label feature:value ...`, or a comment
 bool is_numbered(const FirstLine& line) {
-  return !is_entry(line.label()) && std::all_of(line.words.begin() + 1, line.words.end(), is_entry);
+  const auto end = std::ranges::find_if(line.words, [](const std::string& word) { return word[0] == '#'; });
+  return end == line.words.begin() ||
+         (!is_entry(line.label()) && std::all_of(line.words.begin() + 1, end, is_entry));
 }
 
 bool are_numbered(const FirstLines& lines) {
   return lines.each(is_numbered) && lines.any([](const FirstLine& line) { return line.words.size() > 1; });
+}
+
+/// A line of CoNLL-U: a word, a range (1-2) or an empty node (1.1).
+bool is_conllu_token(const FirstLine& line) {
+  return line.tabs == 9 && line.label().find_first_not_of("0123456789-.") == std::string::npos;
+}
+
+bool has_conllu_tokens(const FirstLines& lines) {
+  return lines.any(is_conllu_token) &&
+         lines.each([](const FirstLine& line) { return line.label()[0] == '#' || is_conllu_token(line); });
+}
+
+/// Checks for comments or ranges, since other formats have ten columns, too.
+bool is_conllu(const FirstLines& lines) {
+  return has_conllu_tokens(lines) && lines.any([](const FirstLine& line) {
+    return line.label().find_first_of("#-.") != std::string::npos;
+  });
+}
+
+/// A line of three numbers, and then lines with several labels.
+bool is_xmc(const FirstLines& lines) {
+  const FirstLine& head = lines.all.front();
+  std::int64_t number = 0;
+  return lines.all.size() > 1 && head.words.size() == 3 &&
+         std::ranges::all_of(head.words,
+                             [&](const std::string& word) { return parse_integer(word, number); }) &&
+         std::all_of(lines.all.begin() + 1, lines.all.end(),
+                     [](const FirstLine& line) { return is_numbered(line) || is_entry(line.label()); });
 }
 
 /// Feature 0 is a document's id.
@@ -107,7 +143,7 @@ bool is_lshtc(const FirstLines& lines) {
 }
 
 bool can_be_lshtc(const FirstLines& lines) {
-  return lines.half(is_numbered) &&
+  return lines.half(is_numbered) && !is_xmc(lines) &&
          lines.any([](const FirstLine& line) { return line.words.size() > 1 && is_numbered(line); });
 }
 
@@ -141,7 +177,7 @@ bool is_rerank(const FirstLines& lines) {
 }
 
 bool can_be_rerank(const FirstLines& lines) {
-  return has_tab(lines) && lines.half(has_quality);
+  return has_tab(lines) && lines.half(has_quality) && !is_conllu(lines);
 }
 
 bool has_named_attributes(const FirstLines& lines) {
@@ -162,8 +198,20 @@ bool is_crfsuite(const FirstLines& lines) {
   return has_named_attributes(lines) || (has_tab(lines) && counts.size() > 2);
 }
 
+bool can_be_conllu(const FirstLines& lines) {
+  return lines.any(is_conllu_token);
+}
+
+bool is_csv(const FirstLines& lines) {
+  const std::size_t commas = lines.all.front().commas;
+  return commas > 0 && !has_tab(lines) &&
+         lines.half([&](const FirstLine& line) { return line.commas == commas; }) &&
+         lines.each([](const FirstLine& line) { return line.commas > 0; });
+}
+
 bool can_be_crfsuite(const FirstLines& lines) {
-  return has_tab(lines) || lines.each([](const FirstLine& line) { return line.words.size() == 1; });
+  if (has_tab(lines)) return !is_conllu(lines);
+  return !is_csv(lines) && lines.each([](const FirstLine& line) { return line.words.size() == 1; });
 }
 
 /// Counts the lines with as many columns as the first.
@@ -172,32 +220,63 @@ std::size_t regular(const FirstLines& lines) {
       lines.all, [&](const FirstLine& line) { return line.words.size() == lines.all[0].words.size(); }));
 }
 
+bool is_json(const FirstLines& lines) {
+  std::string text;
+  for (const FirstLine& line : lines.all)
+    for (const std::string& word : line.words)
+      if (text.size() < 3) text += word;
+  const std::size_t first = text.find_first_not_of("[{");
+  return first != std::string::npos && first > 0 && text[first] == '"';
+}
+
+bool never(const FirstLines&) {
+  return false;
+}
+
 bool is_conll(const FirstLines& lines) {
   return regular(lines) == lines.all.size() && lines.all.size() > 1 && lines.all[0].words.size() > 1;
 }
 
 bool can_be_conll(const FirstLines& lines) {
   return 2 * regular(lines) >= lines.all.size() && !are_numbered(lines) && !is_ocr(lines) &&
-         !has_named_attributes(lines);
+         !has_named_attributes(lines) && !is_conllu(lines) && !is_csv(lines) && !is_json(lines);
 }
 
 struct TextFormat {
   const char* name;
   bool (*looks_like)(const FirstLines&);  ///< true for few files of other formats
   bool (*can_be)(const FirstLines&);      ///< true for all files of this format, even if a line is wrong
+  const char* advice = nullptr;           ///< for a format that no reader reads
 };
 
 /// More specific formats come first.
 constexpr TextFormat kTextFormats[] = {
     {"arff", is_arff, is_arff},
+    {"json", is_json, never, "JSON, which no format reads"},
+    {"xmc", is_xmc, never,
+     "a file of the extreme classification repository, with a header and several labels per line, which no "
+     "format reads (--format arff has sets of labels)"},
+    {"conllu", is_conllu, can_be_conllu},
     {"ocr", is_ocr, is_ocr},
     {"lshtc", is_lshtc, can_be_lshtc},
     {"crfsparse", is_crfsparse, can_be_crfsparse},
     {"libsvm", is_libsvm, can_be_libsvm},
     {"rerank", is_rerank, can_be_rerank},
     {"crfsuite", is_crfsuite, can_be_crfsuite},
+    {"csv", is_csv, never,
+     "CSV, which no format reads (for --format conll, put TABs between columns and remove a header)"},
     {"conll", is_conll, can_be_conll},
 };
+
+std::string shown(const TextFormat& format) {
+  return format.advice != nullptr ? format.advice : fmt::format("`--format {}`", format.name);
+}
+
+const TextFormat* looks_like(const FirstLines& lines) {
+  const auto* const found =
+      std::ranges::find_if(kTextFormats, [&](const TextFormat& one) { return one.looks_like(lines); });
+  return found == std::end(kTextFormats) ? nullptr : found;
+}
 
 }  // namespace
 
@@ -206,15 +285,22 @@ std::string other_format(const std::string& format, const std::string& file, con
   const auto* const own = std::ranges::find(kTextFormats, format, &TextFormat::name);
   const bool single = lines.all.size() == 1 && !waiting.empty();  // of a slow writer: too little to judge by
   if (own == std::end(kTextFormats) || lines.all.empty() || single || own->can_be(lines)) return "";
-  const auto* const found =
-      std::ranges::find_if(kTextFormats, [&](const TextFormat& one) { return one.looks_like(lines); });
-  const std::string other = found == std::end(kTextFormats) ? "" : found->name;
-  if (format == "crfsuite")
+  const TextFormat* const found = looks_like(lines);
+  const std::string other = found == nullptr ? "" : shown(*found);
+  if (format == "crfsuite" && !has_tab(lines))
     throw Error(fmt::format("{}: line {} has no TAB{}", shown_name(file), lines.all.front().number,
                             other.empty() ? ", expected label TAB attribute[:value] TAB ..."
-                                          : fmt::format("; is this `--format {}`?", other)),
+                                          : fmt::format("; is this {}?", other)),
                 ErrorKind::kInput);
   return other;
+}
+
+std::string guessed_format(const std::string& file) {
+  const FirstLines lines = first_lines(file, "");
+  const TextFormat* const found = lines.all.empty() ? nullptr : looks_like(lines);
+  if (found != nullptr && found->advice == nullptr) return found->name;
+  throw Error::usage(fmt::format("--format is missing, and {} looks like {}", shown_name(file),
+                                 found == nullptr ? "none of the formats" : found->advice));
 }
 
 }  // namespace proxbench

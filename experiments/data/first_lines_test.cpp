@@ -30,6 +30,9 @@ const std::map<std::string, std::string> kFiles{
     {"lshtc", "33 0:1 5:2 8:1\n12 0:2 6:1\n33 0:3 7:4 9:1 12:1\n"},
     {"libsvm", repeated("+1 3:1 11:0.5\n-1 2:1\n+1 3:1 4:1 19:1\n")},
     {"rerank", "0.95\tbase:-3.5\tx=1\n1.0\tbase:-4\ty\n\n0.5\tbase:-1\n0.25\tbase:-2\tz\n"},
+    {"conllu",
+     "# text = the cat\n1\tthe\tthe\tDET\tDT\t_\t2\tdet\t_\t_\n2\tcat\tcat\tNOUN\tNN\t_\t0\troot\t_\t_\n\n"
+     "1\tsat\tsit\tVERB\tVBD\t_\t0\troot\t_\t_\n2\ton\ton\tADP\tIN\t_\t1\tobl\t_\t_\n"},
     {"arff", "@relation words\n@attribute a {0,1}\n@attribute l {0,1}\n@data\n1,0\n0,1\n"},
 };
 
@@ -80,8 +83,6 @@ TEST(FirstLines, AFileWithoutTabIsNoCrfsuiteFile) {
 
 TEST(FirstLines, ValidDataAreNeitherRefusedNorDoubted) {
   for (const auto& [format, text] : std::vector<std::pair<const char*, const char*>>{
-           {"crfsuite", "O\nB-NP\n\nO\n"},                   // labels without attributes
-           {"crfsuite", "O\nB NP\nO\tx\n"},                  // a label with a blank, an attribute later
            {"crfsuite", "1\ta:1\n0\tb:2.5\n0.5\tc\n"},       // labels that are numbers
            {"crfsuite", "a 1:2\tb\nc\td\n"},                 // names with blanks
            {"conll", "the\tDT\tB\ncat\tNN\tI\n"},            // columns after TABs
@@ -109,7 +110,7 @@ TEST(FirstLines, OfAPipeAreThoseThatWait) {
   for (const auto& [format, text] : kFiles) {
     EXPECT_EQ(other_format(format, "/dev/null", text), "") << format;
     if (format == "conll" || format == "crfsuite") continue;  // the attributes of crfsuite may be columns
-    EXPECT_EQ(other_format("conll", "/dev/null", text), format);
+    EXPECT_EQ(other_format("conll", "/dev/null", text), "`--format " + format + "`");
   }
   EXPECT_THAT(error_of([] { other_format("crfsuite", "-", kFiles.at("conll")); }),
               HasSubstr("standard input: line 1 has no TAB; is this `--format conll`?"));
@@ -117,14 +118,108 @@ TEST(FirstLines, OfAPipeAreThoseThatWait) {
   EXPECT_EQ(other_format("crfsuite", "-", "\x1f\x8b\n...\n"), "") << "it is gzipped";
 }
 
-TEST(Doubts, AValueBehindAnEqualsSignIsSaidOnce) {
-  const DataPair data = read_texts("crfsuite", "A\tw=12:30\tw=9:15\nB\tw=x:2\n", "A\tw=9:15\n");
-  EXPECT_THAT(data.train.doubts,
-              ElementsAre("'w=12:30' is read as 'w=12' with the value 30: a colon inside a "
-                          "name is written \\:"));
-  EXPECT_THAT(data.train.vocabulary->features, ElementsAre("w=12", "w=9", "w=x"))
+TEST(FirstLines, OfFormatsThatNoReaderReadsSaySo) {
+  EXPECT_THAT(error_in_text("conll", "word,POS,label\nthe,DT,O\n"),
+              EndsWith("; is this CSV, which no format reads (for "
+                       "--format conll, put TABs between columns "
+                       "and remove a header)?"));
+  EXPECT_THAT(error_in_text("crfsuite", "word,label\nthe,O\n"), HasSubstr("line 1 has no TAB; is this CSV"));
+  EXPECT_THAT(error_in_text("libsvm", "2 5 3\n0,2 0:0.5 4:1\n1 3:1\n"), HasSubstr("extreme classification"));
+  EXPECT_THAT(
+      error_in_text("libsvm", "2,5 1:0.5\n"),
+      HasSubstr("found labels '2,5', expected one label a line (--format arff reads sets of labels)"));
+  EXPECT_THAT(error_in_text("crfsuite", "{\"tokens\": [\"a\"]}\n"), HasSubstr("is this JSON"));
+  for (const auto& [format, text] : kFiles) {
+    const TempFile file(text);
+    EXPECT_EQ(guessed_format(file.path()), format);
+  }
+  const TempFile csv("a,b\nc,d\n"), prose("a word\nand three more\n");
+  for (const TempFile* file : {&csv, &prose})
+    EXPECT_THAT(error_of([&] { guessed_format(file->path()); }, ErrorKind::kUsage),
+                HasSubstr("--format is missing, and " + file->path() + " looks like "));
+}
+
+/// The doubts about training and test text. The paths of the files become FILE.
+std::vector<std::string> doubts_of(const std::string& format, const std::string& train,
+                                   const std::string& test = "", const Settings& options = {}) {
+  const TempFile train_file(train), test_file(test);
+  std::vector<std::string> out =
+      read_data(format,
+                {{train_file.path()},
+                 test.empty() ? std::vector<std::string>{} : std::vector{test_file.path()},
+                 ""},
+                options)
+          .train.doubts;
+  for (std::string& doubt : out)
+    for (const TempFile* file : {&train_file, &test_file})
+      if (const std::size_t at = doubt.find(file->path()); at != doubt.npos)
+        doubt.replace(at, file->path().size(), "FILE");
+  return out;
+}
+
+TEST(Doubts, AValueBehindAnEqualsSignIsSaidOnceForEachSet) {
+  const std::string text = "A\tw=12:30\tw=9:15\nB\tw=x:2\n";
+  EXPECT_THAT(
+      doubts_of("crfsuite", text, "A\tw=9:15\n"),
+      ElementsAre(
+          "fields such as 'w=12:30' (FILE:1, 3 in all) are read as an attribute and its value: a colon "
+          "inside a name is written \\:",
+          "test data: fields such as 'w=9:15' (FILE:1, 1 in all) are read as an attribute and its "
+          "value: a colon inside a name is written \\:"));
+  EXPECT_THAT(read_texts("crfsuite", text, "").train.vocabulary->features, ElementsAre("w=12", "w=9", "w=x"))
       << "they stay what they were";
-  EXPECT_THAT(read_texts("crfsuite", "A\tw=x:1\tlength=a:0.5\tx:3\tw=12\\:30\n", "").train.doubts, IsEmpty());
+  EXPECT_THAT(doubts_of("crfsuite", "A\tw=x:1\tlength=a:0.5\tx:3\tw=12\\:30\n"), IsEmpty());
+}
+
+TEST(Doubts, AreOfLinesWithoutTab) {
+  EXPECT_THAT(
+      doubts_of("crfsuite", "O\tx\nB NP\nO w=1\nO\tx\n"),
+      ElementsAre("lines without a TAB, such as 'B NP' (FILE:2, 2 in all), are read as labels without "
+                  "attributes"));
+}
+
+TEST(Doubts, AreOfLabelsThatDifferOnlyInCaseOrBlanks) {
+  EXPECT_THAT(
+      doubts_of("crfsuite", "A \tx\nA\tx\nB\ty\nb\ty\nA\tx\n"),
+      ElementsAre(
+          "labels that differ only in case or blanks (with their positions): 'A ' (1) and 'A' (2); 'B' "
+          "(1) and 'b' (1)"));
+  EXPECT_THAT(
+      doubts_of("crfsuite", "A\tx\nB\ty\n", "A\tx\na\ty\na\ty\nC\tx\n"),
+      ElementsAre("test data: labels that differ only in case or blanks (with their positions): 'a' (2) and "
+                  "'A'"));
+}
+
+TEST(Doubts, AreOfSequencesWithoutBoundaries) {
+  std::string endless, single;
+  for (int i = 0; i < 21; ++i) {
+    endless += "A\tx\n";
+    single += "A\tx\n\n";
+  }
+  EXPECT_THAT(doubts_of("crfsuite", endless),
+              ElementsAre("FILE: all 21 positions are one sequence: no empty line separates sequences"));
+  EXPECT_THAT(doubts_of("crfsuite", single),
+              ElementsAre("each of the 21 sequences has one position: an empty line follows each line"));
+  EXPECT_THAT(doubts_of("crfsuite", endless + "\n" + endless), IsEmpty());
+  EXPECT_THAT(doubts_of("libsvm", "1 1:1\n" + repeated("2 1:1\n1 2:1\n1 3:1\n")), IsEmpty()) << "documents";
+}
+
+TEST(Doubts, AreOfColumnsAfterTabsWithSpaces) {
+  EXPECT_THAT(
+      doubts_of("conll", "New York\tNNP\tB\nSan Juan\tNNP\tB\n"),
+      ElementsAre(
+          "lines with TABs and spaces, such as 'New York\\x09NNP\\x09B' (FILE:1, 2 in all): both separate "
+          "columns; if only TABs do, give --data-option delimiter=tab"));
+  EXPECT_EQ(error_in_text("conll", "in\tIN\tO\nNew York\tNNP\tB\n"),
+            "2: found 4 columns, expected 3 columns, as in FILE:1; if only TABs separate columns, give "
+            "--data-option "
+            "delimiter=tab");
+  EXPECT_THAT(doubts_of("conll", "New York\tNNP\tB\n", "", {{"delimiter", "tab"}}), IsEmpty());
+  EXPECT_THAT(
+      doubts_of("conll", "-DOCSTART- -X- O\n\nthe DT B\n\n-DOCSTART- -X- O\n\n"),
+      ElementsAre(
+          "lines -DOCSTART- (FILE:1, 2 in all) are read as sentences of one token: remove them if they "
+          "only mark documents"));
 }
 
 TEST(Values, WhoseProductsOverflowAreErrors) {

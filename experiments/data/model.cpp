@@ -7,6 +7,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "experiments/base/byte_source.h"
 #include "experiments/base/files.h"
 #include "experiments/base/line_reader.h"
 #include "experiments/data/sequences/named_sequences.h"
@@ -324,7 +325,7 @@ Model parse_model(std::string_view text, const std::string& source) {
 }
 
 Model read_model(const std::filesystem::path& file) {
-  return parse_model(read_file(file, "a model"), file.string());
+  return parse_model(read_unpacked(file.string(), "a model"), file.string());
 }
 
 namespace {

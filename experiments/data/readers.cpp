@@ -11,6 +11,7 @@ Registry<DataFormatInfo>& registry() {
     r.add(ocr_format());
     r.add(crfsuite_format());
     r.add(conll_format());
+    r.add(conllu_format());
     r.add(crfsparse_format());
     r.add(lshtc_format());
     r.add(libsvm_format());

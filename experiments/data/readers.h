@@ -8,6 +8,7 @@ namespace proxbench {
 DataFormatInfo ocr_format();
 DataFormatInfo crfsuite_format();
 DataFormatInfo conll_format();
+DataFormatInfo conllu_format();
 DataFormatInfo crfsparse_format();
 DataFormatInfo lshtc_format();
 DataFormatInfo libsvm_format();

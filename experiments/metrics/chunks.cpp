@@ -3,72 +3,131 @@
 
 #include <algorithm>
 
+#include "core/base/error.h"
+#include "core/base/options.h"
 #include "experiments/metrics/evaluation.h"
 #include "experiments/metrics/metrics.h"
 
 namespace proxbench {
 namespace {
 
-ChunkLabel chunk_label(std::string_view name) {
-  const std::size_t dash = name.find('-');
-  if (dash == std::string_view::npos) return {name, {}};
-  return {name.substr(0, dash), name.substr(dash + 1)};
+/// The tags of BIOES that those of a scheme stand for, in the same order.
+constexpr std::string_view kTags = "BIES";
+
+constexpr ChunkScheme kSchemes[] = {{"IOB", "BI"}, {"BIOES", "BIES"}, {"BILOU", "BILU"}, {"BMES", "BMES"}};
+
+char upper(char c) {
+  return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
 }
 
-bool in_chunk(const ChunkLabel& label) {
-  return label.tag == "B" || label.tag == "I";
+ChunkLabel chunk_label(std::string_view name, const ChunkScheme& scheme) {
+  const std::size_t dash = std::min(name.find('-'), name.size());
+  const std::string_view type = dash < name.size() ? name.substr(dash + 1) : std::string_view();
+  if (dash != 1) return {'?', type};
+  const char tag = upper(name[0]);
+  if (tag == 'O') return type.empty() ? ChunkLabel() : ChunkLabel{'?', type};
+  const std::size_t place = scheme.tags.find(tag);
+  return {place == scheme.tags.npos ? '?' : kTags[place], type};
+}
+
+/// Whether the label can only be one of a chunk: one that begins or continues, or one of a single position
+/// with a type.
+bool shows_chunks(const ChunkLabel& label) {
+  return label.tag == 'B' || label.tag == 'I' || (label.tag == 'S' && !label.type.empty());
+}
+
+bool fits(const std::string& name, const ChunkScheme& scheme) {
+  return chunk_label(name, scheme).tag != '?';
 }
 
 /// Whether the second of two labels starts a chunk. In IOB2 a chunk starts with B. In IOB1 it starts with I,
-/// and with B only after a chunk of the same type. Other tags, which only labels of the test set may have,
-/// are compared by type.
+/// and with B only after a chunk of the same type. After the end of a chunk, any label starts one. Unknown
+/// tags, which only labels of the test set may have, are compared by type.
 bool starts_chunk(const ChunkLabel& before, const ChunkLabel& now) {
-  if (now.tag == "O") return false;
+  if (now.tag == 'O') return false;
   if (now.type != before.type) return true;
-  return before.tag == "O" ? in_chunk(now) : in_chunk(before) && now.tag == "B";
+  if (now.tag == '?' || before.tag == '?') return false;
+  return now.tag == 'B' || now.tag == 'S' || before.tag == 'O' || before.tag == 'E' || before.tag == 'S';
 }
 /// Whether a chunk ends with the first of two labels.
 bool ends_chunk(const ChunkLabel& before, const ChunkLabel& now) {
-  if (before.tag == "O") return false;
-  return now.type != before.type || (in_chunk(before) && (now.tag == "B" || now.tag == "O"));
-}
-
-bool has_chunks(const Dataset& data) {
-  return data.on.empty() && data.vocabulary != nullptr && are_chunk_labels(data.vocabulary->outputs);
+  if (before.tag == 'O') return false;
+  if (now.type != before.type) return true;
+  if (before.tag == '?') return false;
+  return before.tag == 'E' || before.tag == 'S' || now.tag == 'B' || now.tag == 'S' || now.tag == 'O';
 }
 
 MetricInfo chunk_metric(const char* name, const char* help, double Quality::*of) {
-  return {
-      .name = name,
-      .help = help,
-      .paper = "conlleval (Tjong Kim Sang, Buchholz, CoNLL-2000); where all labels are O, B-TYPE or I-TYPE",
-      .measure =
-          [of](const Dataset& data, std::span<const Index> prediction) {
-            return micro_of(count_chunks(data, prediction)).*of;
-          },
-      .applies = has_chunks};
+  return {.name = name,
+          .help = help,
+          .paper =
+              "conlleval (Tjong Kim Sang, Buchholz, CoNLL-2000); where all labels are those of IOB, BIOES, "
+              "BILOU or BMES",
+          .measure =
+              [of](const Dataset& data, std::span<const Index> prediction) {
+                return micro_of(count_chunks(data, prediction, *chunk_scheme(data))).*of;
+              },
+          .applies = [](const Dataset& data) { return chunk_scheme(data) != nullptr; }};
 }
 
 }  // namespace
 
-bool are_chunk_labels(const std::vector<std::string>& names) {
-  const auto is_chunk = [](const std::string& name) {
-    return name == "B" || name == "I" || name.starts_with("B-") || name.starts_with("I-");
-  };
-  return std::any_of(names.begin(), names.end(), is_chunk) &&
-         std::all_of(names.begin(), names.end(),
-                     [&](const std::string& name) { return name == "O" || is_chunk(name); });
+std::vector<std::string> chunk_scheme_names() {
+  std::vector<std::string> out;
+  for (const ChunkScheme& scheme : kSchemes) out.emplace_back(scheme.name);
+  return out;
 }
 
-ChunkGrader::ChunkGrader(const Dataset& data) : data_(data) {
-  for (const std::string& name : data.vocabulary->outputs) labels_.push_back(chunk_label(name));
+ChunkScheming chunk_scheme_of(const std::vector<std::string>& labels) {
+  const ChunkScheme* best = nullptr;
+  std::ptrdiff_t most = 0;
+  for (const ChunkScheme& scheme : kSchemes) {
+    const auto fitting =
+        std::ranges::count_if(labels, [&](const std::string& name) { return fits(name, scheme); });
+    if (fitting <= most || std::ranges::none_of(labels, [&](const std::string& name) {
+          return shows_chunks(chunk_label(name, scheme));
+        }))
+      continue;
+    most = fitting;
+    best = &scheme;
+  }
+  if (best == nullptr) return {};
+  if (most == std::ssize(labels)) return {best, ""};
+  const auto typed = std::ranges::count_if(
+      labels, [&](const std::string& name) { return fits(name, *best) && name.find('-') != name.npos; });
+  if (2 * typed < std::ssize(labels)) return {};
+  const auto wrong =
+      std::ranges::find_if(labels, [&](const std::string& name) { return !fits(name, *best); });
+  return {nullptr, "no chunks are counted: most labels are those of " + std::string(best->name) +
+                       ", but label '" + *wrong + "' is not"};
+}
+
+const ChunkScheme* chunk_scheme(const Dataset& data) {
+  if (!data.on.empty() || data.vocabulary == nullptr) return nullptr;
+  return chunk_scheme_of(data.vocabulary->outputs).scheme;
+}
+
+const ChunkScheme& chunk_scheme_named(const std::string& name, const std::vector<std::string>& labels) {
+  const auto* const scheme =
+      std::ranges::find_if(kSchemes, [&](const ChunkScheme& one) { return one.name == name; });
+  if (scheme == std::end(kSchemes))
+    throw Error::usage("chunks: found '" + name + "', expected one of " + joined(chunk_scheme_names()));
+  for (const std::string& label : labels)
+    if (!fits(label, *scheme))
+      throw Error::usage("chunks: found label '" + label + "', expected O or TAG-TYPE with the tags of " +
+                         name);
+  return *scheme;
+}
+
+ChunkGrader::ChunkGrader(const Dataset& data, const ChunkScheme& scheme) : data_(data), scheme_(scheme) {
+  for (const std::string& name : data.vocabulary->outputs) labels_.push_back(chunk_label(name, scheme));
 }
 
 ChunkLabel ChunkGrader::gold_at(Index position) const {
   const Index gold = data_.gold[position];
   if (gold != kUnknownOutput) return labels_[gold];
   const auto name = data_.unknown_gold.find(position);
-  return name == data_.unknown_gold.end() ? ChunkLabel{"B", "\n"} : chunk_label(name->second);
+  return name == data_.unknown_gold.end() ? ChunkLabel{'B', "\n"} : chunk_label(name->second, scheme_);
 }
 
 void ChunkGrader::add(std::size_t instance, std::span<const Index> outputs, CountsByName& counts) const {
@@ -99,8 +158,8 @@ MatchCounts ChunkGrader::count(std::size_t instance, std::span<const Index> outp
   return sum_of(counts);
 }
 
-CountsByName count_chunks(const Dataset& data, std::span<const Index> prediction) {
-  const ChunkGrader grader(data);
+CountsByName count_chunks(const Dataset& data, std::span<const Index> prediction, const ChunkScheme& scheme) {
+  const ChunkGrader grader(data, scheme);
   CountsByName counts;
   for (std::size_t i = 0; i < data.instances(); ++i)
     grader.add(i, prediction.subspan(data.begin[i], data.begin[i + 1] - data.begin[i]), counts);

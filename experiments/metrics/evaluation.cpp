@@ -62,7 +62,7 @@ std::string_view gold_name(const Dataset& data, Index position) {
   return name == data.unknown_gold.end() ? std::string_view("?") : name->second;
 }
 
-Evaluation evaluate(const Dataset& data, std::span<const Index> prediction) {
+Evaluation evaluate(const Dataset& data, std::span<const Index> prediction, const std::string& scheme) {
   if (!data.quality.empty())
     throw Error::usage(
         "evaluate: found groups of candidates, expected labels (predict prints what is known)");
@@ -80,7 +80,13 @@ Evaluation evaluate(const Dataset& data, std::span<const Index> prediction) {
     else
       ++out.confusions[{gold, predicted}];
   }
-  if (are_chunk_labels(data.vocabulary->outputs)) out.chunks = count_chunks(data, prediction);
+  const std::vector<std::string>& labels = data.vocabulary->outputs;
+  ChunkScheming found =
+      scheme.empty() ? chunk_scheme_of(labels) : ChunkScheming{&chunk_scheme_named(scheme, labels), ""};
+  out.doubt = std::move(found.doubt);
+  if (found.scheme == nullptr) return out;
+  out.scheme = found.scheme->name;
+  out.chunks = count_chunks(data, prediction, *found.scheme);
   return out;
 }
 

@@ -24,12 +24,15 @@ Quality macro_of(const CountsByName& counts);
 struct Evaluation {
   CountsByName labels;  ///< labels that are gold or predicted somewhere
   CountsByName chunks;  ///< by type; empty if the labels are not chunk labels
+  std::string scheme;   ///< the notation of the chunks (ChunkScheme); empty: they are not counted
+  std::string doubt;    ///< if most labels are chunk labels, the label that is not
   /// How often a gold label (first) was predicted as another label (second). Only for data with one label per
   /// position.
   std::map<std::pair<std::string_view, std::string_view>, std::uint64_t> confusions;
 };
-/// Evaluates labels or sets of labels. Throws Error (kUsage) if the data are groups of candidates.
-Evaluation evaluate(const Dataset& data, std::span<const Index> prediction);
+/// Evaluates labels or sets of labels. `scheme` is the notation of chunks; if empty, it is found from the
+/// labels. Throws Error (kUsage) if the data are groups of candidates, or if a label does not fit the scheme.
+Evaluation evaluate(const Dataset& data, std::span<const Index> prediction, const std::string& scheme = "");
 
 /// Returns the name of the gold output of a position, even if it is missing in the training data; "?" if it
 /// has no name.

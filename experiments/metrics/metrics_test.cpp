@@ -210,7 +210,12 @@ TEST(Metrics, ChunksAreOfLabelsThatLookLikeThem) {
   EXPECT_TRUE(applies({"B-NP", "I-NP", "O"}));
   EXPECT_TRUE(applies({"O", "I-PER"})) << "IOB1";
   EXPECT_TRUE(applies({"O", "B", "I"}));
+  EXPECT_TRUE(applies({"b-np", "i-np", "o"})) << "in lower case";
+  EXPECT_TRUE(applies({"B-NP", "I-NP", "E-NP", "S-NP", "O"}));
+  EXPECT_TRUE(applies({"O", "U-PER"}));
+  EXPECT_TRUE(applies({"B", "M", "E", "S"})) << "words of Chinese";
   EXPECT_FALSE(applies({"O"}));
+  EXPECT_FALSE(applies({"S", "O"}));
   EXPECT_FALSE(applies({"B-NP", "I-NP", "O", "NN"}));
   EXPECT_FALSE(applies({"a", "b", "o"}));
 }

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "experiments/data/files.h"
+#include "experiments/metrics/chunks.h"
 #include "experiments/run/plugins.h"
 #include "oracles/oracles.h"
 
@@ -25,8 +26,8 @@ DataPair read_data(const DataFormatInfo& format, const DataFiles& files, const O
   DataPair pair = processes != nullptr && format.read_share ? format.read_share(files, options, *processes)
                                                             : format.read(files, options);
   check_data(pair, format.name);
-  if (std::string doubt = label_doubt(pair.train); !doubt.empty())
-    pair.train.doubts.push_back(std::move(doubt));
+  for (std::string doubt : {label_doubt(pair.train), chunk_scheme_of(pair.train.vocabulary->outputs).doubt})
+    if (!doubt.empty()) pair.train.doubts.push_back(std::move(doubt));
   if (!oracle_registry().contains(pair.oracle) && oracle.empty())
     throw Error("data format " + format.name + ": found oracle '" + pair.oracle +
                 "', expected a registered one" + did_you_mean(pair.oracle, oracle_registry().names()));

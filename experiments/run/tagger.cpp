@@ -103,15 +103,26 @@ Tagger::Tagger(const Model& model, DataConfig config, const Parallel& parallel)
     throw Error::usage("--test -: format " + format_.name + " is read twice, expected a file");
 }
 
-void Tagger::read(const std::function<void(DataBatch&&)>& use) const {
+void Tagger::keep_lines() {
+  if (!format_.streams || !config_.files.train.empty())
+    throw Error::usage("--columns: found " + (format_.streams ? "--train" : "format " + format_.name) +
+                       ", expected a model, --test FILE and a format that is read line by line");
+  keeps_lines_ = true;
+}
+
+void Tagger::read(const std::function<void(DataBatch&&)>& use) {
   DataConfig config = config_;
   const bool alone = config.files.train.empty() && format_.needs_files;
   if (alone && format_.streams) {
     const DataStream stream{std::make_shared<const Vocabulary>(vocabulary_of(model_)),
                             [&](DataBatch&& batch) {
                               if (!config.oracle.empty()) batch.oracle = config.oracle;
+                              if (keeps_lines_ && batch.lines.empty())
+                                throw Error::usage("--columns: format " + format_.name +
+                                                   " has no columns, expected one of sequences");
                               use(std::move(batch));
-                            }};
+                            },
+                            [&](const std::string& doubt) { doubts_.push_back(doubt); }, keeps_lines_};
     config.files.stream = &stream;
     format_.read(config.files, config.options);
     return;
@@ -120,6 +131,7 @@ void Tagger::read(const std::function<void(DataBatch&&)>& use) const {
   // matched by name.
   if (alone) config.files.train = config.files.test;
   DataPair pair = read_data(format_, config.files, config.options, config.oracle, launched_processes());
+  doubts_ = pair.train.doubts;
   if (pair.test.positions() == 0)
     throw Error::usage("no test instances, expected --test FILE (or data options that split off a test set)");
   if (!alone) return use(batch_of(std::move(pair.test), pair.oracle));

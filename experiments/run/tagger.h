@@ -45,13 +45,18 @@ class Tagger {
   /// Borrows the model. Throws Error (kUsage) if the config names nothing to read, or asks for unlabelled
   /// text in a format that has none.
   Tagger(const Model& model, DataConfig config, const Parallel& parallel);
+  /// Makes run() keep the lines of the test files (DataBatch::lines). Throws Error (kUsage) if they are not
+  /// read line by line, or have no columns.
+  void keep_lines();
 
   /// Calls `use` for each batch, in order. Throws Error.
   void run(const std::function<void(const DataBatch&, const Tagged&)>& use);
   const Fit& fit() const { return fit_; }
+  /// Signs that the files were read wrongly, after run().
+  const std::vector<std::string>& doubts() const { return doubts_; }
 
  private:
-  void read(const std::function<void(DataBatch&&)>& use) const;
+  void read(const std::function<void(DataBatch&&)>& use);
   void index_weights(const Dataset& data, const Structure& structure, const OracleInfo& info);
   Scores scores(const DataBatch& batch, const Oracle& oracle);
 
@@ -59,6 +64,8 @@ class Tagger {
   DataConfig config_;
   const DataFormatInfo& format_;
   Parallel parallel_;
+  bool keeps_lines_ = false;
+  std::vector<std::string> doubts_;
   Fit fit_;
   /// Weights by feature: feature j has the entries [begin_[j], begin_[j+1]).
   std::vector<std::size_t> begin_;

@@ -3,14 +3,18 @@
 ///
 ///     @relation NAME
 ///     @attribute NAME {0,1}            or numeric, real, integer; names may stand in quotes
+///     @attribute NAME {FALSE,TRUE}     or {no,yes}, {n,y}, {f,t}, in any case; values may stand in quotes
 ///     @data
 ///     0,1,2.5,...                      dense: a value for each attribute
 ///     {3 1,17 2.5,...}                 sparse: NUMBER VALUE, ascending; attributes are numbered from 0, and
 ///                                      those that are not listed are 0
 ///
-/// % begins a comment. Keywords are in any case. Empty lines are skipped. Labels must be {0,1}. Each row is
-/// an instance of one position for the oracle `labels`. The other attributes are the features, in their
-/// order. All files have the same attributes.
+/// % begins a comment. Keywords are in any case. Empty lines are skipped. An attribute's values may continue
+/// on the next lines. Labels must have two values. Each row is an instance of one position for the oracle
+/// `labels`. The other attributes are the features, in their order. All files have the same attributes.
+///
+/// MEKA writes the number of labels into the header: `@relation 'NAME: -C 6'` means the first 6 attributes,
+/// and -6 the last 6. It counts if neither an XML file nor `label_count` is given.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +39,7 @@ bool next_line(LineReader& in, std::string_view& line) {
 std::string take_name(const LineReader& in, std::string_view& text) {
   const char quote = text.empty() ? ' ' : text.front();
   if (quote != '\'' && quote != '"') {
-    const std::size_t end = std::min(text.find_first_of(kBlanks), text.size());
+    const std::size_t end = std::min(text.find_first_of(" \t{"), text.size());
     std::string name(text.substr(0, end));
     text = trim(text.substr(end), kBlanks);
     return name;
@@ -52,53 +56,132 @@ std::string take_name(const LineReader& in, std::string_view& text) {
   in.fail("a name without its closing quote", kAttribute);
 }
 
-struct Attribute {
-  std::string name;
-  bool binary = false;  ///< {0,1}
-  bool label = false;   ///< otherwise a feature
-  Index number = 0;     ///< number of the label or feature
-
-  std::string type() const { return binary ? "{0,1}" : "numeric"; }
-};
-
-Attribute parse_attribute(const LineReader& in, std::string_view text) {
-  Attribute out{take_name(in, text)};
-  if (out.name.empty()) in.fail("an attribute without a name", kAttribute);
-  std::string type(text);
-  to_lowercase(type);
-  std::erase_if(type, [](char c) { return c == ' ' || c == '\t'; });
-  out.binary = type == "{0,1}";
-  if (!out.binary && type != "numeric" && type != "real" && type != "integer")
-    in.fail(fmt::format("type {} of attribute {}", in_quotes(text), in_quotes(out.name)),
-            "{0,1}, numeric, real or integer");
+std::string in_lower_case(std::string_view text) {
+  std::string out(text);
+  to_lowercase(out);
   return out;
 }
 
+struct Attribute {
+  std::string name;
+  std::vector<std::string> values = {};  ///< the two values of a binary attribute in their order
+  bool words = false;                    ///< these are words instead of 0 and 1
+  bool label = false;                    ///< otherwise a feature
+  Index number = 0;                      ///< number of the label or feature
+
+  bool binary() const { return !values.empty(); }
+  /// Whether the text is one of the values, in any case.
+  bool has_value(std::string_view text) const {
+    return std::ranges::any_of(
+        values, [&](const std::string& value) { return in_lower_case(value) == in_lower_case(text); });
+  }
+  std::string type() const { return binary() ? fmt::format("{{{}}}", joined(values, ",")) : "numeric"; }
+};
+
+/// The texts that mean "off" and "on", in lower case.
+constexpr std::pair<std::string_view, std::string_view> kBinary[] = {
+    {"0", "1"}, {"false", "true"}, {"no", "yes"}, {"n", "y"}, {"f", "t"}};
+
+std::string_view without_quotes(std::string_view text) {
+  const bool quoted =
+      text.size() > 1 && (text.front() == '\'' || text.front() == '"') && text.back() == text.front();
+  return quoted ? text.substr(1, text.size() - 2) : text;
+}
+
+/// Returns 0 or 1 for a text of kBinary, otherwise -1.
+int meaning_of(std::string_view text) {
+  const std::string lower = in_lower_case(text);
+  for (const auto& [off, on] : kBinary)
+    if (lower == off || lower == on) return lower == on;
+  return -1;
+}
+
+/// Removes the text up to the next comma from the front and returns it.
+std::string_view take_field(std::string_view& text) {
+  const std::size_t comma = std::min(text.find(','), text.size());
+  const std::string_view field = trim(text.substr(0, comma), kBlanks);
+  text.remove_prefix(std::min(comma + 1, text.size()));
+  return field;
+}
+
+/// Returns the values of "{A,B}" if they mean off and on, in any order; otherwise nothing.
+std::vector<std::string> binary_values(std::string_view type) {
+  if (!type.starts_with('{') || !type.ends_with('}')) return {};
+  std::string_view rest = type.substr(1, type.size() - 2);
+  std::vector<std::string> out;
+  while (!rest.empty()) out.emplace_back(without_quotes(take_field(rest)));
+  if (out.size() != 2) return {};
+  const std::string first = in_lower_case(out[0]), second = in_lower_case(out[1]);
+  const bool known = std::ranges::any_of(kBinary, [&](const auto& pair) {
+    return (first == pair.first && second == pair.second) || (first == pair.second && second == pair.first);
+  });
+  return known ? out : std::vector<std::string>();
+}
+
+/// Parses the text after @attribute. If it is incomplete, it continues on the next lines.
+Attribute parse_attribute(LineReader& in, std::string text) {
+  std::string_view type = text;
+  Attribute out{take_name(in, type)};
+  if (out.name.empty()) in.fail("an attribute without a name", kAttribute);
+  std::string whole(type);
+  for (std::string_view line;
+       (whole.empty() || (whole.front() == '{' && whole.back() != '}')) && next_line(in, line);)
+    whole += line;
+  out.values = binary_values(whole);
+  out.words = out.binary() && out.values[0] != "0" && out.values[0] != "1";
+  const std::string lower = in_lower_case(whole);
+  if (!out.binary() && lower != "numeric" && lower != "real" && lower != "integer")
+    in.fail(fmt::format("type {} of attribute {}", in_quotes(whole), in_quotes(out.name)),
+            "{0,1}, {FALSE,TRUE}, numeric, real or integer");
+  return out;
+}
+
+struct Header {
+  std::vector<Attribute> attributes;
+  std::int64_t meka_labels = 0;  ///< the number after -C in the relation; 0: none
+};
+
+/// Returns the number after -C in the name of a relation, or 0.
+std::int64_t meka_labels(std::string_view relation) {
+  for (std::string_view word = take_word(relation); !word.empty(); word = take_word(relation))
+    if (word == "-C") {
+      const std::string_view number = take_word(relation);
+      std::int64_t out = 0;
+      parse_integer(number.substr(0, number.find_first_of("'\"")), out);
+      return out;
+    }
+  return 0;
+}
+
 /// Reads all lines up to and including @data.
-std::vector<Attribute> read_header(LineReader& in) {
-  std::vector<Attribute> out;
+Header read_header(LineReader& in) {
+  Header header;
+  std::vector<Attribute>& out = header.attributes;
   NameIndex names;
   for (std::string_view line; next_line(in, line);) {
     const std::size_t end = std::min(line.find_first_of(kBlanks), line.size());
-    std::string keyword(line.substr(0, end));
-    to_lowercase(keyword);
-    if (keyword == "@relation") continue;
+    const std::string keyword = in_lower_case(line.substr(0, end));
+    if (keyword == "@relation") {
+      header.meka_labels = meka_labels(line.substr(end));
+      continue;
+    }
     if (keyword == "@data") {
       if (out.empty()) in.fail("@data before any attribute", kAttribute);
-      return out;
+      return header;
     }
     if (keyword != "@attribute") in.fail(in_quotes(line), "@relation, @attribute or @data");
-    out.push_back(parse_attribute(in, trim(line.substr(end), kBlanks)));
+    out.push_back(parse_attribute(in, std::string(trim(line.substr(end), kBlanks))));
     if (names.intern(out.back().name) + std::size_t{1} != out.size())
       in.fail(fmt::format("attribute {} a second time", in_quotes(out.back().name)), "each name once");
   }
   throw Error::in_file(in.path(), in.line(), "no line @data", "it after the attributes");
 }
 
-std::vector<std::string> label_names(const std::string& path, const std::vector<Attribute>& attributes,
-                                     const Options& options) {
-  const std::int64_t count = options.integer("label_count");
+std::vector<std::string> label_names(const std::string& path, const Header& header, const Options& options) {
+  const std::vector<Attribute>& attributes = header.attributes;
   const bool by_file = !options.string("labels").empty();
+  std::int64_t count = options.integer("label_count");
+  if (count == 0 && !by_file) count = -header.meka_labels;  // MEKA counts the first ones as positive
   if (by_file == (count != 0))
     throw Error::usage(fmt::format("format arff: found {} labels and label_count, expected one of them",
                                    by_file ? "both" : "neither"));
@@ -113,14 +196,6 @@ std::vector<std::string> label_names(const std::string& path, const std::vector<
   return out;
 }
 
-/// Removes the text up to the next comma from the front and returns it.
-std::string_view take_field(std::string_view& text) {
-  const std::size_t comma = std::min(text.find(','), text.size());
-  const std::string_view field = trim(text.substr(0, comma), kBlanks);
-  text.remove_prefix(std::min(comma + 1, text.size()));
-  return field;
-}
-
 /// Reads files. All must have the attributes of the first one.
 class ArffReader {
  public:
@@ -128,11 +203,11 @@ class ArffReader {
 
   void read(const FilePart& part, NamedSequences& out) {
     LineReader in(part);
-    std::vector<Attribute> attributes = read_header(in);
+    Header header = read_header(in);
     if (attributes_.empty())
-      number_attributes(in.path(), std::move(attributes), out.names);
+      number_attributes(in.path(), std::move(header), out.names);
     else
-      require_same(in.path(), attributes);
+      require_same(in.path(), header.attributes);
     const std::size_t before = out.data.positions();
     for (std::string_view line; next_line(in, line);) read_row(in, line, out);
     if (out.data.positions() == before)
@@ -140,21 +215,22 @@ class ArffReader {
   }
 
  private:
-  void number_attributes(const std::string& path, std::vector<Attribute> attributes,
-                         NamedSequences::Names& names) {
-    for (const std::string& name : label_names(path, attributes, options_)) names.labels.intern(name);
+  void number_attributes(const std::string& path, Header header, NamedSequences::Names& names) {
+    std::vector<Attribute>& attributes = header.attributes;
+    for (const std::string& name : label_names(path, header, options_)) names.labels.intern(name);
     if (bias_ > 0.0) names.features.intern(kBias);
     std::vector<bool> found(names.labels.names().size());
     for (Attribute& attribute : attributes) {
       const std::optional<Index> label = names.labels.find(attribute.name);
       attribute.label = label.has_value();
-      if (label && !attribute.binary)
+      if (label && !attribute.binary())
         throw Error::in_file(path, 0, fmt::format("label {} of a numeric type", in_quotes(attribute.name)),
-                             "{0,1}");
+                             "{0,1} or {FALSE,TRUE}");
       if (!label && bias_ > 0.0 && attribute.name == kBias)
         throw Error::in_file(path, 0, "attribute 'bias' beside the bias", "another name, or bias = 0");
       attribute.number = label ? *label : names.features.intern(attribute.name);
       if (label) found[*label] = true;
+      if (attribute.binary() && meaning_of(attribute.values[0]) == 1) on_first_ = attribute.name;
     }
     for (std::size_t k = 0; k < found.size(); ++k)
       if (!found[k])
@@ -174,7 +250,7 @@ class ArffReader {
       fail(fmt::format("{} attributes", found.size()), std::to_string(attributes_.size()));
     for (std::size_t i = 0; i < found.size(); ++i)
       if (const Attribute& a = found[i], &known = attributes_[i];
-          a.name != known.name || a.binary != known.binary)
+          a.name != known.name || a.values != known.values)
         fail(fmt::format("attribute {}, {}", in_quotes(a.name), a.type()),
              fmt::format("{}, {}", in_quotes(known.name), known.type()));
   }
@@ -196,10 +272,13 @@ class ArffReader {
 
   void add(const LineReader& in, std::size_t attribute, std::string_view text, NamedSequences& out) {
     const Attribute& of = attributes_[attribute];
-    double value = 0.0;
-    if (!parse_real(text, value) || (of.binary && value != 0.0 && value != 1.0))
+    double value = -1.0;
+    text = without_quotes(text);
+    const bool number = parse_real(text, value);
+    if (of.words) value = of.has_value(text) ? meaning_of(text) : -1.0;
+    if (of.binary() ? value != 0.0 && value != 1.0 : !number)
       in.fail(fmt::format("value {} of attribute {}", in_quotes(text), in_quotes(of.name)),
-              of.binary ? "0 or 1" : "a finite number");
+              of.binary() ? joined(of.values, " or ") : "a finite number");
     if (!of.label)
       out.rows.add(of.number, value);
     else if (value == 1.0)
@@ -208,6 +287,10 @@ class ArffReader {
 
   void read_sparse(const LineReader& in, std::string_view line, NamedSequences& out) {
     if (line.back() != '}') in.fail("a sparse row without '}' at its end", "{NUMBER VALUE,...}");
+    if (!on_first_.empty())
+      in.fail(
+          fmt::format("a sparse row, though the first value of attribute {} means on", in_quotes(on_first_)),
+          "{0,1} or {FALSE,TRUE}, since values left out are the first ones");
     std::string_view rest = trim(line.substr(1, line.size() - 2), kBlanks);
     if (rest.ends_with(',')) in.fail("a comma before '}'", "NUMBER VALUE after each comma");
     std::int64_t last = -1;
@@ -238,6 +321,7 @@ class ArffReader {
   double bias_;
   std::vector<Attribute> attributes_;  ///< of the first file
   std::vector<Index> on_;              ///< labels of a row
+  std::string on_first_;               ///< an attribute whose first value means on; empty: none
 };
 
 DataPair read_arff(const DataFiles& files, const Options& options) {
@@ -274,26 +358,47 @@ std::string without_entities(std::string_view text) {
   return out;
 }
 
+/// Returns the lines, with comments replaced by as many empty lines as they contain.
+std::string text_without_comments(LineReader& in) {
+  constexpr std::string_view kOpen = "<!--", kClose = "-->";
+  std::string text, out;
+  for (std::string_view line; in.next(line);) (text += line) += '\n';
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t open = std::min(text.find(kOpen, at), text.size());
+    out.append(text, at, open - at);
+    at = open == text.size() ? open
+                             : std::min(text.find(kClose, open), text.size() - kClose.size()) + kClose.size();
+    out.append(static_cast<std::size_t>(std::count(text.begin() + static_cast<std::ptrdiff_t>(open),
+                                                   text.begin() + static_cast<std::ptrdiff_t>(at), '\n')),
+               '\n');
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<std::string> read_label_names(LineReader in) {
   constexpr const char* kLabel = "<label name=\"...\">, each name once";
   constexpr std::string_view kElement = "<label", kName = "name=";
+  const std::string text = text_without_comments(in);
   NameIndex names;
-  for (std::string_view line; in.next(line);) {
-    for (std::size_t at = 0; (at = line.find(kElement, at)) != line.npos;) {
-      at += kElement.size();
-      if (at < line.size() && line[at] == 's') continue;  // the root, <labels>
-      const std::string_view element = line.substr(at, std::min(line.find('>', at), line.size()) - at);
-      const std::size_t name = element.find(kName), open = name + kName.size();
-      if (name == element.npos || open >= element.size() || (element[open] != '"' && element[open] != '\''))
-        in.fail("a label without a name", kLabel);
-      const std::size_t close = element.find(element[open], open + 1);
-      if (close == element.npos) in.fail("a name without its closing quote", kLabel);
-      const std::string text = without_entities(element.substr(open + 1, close - open - 1));
-      if (names.find(text)) in.fail(fmt::format("label {} a second time", in_quotes(text)), kLabel);
-      names.intern(text);
-    }
+  for (std::size_t at = 0; (at = text.find(kElement, at)) != text.npos;) {
+    const auto fail = [&](const std::string& found) {
+      const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+      throw Error::in_file(in.path(), static_cast<std::uint64_t>(line), found, kLabel);
+    };
+    at += kElement.size();
+    if (at < text.size() && text[at] == 's') continue;  // the root, <labels>
+    const std::string_view element =
+        std::string_view(text).substr(at, std::min(text.find('>', at), text.size()) - at);
+    const std::size_t name = element.find(kName), open = name + kName.size();
+    if (name == element.npos || open >= element.size() || (element[open] != '"' && element[open] != '\''))
+      fail("a label without a name");
+    const std::size_t close = element.find(element[open], open + 1);
+    if (close == element.npos) fail("a name without its closing quote");
+    const std::string label = without_entities(element.substr(open + 1, close - open - 1));
+    if (names.find(label)) fail(fmt::format("label {} a second time", in_quotes(label)));
+    names.intern(label);
   }
   if (names.names().empty()) throw Error::in_file(in.path(), 0, "no label", kLabel);
   return names.names();
@@ -304,14 +409,16 @@ DataFormatInfo arff_format() {
       {.name = "arff",
        .help = "Mulan's ARFF: multi-label data, dense or sparse rows, with the XML list of labels",
        .source = "Weka's ARFF as Mulan uses it, mulan.sourceforge.net",
-       .options = {{.name = "labels",
-                    .default_value = "",
-                    .help = "the XML file that names the labels",
-                    .file = true},
-                   {"label_count", OptionType::kInt, "0",
-                    "in its place: how many of the last attributes are labels; negative: of the first", -1e6,
-                    1e6},
-                   {"bias", OptionType::kReal, "1", "value of one more feature, the bias; 0: none", 0}}},
+       .options =
+           {{.name = "labels",
+             .default_value = "",
+             .help = "the XML file that names the labels",
+             .file = true},
+            {"label_count", OptionType::kInt, "0",
+             "in its place: how many of the last attributes are labels; negative: of the first; 0: what a "
+             "MEKA header says (-C)",
+             -1e6, 1e6},
+            {"bias", OptionType::kReal, "1", "value of one more feature, the bias; 0: none", 0}}},
       read_arff);
 }
 

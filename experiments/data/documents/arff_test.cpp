@@ -108,7 +108,7 @@ TEST(Arff, MalformedHeadersAreErrors) {
   EXPECT_EQ(error("@attribute a {0,1}\n@attribute a numeric\n@data\n"),
             "2: found attribute 'a' a second time, expected each name once");
   EXPECT_EQ(error("@attribute a {x,y}\n@data\n"),
-            "1: found type '{x,y}' of attribute 'a', expected {0,1}, numeric, real or integer");
+            "1: found type '{x,y}' of attribute 'a', expected {0,1}, {FALSE,TRUE}, numeric, real or integer");
   EXPECT_EQ(error("@attribute 'a numeric\n"),
             "1: found a name without its closing quote, expected @attribute NAME {0,1}, or numeric, real or "
             "integer");
@@ -120,7 +120,7 @@ TEST(Arff, MalformedHeadersAreErrors) {
   EXPECT_EQ(error("@attribute a {0,1}\n@attribute b {0,1}\n@data\n1,1\n"),
             " found 2 attributes, expected more than label_count = 2");
   EXPECT_EQ(error("@attribute a {0,1}\n@attribute b numeric\n@data\n1,1\n", {{"label_count", "1"}}),
-            " found label 'b' of a numeric type, expected {0,1}");
+            " found label 'b' of a numeric type, expected {0,1} or {FALSE,TRUE}");
   EXPECT_EQ(error("@attribute bias numeric\n@attribute b {0,1}\n@data\n1,1\n", {{"label_count", "1"}}),
             " found attribute 'bias' beside the bias, expected another name, or bias = 0");
   const TempFile xml("<label name=\"z\"/>\n");
@@ -161,6 +161,62 @@ TEST(ArffRealData, HasTheCountsOfBibtex) {
   EXPECT_NEAR(static_cast<double>(data.train.on.label.size() + data.test.on.label.size()) / 7395.0, 2.402,
               5e-4);
   EXPECT_TRUE(data.train.x.binary());
+}
+
+/// The labels that are on in each row, e.g. "c|-|c d".
+std::string labels_on(const std::string& text, const Settings& options) {
+  const DataPair data = read_texts("arff", text, "", options);
+  std::string out;
+  for (std::size_t p = 0; p < data.train.positions(); ++p) {
+    std::string row;
+    for (const Index k : data.train.on.at(p))
+      row += (row.empty() ? "" : " ") + data.train.vocabulary->outputs[k];
+    out += (p > 0 ? "|" : "") + (row.empty() ? "-" : row);
+  }
+  return out;
+}
+
+TEST(Arff, ValuesMayBeWordsOrQuoted) {
+  const Settings last{{"label_count", "1"}};
+  EXPECT_EQ(
+      labels_on("@attribute u numeric\n@attribute c {FALSE,TRUE}\n@data\n1,TRUE\n0,FALSE\n0,true\n", last),
+      "c|-|c");
+  EXPECT_EQ(labels_on("@attribute u numeric\n@attribute c { yes, no }\n@data\n1,no\n0,'yes'\n", last), "-|c");
+  EXPECT_EQ(
+      labels_on("@attribute 'a b' numeric\n@attribute c {'0','1'}\n@data\n{0 .5, 1 '1'}\n{0 1}\n{}\n", last),
+      "c|-|-");
+  EXPECT_EQ(labels_on("@attribute u{0,1}\n@attribute c\n  {0,\n 1}\n@data\n1,1\n", last), "c")
+      << "across lines";
+  const std::string words = "@attribute u numeric\n@attribute c {TRUE,FALSE}\n@data\n";
+  EXPECT_EQ(labels_on(words + "1,TRUE\n", last), "c");
+  EXPECT_EQ(error_in_text("arff", words + "{0 1}\n", last),
+            "4: found a sparse row, though the first value of attribute 'c' means on, expected {0,1} or "
+            "{FALSE,TRUE}, "
+            "since values left out are the first ones");
+  EXPECT_EQ(error_in_text("arff", words + "1,1\n", last),
+            "4: found value '1' of attribute 'c', expected TRUE or FALSE");
+  EXPECT_EQ(
+      error_in_text("arff", "@attribute c {red,green}\n@data\n", last),
+      "1: found type '{red,green}' of attribute 'c', expected {0,1}, {FALSE,TRUE}, numeric, real or integer");
+}
+
+TEST(Arff, MekaSaysInTheHeaderHowManyLabelsThereAre) {
+  const std::string attributes =
+      "@attribute a {0,1}\n@attribute b {0,1}\n@attribute u numeric\n@attribute c {0,1}\n@data\n1,0,2,1\n";
+  EXPECT_EQ(labels_on("@relation 'Music: -C 2 -split 3'\n" + attributes, {}), "a") << "the first two";
+  EXPECT_EQ(labels_on("@relation 'Music: -C -1'\n" + attributes, {}), "c") << "the last";
+  EXPECT_EQ(labels_on("@relation 'Music: -C 2'\n" + attributes, {{"label_count", "1"}}), "c")
+      << "the option counts";
+}
+
+TEST(Arff, CommentsInTheListAreNoLabels) {
+  EXPECT_THAT(
+      read_label_names(LineReader("<labels><!-- <label name=\"c\"/> --><label name=\"g\"/><!--\n<label "
+                                  "name=\"d\"/>--><label\nname=\"h\"/></labels><!-- open <label name=\"i\"/>",
+                                  "l.xml")),
+      ElementsAre("g", "h"));
+  EXPECT_EQ(error_of([] { read_label_names(LineReader("<!--\n\n-->\n<label/>\n", "l.xml")); }),
+            "l.xml:4: found a label without a name, expected <label name=\"...\">, each name once");
 }
 
 }  // namespace

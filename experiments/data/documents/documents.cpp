@@ -11,8 +11,8 @@
 namespace proxbench {
 namespace {
 
-/// While the training set is read, features whose number is kLarge - 1 or more are numbered again, in order of
-/// first appearance: kLarge, kLarge + 1, and so on.
+/// While the training set is read, features whose number is kLarge - 1 or more are numbered again, in order
+/// of first appearance: kLarge, kLarge + 1, and so on.
 constexpr Index kLarge = Index{1} << 31;
 
 /// Sorts the labels of a training set if all of them are numbers.
@@ -43,8 +43,21 @@ class DocumentReader {
   void read(const FilePart& part, NamedSequences& out) {
     const std::uint64_t before = known_entries_;
     if (format_.divide_by_max) out.largest_value = std::numeric_limits<double>::max();
+    std::uint64_t empty = 0;  // lines before the first one that shows whether lines have labels
     out.read(part, format_.rules.line, [&](const LineReader& in, std::string_view line) {
-      if (!trim(line, kBlanks).empty()) add_document(in, take_label(line, out), line, out);
+      const std::size_t comment = line.find('#');
+      line = line.substr(0, comment);
+      if (trim(line, kBlanks).empty()) {
+        empty += comment == line.npos && out.is_test() && out.labelled() != true;
+      } else {
+        const std::string_view label = take_label(line, out);
+        if (!label.empty()) empty = 0;
+        add_empty(in, empty, out);
+        add_document(in, label, line, out);
+      }
+      // In text without labels, an empty line is a document without features.
+      if (out.labelled() == false) add_empty(in, empty, out);
+      return true;
     });
     if (out.is_test() && !out.streams() && known_entries_ == before)
       throw Error::in_file(part.path, 0, "no feature that the training data have",
@@ -85,6 +98,10 @@ class DocumentReader {
   }
 
  private:
+  void add_empty(const LineReader& in, std::uint64_t& count, NamedSequences& out) {
+    for (; count > 0; --count) add_document(in, "", "", out);
+  }
+
   void add_document(const LineReader& in, std::string_view label, std::string_view line,
                     NamedSequences& out) {
     if (label.find(':') != std::string_view::npos)
@@ -221,6 +238,9 @@ SparseEntry parse_entry(const LineReader& in, std::string_view word, const Spars
   if (colon == std::string_view::npos) in.fail(in_quotes(word), "feature:value");
   const std::string_view feature = word.substr(0, colon), value = word.substr(colon + 1);
   SparseEntry out{};
+  if (feature == "qid")
+    in.fail("qid, the query of a ranking problem",
+            "feature:value (--format rerank reads groups of candidates)");
   if (!parse_integer(feature, out.feature) || out.feature < rules.first_feature)
     in.fail("feature " + in_quotes(feature),
             "an integer of at least " + std::to_string(rules.first_feature) + rules.first_feature_hint);

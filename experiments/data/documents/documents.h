@@ -1,6 +1,7 @@
 #pragma once
 /// The common part of `lshtc`, `libsvm` and `crfsparse`: lines `label feature:value feature:value ...`, and
-/// data sets in which each document is a line and an instance of one position.
+/// data sets in which each document is a line and an instance of one position. `#` begins a comment. Empty
+/// lines are skipped, unless they are documents without features in text without labels.
 
 #include <unordered_map>
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "experiments/data/documents/documents.h"
 
@@ -92,6 +93,22 @@ class Branches {
   std::unordered_map<std::int64_t, Index> number_;
 };
 
+/// Whether each line has two ids, and an id is a parent on one line and a child on another.
+bool are_edges(const std::string& path) {
+  LineReader in(path);
+  constexpr std::size_t kFew = 3;  // edges; fewer say too little
+  std::set<std::string, std::less<>> parents, children;
+  for (std::string_view line; in.next(line);) {
+    const std::string_view parent = take_word(line), child = take_word(line);
+    if (parent.empty()) continue;
+    if (child.empty() || !take_word(line).empty()) return false;
+    parents.emplace(parent);
+    children.emplace(child);
+  }
+  return children.size() >= kFew &&
+         std::ranges::any_of(children, [&](const std::string& child) { return parents.contains(child); });
+}
+
 }  // namespace
 
 Index NamedHierarchy::leaf(const LineReader& in, std::string_view label) const {
@@ -114,7 +131,17 @@ NamedHierarchy read_hierarchy(const std::string& path) {
       if (!parse_integer(word, id) || id < 0) in.fail("node " + in_quotes(word), "an integer of at least 0");
       branch.push_back(id);
     }
-    if (!branch.empty()) branches.add(in, branch);
+    if (branch.empty()) continue;
+    try {
+      branches.add(in, branch);
+    } catch (const Error& error) {
+      if (!are_edges(path)) throw;
+      throw Error(
+          fmt::format("{}; is this a list of edges `parent child`? Expected one branch a line, from the "
+                      "top to a leaf",
+                      error.what()),
+          ErrorKind::kInput);
+    }
   }
   if (branches.empty()) in.fail_empty("one branch of node ids a line");
   return branches.finish(path);

@@ -102,5 +102,15 @@ TEST(HierarchyFileRealData, HasTheNodesOfThePaper) {
   EXPECT_THAT(level, ElementsAre(1, 10, 158, 522, 846, 851));
 }
 
+TEST(HierarchyFile, OfEdgesIsTold) {
+  const TempFile edges("0 1\n0 2\n1 11\n2 21\n"), branches("0 1\n0 2\n0 3\n0 1\n");
+  EXPECT_THAT(
+      error_of([&] { read_hierarchy(edges.path()); }),
+      testing::EndsWith("expected it below node 0 as on line 1; is this a list of edges `parent child`? "
+                        "Expected one branch a line, from the top to a leaf"));
+  EXPECT_THAT(error_of([&] { read_hierarchy(branches.path()); }), testing::Not(testing::HasSubstr("edges")))
+      << "no node is parent and child";
+}
+
 }  // namespace
 }  // namespace proxbench

@@ -1,6 +1,6 @@
 /// The format of LIBSVM and LIBLINEAR, for multiclass and binary logistic models: one instance per line,
 ///
-///     label index:value index:value ...
+///     label index:value index:value ...    # comment
 ///
 /// with indices from 1 (from 0 with the option `zero_based`), in any order, each at most once per line. An
 /// entry with value 0 is ignored.
@@ -21,7 +21,8 @@ namespace {
 constexpr double kLargestExact = 9007199254740992.0;
 
 std::string label_name(const LineReader& in, std::string_view label) {
-  if (label.find(',') != std::string_view::npos) in.fail("labels " + in_quotes(label), "one label a line");
+  if (label.find(',') != std::string_view::npos)
+    in.fail("labels " + in_quotes(label), "one label a line (--format arff reads sets of labels)");
   return canonical_label(label);
 }
 

@@ -107,7 +107,8 @@ TEST(Libsvm, MalformedLinesAreErrors) {
   EXPECT_EQ(error_in("1 2:1e999\n"), "1: found value '1e999' of feature 2, expected a finite real number");
   EXPECT_EQ(error_in("2:1 3:1\n"),
             "1: found '2:1' in place of the label, expected label index:value index:value ...");
-  EXPECT_EQ(error_in("2,5 3:1\n"), "1: found labels '2,5', expected one label a line");
+  EXPECT_EQ(error_in("2,5 3:1\n"),
+            "1: found labels '2,5', expected one label a line (--format arff reads sets of labels)");
   EXPECT_EQ(error_in(""), " found an empty file, expected label index:value index:value ...");
 }
 
@@ -149,6 +150,37 @@ TEST(LibsvmRealData, HasTheCountsOfA9a) {
   EXPECT_EQ(std::count(data.train.gold.begin(), data.train.gold.end(), 1u), 7841);
   EXPECT_EQ(data.train.x.nonzeros(), 451592u);
   EXPECT_THAT(data.test.notes, IsEmpty());
+}
+
+TEST(Libsvm, HashBeginsAComment) {
+  const DataPair data =
+      read_texts("libsvm", "# comment: 1\n1 1:1 # tail 7:1\n  # 1 9:1\n2 2:1#\n", "2 2:1 # x\n# y\n");
+  EXPECT_THAT(data.train.vocabulary->features, ElementsAre("1", "2"));
+  EXPECT_EQ(data.train.positions(), 2u);
+  EXPECT_EQ(data.test.positions(), 1u);
+  EXPECT_THAT(data.train.doubts, testing::IsEmpty());
+  EXPECT_EQ(
+      error_in_text("libsvm", "1 qid:3 1:1\n"),
+      "1: found qid, the query of a ranking problem, expected feature:value (--format rerank reads groups of "
+      "candidates)");
+}
+
+/// The number of entries of each document of a test text that may lack labels.
+std::vector<std::size_t> documents_in(const std::string& text, TestLabels labels) {
+  const TempFile train("1 1:1\n2 2:1\n"), test(text);
+  const DataPair data = read_data("libsvm", {{train.path()}, {test.path()}, "", labels});
+  std::vector<std::size_t> out;
+  for (Index p = 0; p < data.test.positions(); ++p) out.push_back(data.test.x.row(p).size());
+  return out;
+}
+
+TEST(Libsvm, EmptyLinesOfTextWithoutLabelsAreDocuments) {
+  for (const TestLabels labels : {TestLabels::kIfAny, TestLabels::kNone}) {
+    EXPECT_THAT(documents_in("1:1\n\n\n2:1\n", labels), ElementsAre(1, 0, 0, 1));
+    EXPECT_THAT(documents_in("\n# a comment\n\n1:1\n\n", labels), ElementsAre(0, 0, 1, 0));
+  }
+  EXPECT_THAT(documents_in("\n1 1:1\n\n2 2:1\n\n", TestLabels::kIfAny), ElementsAre(1, 1))
+      << "these have labels";
 }
 
 }  // namespace

@@ -2,10 +2,14 @@
 ///
 ///     word POS ... label
 ///
-/// separated by one or more spaces or tabs. All lines of all files have the same number of columns. An empty
-/// (or blank) line follows each sentence (optional after the last one). No line is special: `#` starts no
-/// comment, and `-DOCSTART-` is an ordinary token. Options say which columns hold the word, the part of
-/// speech (POS) and the label.
+/// separated by one or more spaces or tabs, or with delimiter = tab by a single TAB, so that cells may
+/// contain spaces. All lines of all files have the same number of columns. An empty (or blank) line follows
+/// each sentence (optional after the last one). No line is special: `#` starts no comment, and `-DOCSTART-`
+/// is an ordinary token. Options say which columns hold the word, the part of speech (POS) and the label.
+///
+/// The format `conllu` reads CoNLL-U, the format of Universal Dependencies, in the same way: ten columns,
+/// each after a TAB, of which UPOS is the label by default. Comments, ranges (1-2) and empty nodes (1.1) are
+/// skipped. In a test set whose first token has the label `_`, no token has a label.
 ///
 /// Templates (templates.h) make the attributes of a token. They come from the user's file or are selected by
 /// `attributes`. With `attributes = chunking`, the attributes are those of CRFsuite's tutorial on chunking
@@ -72,8 +76,10 @@ std::string columns_text(std::size_t count) {
 /// Reads files. All must have the same columns.
 class ConllReader {
  public:
-  explicit ConllReader(const Options& options)
+  ConllReader(const Options& options, bool conllu)
       : options_(options),
+        conllu_(conllu),
+        tabs_(conllu || options.string("delimiter") == "tab"),
         templates_(templates_of(options)),
         padding_(padding_of(options)),
         ends_(ends_of(options)),
@@ -87,12 +93,17 @@ class ConllReader {
   /// has another number of columns than the first line of the first file.
   void read(const FilePart& part, NamedSequences& out) {
     out.read(part, "columns: word POS ... label", [&](const LineReader& in, std::string_view line) {
-      if (most_ > 0 && !out.is_test() && out.data.instances() == most_) return;
+      if (most_ > 0 && !out.is_test() && out.data.instances() == most_) return false;
+      if (conllu_ && line.starts_with('#')) return false;
       split(line);
-      if (fields_.empty())
+      if (fields_.empty()) {
         end_sentence(in, out);
-      else
-        add_token(in, out);
+        return false;
+      }
+      if (conllu_ && is_range(fields_.front())) return false;
+      doubt_token(in, line, out);
+      add_token(in, line, out);
+      return true;
     });
   }
 
@@ -101,16 +112,49 @@ class ConllReader {
     LineReader in(path);
     std::string_view line;
     while (columns_ == 0 && in.next(line)) {
+      if (conllu_ && line.starts_with('#')) continue;
       split(line);
-      if (!fields_.empty()) fix_columns(in);
+      if (!fields_.empty() && !(conllu_ && is_range(fields_.front()))) fix_columns(in);
     }
   }
 
  private:
   void split(std::string_view line) {
     fields_.clear();
+    if (tabs_ && !trim(line, kBlanks).empty()) {
+      for (std::size_t begin = 0, end = 0; end < line.size(); begin = end + 1) {
+        end = std::min(line.find('\t', begin), line.size());
+        fields_.push_back(trim(line.substr(begin, end - begin), " "));
+      }
+      return;
+    }
     for (std::string_view field = take_word(line); !field.empty(); field = take_word(line))
       fields_.push_back(field);
+  }
+
+  /// Whether a line of CoNLL-U with this id is no word.
+  static bool is_range(std::string_view id) {
+    return id.find_first_of("-.") != id.npos && id.find_first_not_of("0123456789-.") == id.npos;
+  }
+
+  /// Whether a line has blanks that may belong to a cell.
+  static bool is_mixed(std::string_view line) {
+    return line.find('\t') != line.npos && trim(line, kBlanks).find(' ') != line.npos;
+  }
+
+  void doubt_token(const LineReader& in, std::string_view line, NamedSequences& out) const {
+    if (!tabs_ && is_mixed(line))
+      out.doubt(
+          "lines with TABs and spaces, such as {example} ({where}, {count} in all): both separate columns; "
+          "if only "
+          "TABs do, give --data-option delimiter=tab",
+          in, line);
+    if (fields_.front() == "-DOCSTART-")
+      out.doubt(
+          "lines -DOCSTART- ({where}, {count} in all) are read as sentences of one token: remove them if "
+          "they only "
+          "mark documents",
+          in);
   }
 
   /// Returns the place of a column from its number, which counts from the end if it is negative.
@@ -121,6 +165,14 @@ class ConllReader {
   /// Whether lines of the test set have no label. If the number of columns is known, such lines have one
   /// column fewer. Otherwise the label's column does not exist, or it is one that templates use.
   bool lacks_label(const NamedSequences& out) {
+    if (conllu_) {
+      const auto label = static_cast<std::size_t>(place_in_line(options_.integer("label_column")));
+      if (!blank_labels_ && out.is_test())
+        blank_labels_ =
+            out.labels() == TestLabels::kNone ||
+            (out.labels() == TestLabels::kIfAny && label < fields_.size() && fields_[label] == "_");
+      return out.is_test() && *blank_labels_;
+    }
     if (out.labels() != TestLabels::kIfAny || !out.is_test()) return out.labels() == TestLabels::kNone;
     if (columns_ > 0) return unlabelled_ || fields_.size() + 1 == columns_;
     const std::int64_t label = place_in_line(options_.integer("label_column"));
@@ -176,18 +228,31 @@ class ConllReader {
     for (Templates::Column& column : lowercase_) column.place = place_of(in, column);
   }
 
-  void add_token(const LineReader& in, const NamedSequences& out) {
+  void add_token(const LineReader& in, std::string_view line, const NamedSequences& out) {
+    constexpr std::size_t kConlluColumns = 10;
+    if (conllu_ && fields_.size() != kConlluColumns)
+      in.fail(columns_text(fields_.size()),
+              fmt::format("the {} of CoNLL-U, each after a TAB", kConlluColumns));
     unlabelled_ = lacks_label(out);
-    if (unlabelled_) {  // inserts an empty cell in place of the label
+    if (unlabelled_ && !conllu_) {  // inserts an empty cell in place of the label
       const std::int64_t label = options_.integer("label_column"), last = std::ssize(fields_);
       fields_.insert(
           fields_.begin() + std::clamp<std::int64_t>(label < 0 ? last + 1 + label : label, 0, last),
           std::string_view());
     }
-    if (columns_ == 0) fix_columns(in);
+    if (columns_ == 0) {
+      fix_columns(in);
+      first_mixed_ = is_mixed(line);
+    }
     if (fields_.size() != columns_)
       in.fail(columns_text(fields_.size() - unlabelled_),
-              fmt::format("{}, as in {}", columns_text(columns_ - unlabelled_), first_line_));
+              fmt::format("{}, as in {}{}", columns_text(columns_ - unlabelled_), first_line_,
+                          !tabs_ && (first_mixed_ || is_mixed(line))
+                              ? "; if only TABs separate columns, give --data-option delimiter=tab"
+                              : ""));
+    if (conllu_ && unlabelled_) fields_[label_] = {};
+    if (!unlabelled_ && fields_[label_].empty())
+      in.fail(fmt::format("an empty label in column {}", label_), "a label (columns count from 0)");
     const std::size_t first = sentence_.cells.size();
     sentence_.cells.insert(sentence_.cells.end(), fields_.begin(), fields_.end());
     for (const Templates::Column& column : lowercase_) to_lowercase(sentence_.cells[first + column.place]);
@@ -209,6 +274,7 @@ class ConllReader {
   }
 
   const Options& options_;
+  const bool conllu_, tabs_;  ///< tabs_: only TABs separate columns
   Templates templates_;
   Padding padding_;
   bool ends_, bias_;
@@ -216,9 +282,11 @@ class ConllReader {
   std::map<std::string, std::size_t> places_;  ///< of the columns that options number and templates use
   std::size_t label_ = 0;                      ///< the place of the label
   std::vector<Templates::Column> lowercase_;
-  std::size_t columns_ = 0;  ///< columns of each line with a label; 0: no line read yet
-  bool unlabelled_ = false;  ///< lines have no label
-  std::string first_line_;   ///< "file:line" of the line that set these, for messages
+  std::size_t columns_ = 0;           ///< columns of each line with a label; 0: no line read yet
+  bool unlabelled_ = false;           ///< lines have no label
+  bool first_mixed_ = false;          ///< the line that set the columns has TABs and spaces
+  std::optional<bool> blank_labels_;  ///< whether the test set of CoNLL-U has no labels; none: not known yet
+  std::string first_line_;            ///< "file:line" of the line that set these, for messages
   std::vector<std::string_view> fields_;
   Sentence sentence_;
 };
@@ -245,8 +313,9 @@ void drop_rare_features(NamedSequences& train, double min_count, const Processes
   train.names.features = std::move(kept);
 }
 
+template <bool conllu>
 DataPair read_conll(const DataFiles& files, const Options& options, const Processes* processes) {
-  ConllReader reader(options);
+  ConllReader reader(options, conllu);
   if (processes != nullptr && options.integer("sentences") > 0)
     throw Error::usage("option sentences: found several processes, expected one, or all sentences");
   if (processes != nullptr) reader.read_columns(files.train.front());
@@ -260,6 +329,55 @@ DataPair read_conll(const DataFiles& files, const Options& options, const Proces
                              }});
 }
 
+OptionTable conll_options(bool conllu) {
+  OptionTable out{
+      {.name = "attributes",
+       .default_value = conllu ? "words" : "chunking",
+       .help = "chunking: of words and POS in a window of five tokens, as in CRFsuite's tutorial; "
+               "words: only those of words",
+       .choices = {"chunking", "words"}},
+      {.name = "template",
+       .default_value = "",
+       .help = "file with templates, as CRF++ and Wapiti have them, in place of attributes; see "
+               "configs/TEMPLATES.md",
+       .file = true},
+      {.name = "pad",
+       .default_value = "auto",
+       .help = "tokens before and after a sentence that templates can refer to; a template that reaches "
+               "further gives no attribute; auto: 0 without template, else as many as the templates reach"},
+      {.name = "pad_symbols",
+       .default_value = "numbered",
+       .help = "what stands in their columns: numbered: _B-1, _B-2, ... before the sentence and _B+1, "
+               "_B+2, ... after it, as in CRF++; or a symbol, or two: before, after"},
+      {.name = "ends",
+       .default_value = "auto",
+       .help = "__BOS__ is an attribute of the first token and __EOS__ of the last; auto: true without "
+               "template, else false",
+       .choices = {"auto", "true", "false"}},
+      {"bias", OptionType::kBool, "false", "true: bias is an attribute of every token"},
+      {.name = "lowercase",
+       .default_value = "",
+       .help = "columns whose letters A to Z are made a to z, separated by commas: word, pos or "
+               "numbers from 0"},
+      {"min_count", OptionType::kInt, "1", "attributes at fewer positions of the training set are dropped",
+       1},
+      {"word_column", OptionType::kInt, conllu ? "1" : "0",
+       "column of the word; 0 is the first, -1 the last"},
+      {"pos_column", OptionType::kInt, conllu ? "4" : "1",
+       "column of the POS; only used where templates have it"},
+      {"label_column", OptionType::kInt, conllu ? "3" : "-1",
+       conllu ? "column of the label: 3 is UPOS, 4 XPOS, 7 DEPREL" : "column of the label"},
+      {"sentences", OptionType::kInt, "0",
+       "take only the first so many sentences of the training files; 0: all", 0}};
+  if (!conllu)
+    out.push_back({.name = "delimiter",
+                   .default_value = "blanks",
+                   .help = "what separates columns: blanks: spaces and TABs; tab: a single TAB, so cells may "
+                           "contain spaces",
+                   .choices = {"blanks", "tab"}});
+  return out;
+}
+
 }  // namespace
 
 DataFormatInfo conll_format() {
@@ -267,44 +385,16 @@ DataFormatInfo conll_format() {
       {.name = "conll",
        .help = "columns word POS ... label, an empty line after each sentence; attributes are made of them",
        .source = "CoNLL shared tasks; attributes: CRFsuite's tutorial on chunking (Okazaki 2007)",
-       .options =
-           {{.name = "attributes",
-             .default_value = "chunking",
-             .help = "chunking: of words and POS in a window of five tokens, as in CRFsuite's tutorial; "
-                     "words: only those of words",
-             .choices = {"chunking", "words"}},
-            {.name = "template",
-             .default_value = "",
-             .help = "file with templates, as CRF++ and Wapiti have them, in place of attributes; see "
-                     "configs/TEMPLATES.md",
-             .file = true},
-            {.name = "pad",
-             .default_value = "auto",
-             .help =
-                 "tokens before and after a sentence that templates can refer to; a template that reaches "
-                 "further gives no attribute; auto: 0 without template, else as many as the templates reach"},
-            {.name = "pad_symbols",
-             .default_value = "numbered",
-             .help = "what stands in their columns: numbered: _B-1, _B-2, ... before the sentence and _B+1, "
-                     "_B+2, ... after it, as in CRF++; or a symbol, or two: before, after"},
-            {.name = "ends",
-             .default_value = "auto",
-             .help = "__BOS__ is an attribute of the first token and __EOS__ of the last; auto: true without "
-                     "template, else false",
-             .choices = {"auto", "true", "false"}},
-            {"bias", OptionType::kBool, "false", "true: bias is an attribute of every token"},
-            {.name = "lowercase",
-             .default_value = "",
-             .help = "columns whose letters A to Z are made a to z, separated by commas: word, pos or "
-                     "numbers from 0"},
-            {"min_count", OptionType::kInt, "1",
-             "attributes at fewer positions of the training set are dropped", 1},
-            {"word_column", OptionType::kInt, "0", "column of the word; 0 is the first, -1 the last"},
-            {"pos_column", OptionType::kInt, "1", "column of the POS; only used where templates have it"},
-            {"label_column", OptionType::kInt, "-1", "column of the label"},
-            {"sentences", OptionType::kInt, "0",
-             "take only the first so many sentences of the training files; 0: all", 0}}},
-      read_conll);
+       .options = conll_options(false)},
+      read_conll<false>);
+}
+
+DataFormatInfo conllu_format() {
+  return with_reader({.name = "conllu",
+                      .help = "CoNLL-U: ten columns after TABs; comments, ranges and empty nodes are skipped",
+                      .source = "Universal Dependencies, universaldependencies.org/format.html",
+                      .options = conll_options(true)},
+                     read_conll<true>);
 }
 
 }  // namespace proxbench

@@ -357,5 +357,46 @@ TEST(Conll, TakesTheFirstSentencesOfTheTrainingFilesOnly) {
   EXPECT_EQ(data.test.instances(), 3u) << "test files are whole";
 }
 
+TEST(Conll, CellsMayContainSpacesIfOnlyTabsSeparateThem) {
+  const DataPair data = read("New York\tNNP\tB-LOC\nSan Juan \tNNP\tI-LOC\n \t\n\tX\tO\n", "",
+                             {{"delimiter", "tab"}, {"attributes", "words"}});
+  EXPECT_THAT(data.train.vocabulary->outputs, ElementsAre("B-LOC", "I-LOC", "O"));
+  EXPECT_EQ(data.train.instances(), 2u);
+  EXPECT_THAT(data.train.vocabulary->features, testing::Contains("w[0]|w[1]=New York|San Juan"));
+  EXPECT_EQ(error_in("the DT\tO\ncat\tO\nin\t\n", {{"delimiter", "tab"}, {"attributes", "words"}}),
+            "3: found an empty label in column 1, expected a label (columns count from 0)");
+}
+
+const std::string kUd =
+    "# text = Del mar\n1-2\tDel\t_\t_\t_\t_\t_\t_\t_\t_\n1\tDe\tde\tADP\tIN\t_\t3\tcase\t_\t_\n"
+    "2\tel\tel\tDET\tDT\t_\t3\tdet\t_\t_\n2.1\tes\tser\tVERB\tVB\t_\t_\t_\t0:root\t_\n\n"
+    "1\tSi\tsi\tADV\tRB\t_\t0\troot\t_\t_\n";
+
+TEST(Conllu, ReadsWordsWithoutCommentsRangesAndEmptyNodes) {
+  const DataPair data = read_texts("conllu", kUd, kUd);
+  EXPECT_EQ(data.train.instances(), 2u);
+  EXPECT_THAT(data.train.vocabulary->outputs, ElementsAre("ADP", "DET", "ADV"));
+  EXPECT_THAT(data.train.vocabulary->features, testing::Contains("w[0]|w[1]=De|el"));
+  EXPECT_THAT(data.test.gold, ElementsAre(0, 1, 2));
+  EXPECT_THAT(data.train.doubts, IsEmpty());
+  EXPECT_THAT(read_texts("conllu", kUd, "", {{"label_column", "7"}}).train.vocabulary->outputs,
+              ElementsAre("case", "det", "root"));
+  EXPECT_EQ(error_in_text("conllu", kUd + "2\tno\n"),
+            "8: found 2 columns, expected the 10 of CoNLL-U, each after a TAB");
+}
+
+TEST(Conllu, TextWithoutLabelsHasUnderscores) {
+  std::string bare = kUd;
+  for (const char* label : {"ADP", "DET", "ADV"}) bare.replace(bare.find(label), 3, "_");
+  const TempFile train(kUd), test(bare);
+  for (const TestLabels labels : {TestLabels::kIfAny, TestLabels::kNone}) {
+    const DataPair data = read_data("conllu", {{train.path()}, {test.path()}, "", labels});
+    EXPECT_THAT(data.test.gold, testing::Each(kUnknownOutput));
+    EXPECT_EQ(data.test.notes.at(kUnlabelled), 3u);
+  }
+  const DataPair same = read_data("conllu", {{train.path()}, {train.path()}, "", TestLabels::kNone});
+  EXPECT_THAT(same.test.gold, testing::Each(kUnknownOutput)) << "labels that are not asked for";
+}
+
 }  // namespace
 }  // namespace proxbench

@@ -30,7 +30,10 @@ DataPair read_crfsparse(const DataFiles& files, const Options& options, const Pr
   const SparseLineRules rules;
   const auto read = [&](const FilePart& part, NamedSequences& out) {
     out.read(part, rules.line, [&](const LineReader& in, std::string_view line) {
-      if (trim(line, kBlanks).empty()) return out.end_sequence();
+      if (trim(line, kBlanks).empty()) {
+        out.end_sequence();
+        return false;
+      }
       const std::string_view label = take_label(line, out);
       if (!label.empty() && !label_file.empty() && !out.is_test() && !out.names.labels.find(label))
         in.fail("label " + in_quotes(label), "one of the labels in " + label_file);
@@ -39,6 +42,7 @@ DataPair read_crfsparse(const DataFiles& files, const Options& options, const Pr
         out.add(entry.name, entry.value);
       }
       out.end_position(in, label.empty() ? std::nullopt : std::optional(label));
+      return true;
     });
   };
   return read_sequences(files, options, processes, std::move(train), {.read = read});

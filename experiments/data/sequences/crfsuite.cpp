@@ -48,18 +48,16 @@ std::string_view unescaped(std::string_view text, std::string& holder) {
   return holder;
 }
 
-/// Adds a doubt, once, for a field such as `w=12:30`, which probably does not mean the attribute `w=12` with
-/// the value 30.
-void doubt_value(std::string_view field, std::size_t colon, NamedSequences& out) {
-  constexpr const char* kEscape = "a colon inside a name is written \\:";
+/// Doubts a field such as `w=12:30`, which probably does not mean the attribute `w=12` with the value 30.
+void doubt_value(const LineReader& in, std::string_view field, std::size_t colon, NamedSequences& out) {
   std::int64_t number = 0;
-  if (colon == field.npos || field.substr(0, colon).find('=') == field.npos || out.is_test() ||
+  if (colon == field.npos || field.substr(0, colon).find('=') == field.npos ||
       !parse_integer(field.substr(colon + 1), number) || number == 1)
     return;
-  std::vector<std::string>& doubts = out.data.doubts;
-  if (std::ranges::none_of(doubts, [](const std::string& one) { return one.ends_with(kEscape); }))
-    doubts.push_back(fmt::format("{} is read as {} with the value {}: {}", in_quotes(field),
-                                 in_quotes(field.substr(0, colon)), number, kEscape));
+  out.doubt(
+      "fields such as {example} ({where}, {count} in all) are read as an attribute and its value: a colon "
+      "inside a name is written \\:",
+      in, field);
 }
 
 void add_attribute(const LineReader& in, std::string_view field, NamedSequences& out) {
@@ -71,7 +69,7 @@ void add_attribute(const LineReader& in, std::string_view field, NamedSequences&
   if (colon != std::string_view::npos && !parse_real(field.substr(colon + 1), value))
     in.fail("value " + in_quotes(field.substr(colon + 1)) + " of attribute " + in_quotes(name),
             "a finite real number (a colon inside a name is written \\:)");
-  doubt_value(field, colon, out);
+  doubt_value(in, field, colon, out);
   std::string holder;
   out.add(unescaped(name, holder), value);
 }
@@ -84,6 +82,11 @@ void add_position(const LineReader& in, std::string_view line, NamedSequences& o
   if (label.empty() && out.labels() == TestLabels::kRequired) in.fail("an empty label", kCrfsuiteLine);
   if (label == "@weight" || label.starts_with("@weight:"))
     in.fail(in_quotes(label), "a label (instance weights are not supported)");
+  if (out.labels() != TestLabels::kNone && line.find('\t') == line.npos)
+    out.doubt(
+        "lines without a TAB, such as {example} ({where}, {count} in all), are read as labels without "
+        "attributes",
+        in, line);
   add_attributes(in, line.substr(label.size()), out);
   std::string holder;
   out.end_position(in, label.empty() ? std::nullopt : std::optional(unescaped(label, holder)));
@@ -95,6 +98,7 @@ void read_crfsuite_file(const FilePart& part, NamedSequences& out) {
       out.end_sequence();
     else
       add_position(in, line, out);
+    return !line.empty();
   });
 }
 

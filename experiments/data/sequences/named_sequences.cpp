@@ -7,6 +7,7 @@
 #include <span>
 
 #include "core/base/sum.h"
+#include "experiments/base/files.h"
 
 namespace proxbench {
 
@@ -51,6 +52,22 @@ std::optional<Index> NameIndex::find(std::string_view name) const {
   const Slot& slot = slots_[slot_of(name, hash_of(name))];
   return slot.number == kFree ? std::nullopt : std::optional<Index>(slot.number);
 }
+
+namespace {
+
+std::string without_case_and_blanks(std::string_view text) {
+  constexpr std::string_view kNoBreakSpace = "\xC2\xA0";
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (text.substr(i).starts_with(kNoBreakSpace))
+      ++i;
+    else if (kBlanks.find(text[i]) == kBlanks.npos)
+      out += text[i];
+  to_lowercase(out);
+  return out;
+}
+
+}  // namespace
 
 NamedSequences NamedSequences::test_for(const NamedSequences& train, TestLabels labels) {
   NamedSequences out;
@@ -99,6 +116,7 @@ void NamedSequences::end_position(const LineReader& in, std::optional<std::strin
   const auto known_label = label ? known().labels.find(*label) : std::nullopt;
   if (label && !known_label) {
     ++unknown_labels_;
+    ++unknown_names_[std::string(*label)];
     data.unknown_gold[static_cast<Index>(data.gold.size())] = *label;
   }
   data.gold.push_back(known_label.value_or(kUnknownOutput));
@@ -145,21 +163,65 @@ void NamedSequences::share_rows(const Processes& processes) {
 
 void NamedSequences::read(const FilePart& part, const char* record, const LineUser& use_line) {
   LineReader in(part);
-  const std::size_t before = handed_over_ + data.positions();
+  const bool documents = part.records == FileRecords::kLine, keeps = keeps_lines_ && !documents;
+  const std::uint64_t before = all_positions();
   const auto has_whole_records = [&] {
     return streams() && data.instances() > 0 && data.begin.back() == data.positions();
   };
   const auto hand_over = [&] {
     handed_over_ += data.positions();
+    handed_instances_ += data.instances();
     use_();
   };
   for (std::string_view line; in.next(line);) {
-    use_line(in, line);
+    const bool position = use_line(in, line);
+    if (keeps) lines_.push_back({std::string(line), position});
     if (has_whole_records() && !in.has_record()) hand_over();
   }
-  use_line(in, "");
+  if (!documents) use_line(in, "");
   if (has_whole_records()) hand_over();
-  if (handed_over_ + data.positions() == before && part.whole()) in.fail_empty(record);
+  if (all_positions() == before && part.whole()) in.fail_empty(record);
+}
+
+void NamedSequences::doubt(const char* text, const LineReader& in, std::string_view example) {
+  Doubt& one = doubts_[text];
+  if (one.count++ == 0) one = {1, in_quotes(example), fmt::format("{}:{}", in.path(), in.line())};
+}
+
+std::vector<std::string> NamedSequences::doubts() const {
+  std::vector<std::string> out;
+  for (const auto& [text, one] : doubts_)
+    out.push_back(fmt::format(fmt::runtime(text), fmt::arg("count", one.count),
+                              fmt::arg("example", one.example), fmt::arg("where", one.where)));
+  if (const std::string doubt = label_doubt_text(); !doubt.empty()) out.push_back(doubt);
+  return out;
+}
+
+std::string NamedSequences::label_doubt_text() const {
+  if (!data.on.empty()) return "";
+  const std::vector<std::string>& labels = known().labels.names();
+  std::vector<std::uint64_t> positions(labels.size());
+  for (const Index gold : data.gold)
+    if (!is_test() && gold < positions.size()) ++positions[gold];
+  const auto shown = [](const std::string& name, std::uint64_t count) {
+    return fmt::format("{} ({})", in_quotes(name), count);
+  };
+  std::map<std::string, std::vector<std::string>> alike;
+  for (std::size_t k = 0; k < labels.size(); ++k)
+    alike[without_case_and_blanks(labels[k])].push_back(is_test() ? in_quotes(labels[k])
+                                                                  : shown(labels[k], positions[k]));
+  std::vector<std::string> groups;
+  for (const auto& [name, count] : unknown_names_)
+    if (const auto found = alike.find(without_case_and_blanks(name)); found != alike.end())
+      groups.push_back(shown(name, count) + " and " + found->second.front());
+  for (const auto& [text, group] : alike)
+    if (!is_test() && group.size() > 1) groups.push_back(joined(group, " and "));
+  if (groups.empty()) return "";
+  constexpr std::size_t kShown = 3;
+  const std::size_t more = groups.size() - std::min(groups.size(), kShown);
+  groups.resize(groups.size() - more);
+  return fmt::format("labels that differ only in case or blanks (with their positions): {}{}",
+                     joined(groups, "; "), more > 0 ? fmt::format("; and {} more", more) : "");
 }
 
 void NamedSequences::end_sequence() {
@@ -183,6 +245,41 @@ Dataset NamedSequences::build(std::shared_ptr<const Vocabulary> vocabulary) && {
 
 namespace {
 
+/// Counts the instances and positions that `read` adds to the set from a file.
+template <class Read>
+FileCounts counts_of(const std::string& path, const NamedSequences& set, const Read& read) {
+  const std::uint64_t instances = set.all_instances(), positions = set.all_positions();
+  read();
+  return {path, set.all_instances() - instances, set.all_positions() - positions};
+}
+
+/// Returns a doubt if the boundaries of sequences are probably missing, or are everywhere.
+std::string boundary_doubt(const std::vector<FileCounts>& files) {
+  constexpr std::uint64_t kShort = 20,
+                          kLong = 1000;  // positions of the only sequence of all files, or of one
+  std::uint64_t instances = 0, positions = 0;
+  for (const FileCounts& file : files) {
+    instances += file.instances;
+    positions += file.positions;
+  }
+  for (const FileCounts& file : files)
+    if (file.instances == 1 && file.positions > (instances == 1 ? kShort : kLong))
+      return fmt::format("{}: all {} positions are one sequence: no empty line separates sequences",
+                         shown_name(file.path), file.positions);
+  if (instances == positions && instances > kShort)
+    return fmt::format("each of the {} sequences has one position: an empty line follows each line",
+                       instances);
+  return "";
+}
+
+void add_doubts(const NamedSequences& set, const std::vector<FileCounts>& files, const SequenceFormat& format,
+                const std::function<void(const std::string&)>& use) {
+  for (const std::string& doubt : set.doubts()) use(doubt);
+  const bool sequences =
+      format.records == FileRecords::kUpToBlankLine && format.oracle == std::string_view("chain");
+  if (const std::string doubt = sequences ? boundary_doubt(files) : ""; !doubt.empty()) use(doubt);
+}
+
 void stream_sequences(const DataFiles& files, const DataStream& stream, const SequenceFormat& format) {
   NamedSequences names(stream.names->outputs);
   for (const std::string& feature : stream.names->features) names.names.features.intern(feature);
@@ -191,9 +288,15 @@ void stream_sequences(const DataFiles& files, const DataStream& stream, const Se
     if (format.complete) format.complete(batch);
     batch.set_notes();
     batch.data.vocabulary = stream.names;
-    stream.use({std::exchange(batch.data, {}), std::exchange(batch.rows, {}), format.oracle});
+    stream.use(
+        {std::exchange(batch.data, {}), std::exchange(batch.rows, {}), format.oracle, batch.take_lines()});
   });
-  for (const std::string& path : files.test) format.read({.path = path, .records = format.records}, batch);
+  if (stream.lines) batch.keep_lines();
+  std::vector<FileCounts> counts;
+  for (const std::string& path : files.test)
+    counts.push_back(
+        counts_of(path, batch, [&] { format.read({.path = path, .records = format.records}, batch); }));
+  if (stream.doubt) add_doubts(batch, counts, format, stream.doubt);
 }
 
 }  // namespace
@@ -207,7 +310,10 @@ DataPair read_sequences(const DataFiles& files, const Options& options, const Pr
     stream_sequences(files, *files.stream, format);
     return {};
   }
-  for (const FilePart& part : own_parts(files, options, processes, format.records)) format.read(part, train);
+  std::vector<FileCounts> train_files, test_files;
+  for (const FilePart& part : own_parts(files, options, processes, format.records))
+    train_files.push_back(counts_of(part.path, train, [&] { format.read(part, train); }));
+  if (processes != nullptr) train_files.clear();  // they are parts of files
   if (processes != nullptr) {  // number names as if one process had read all parts in order
     if (!format.own_features) train.rows.renumber(merge_names(train.names.features, *processes));
     const std::vector<Index> label = merge_names(train.names.labels, *processes);
@@ -216,7 +322,13 @@ DataPair read_sequences(const DataFiles& files, const Options& options, const Pr
   complete(train);
   if (processes != nullptr) train.share_rows(*processes);
   NamedSequences test = NamedSequences::test_for(train, files.labels);
-  for (const std::string& path : files.test) format.read({path}, test);
+  for (const std::string& path : files.test)
+    test_files.push_back(
+        counts_of(path, test, [&] { format.read({.path = path, .records = format.records}, test); }));
+  std::vector<std::string> doubts;
+  add_doubts(train, train_files, format, [&](const std::string& doubt) { doubts.push_back(doubt); });
+  add_doubts(test, test_files, format,
+             [&](const std::string& doubt) { doubts.push_back("test data: " + doubt); });
   complete(test);
   const auto vocabulary = std::make_shared<const Vocabulary>(
       Vocabulary{train.names.features.names(), train.names.labels.names()});
@@ -228,6 +340,9 @@ DataPair read_sequences(const DataFiles& files, const Options& options, const Pr
       set.description = fmt::format("{}: {} {}, {}", file_names(paths), whole_count(all, set.instances()),
                                     format.instances, format.describe(set));
   };
+  out.train.doubts = std::move(doubts);
+  out.train.files = std::move(train_files);
+  out.test.files = std::move(test_files);
   describe(out.train, files.train, processes);
   describe(out.test, files.test, nullptr);
   return out;

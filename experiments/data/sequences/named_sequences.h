@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <unordered_set>
@@ -89,18 +90,34 @@ class NamedSequences {
   /// values of a repeated feature have no finite sum.
   void end_row(const LineReader& in);
   TestLabels labels() const { return labels_; }
+  /// Whether the lines of a test set have labels; none if no line has shown it yet.
+  std::optional<bool> labelled() const { return labels_ == TestLabels::kNone ? false : labelled_; }
   /// Does nothing if no position was added since the last call.
   void end_sequence();
 
-  /// Calls use_line for all lines of the part and then for an empty line, which ends the last sequence.
-  /// Throws Error (kInput) if a whole file adds no position; the message says that `record` was expected.
-  using LineUser = std::function<void(const LineReader& in, std::string_view line)>;
+  /// Calls use_line for all lines of the part and then, if empty lines end records, for an empty line. It
+  /// returns whether the line is a position. Throws Error (kInput) if a whole file adds no position; the
+  /// message says that `record` was expected.
+  using LineUser = std::function<bool(const LineReader& in, std::string_view line)>;
   void read(const FilePart& part, const char* record, const LineUser& use_line);
 
   /// Makes read() call `use` with whole records, each time before it waits for the file, and at the end.
   /// `use` takes data and rows.
   void hand_over_to(std::function<void()> use) { use_ = std::move(use); }
   bool streams() const { return use_ != nullptr; }
+  /// Makes read() keep the lines of files whose records end at empty lines. take_lines() returns and removes
+  /// them.
+  void keep_lines() { keeps_lines_ = true; }
+  std::vector<TextLine> take_lines() { return std::exchange(lines_, {}); }
+
+  /// Counts a sign that data are read wrongly. `text` is the sentence, in which {count}, {example} and
+  /// {where} stand for the number of calls, and for the example and the line of the first one.
+  void doubt(const char* text, const LineReader& in, std::string_view example = {});
+  /// Returns one sentence for each sign, including those of the names of labels.
+  std::vector<std::string> doubts() const;
+  /// Numbers of instances and positions so far, including those handed over.
+  std::uint64_t all_instances() const { return handed_instances_ + data.instances(); }
+  std::uint64_t all_positions() const { return handed_over_ + data.positions(); }
 
   /// Rebuilds all rows. For each old entry, add(rows, feature, value) adds new entries to the new rows.
   template <class Add>
@@ -125,14 +142,24 @@ class NamedSequences {
   double largest_value = 1e150;
 
  private:
+  std::string label_doubt_text() const;
+
   const Processes* processes_ = nullptr;   ///< the processes that share the set
   const NamedSequences* train_ = nullptr;  ///< the training set of a test set
   TestLabels labels_ = TestLabels::kRequired;
   std::optional<bool> labelled_;  ///< whether the lines so far have labels
   std::function<void()> use_;
-  std::size_t handed_over_ = 0;  ///< positions
+  std::size_t handed_over_ = 0, handed_instances_ = 0;  ///< positions and instances
+  bool keeps_lines_ = false;
+  std::vector<TextLine> lines_;
+  struct Doubt {
+    std::uint64_t count = 0;
+    std::string example, where;
+  };
+  std::map<std::string_view, Doubt> doubts_;  ///< by text
   std::uint64_t unknown_attributes_ = 0, unknown_labels_ = 0;
-  std::unordered_set<std::string> unknown_features_;  ///< not filled if it streams
+  std::unordered_set<std::string> unknown_features_;                 ///< not filled if it streams
+  std::map<std::string, std::uint64_t, std::less<>> unknown_names_;  ///< unknown labels and their positions
 };
 
 /// Adds the attributes of a line in CRFsuite's notation to the current position: fields "attribute[:value]",

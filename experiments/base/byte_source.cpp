@@ -1,0 +1,289 @@
+#include "experiments/base/byte_source.h"
+
+#include <bzlib.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <lzma.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <span>
+#include <system_error>
+
+#include "core/base/error.h"
+#include "experiments/base/files.h"
+#include "experiments/base/text.h"
+
+namespace proxbench {
+
+/// Unpacks one member of a compressed file.
+class Decoder {
+ public:
+  virtual ~Decoder() = default;
+  /// Moves unpacked bytes to `out`, and removes what is used from the front of both. Returns true at the end
+  /// of the member. Throws the reason as a text if the bytes are damaged.
+  virtual bool unpack(std::string_view& in, std::span<char>& out) = 0;
+};
+
+namespace {
+
+constexpr std::size_t kBlock = 1 << 18;
+
+/// zlib, libbz2 and liblzma have the same kind of stream. Calls `step` for it and returns its status.
+template <class Stream, class Step>
+auto drive(Stream& stream, std::string_view& in, std::span<char>& out, const Step& step) {
+  stream.next_in = reinterpret_cast<decltype(stream.next_in)>(const_cast<char*>(in.data()));
+  stream.avail_in = static_cast<decltype(stream.avail_in)>(in.size());
+  stream.next_out = reinterpret_cast<decltype(stream.next_out)>(out.data());
+  stream.avail_out = static_cast<decltype(stream.avail_out)>(out.size());
+  const auto status = step(&stream);
+  in.remove_prefix(in.size() - stream.avail_in);
+  out = out.last(stream.avail_out);
+  return status;
+}
+
+void require(bool ready) {
+  if (!ready) throw std::bad_alloc();
+}
+
+class Gzip : public Decoder {
+ public:
+  Gzip() { require(inflateInit2(&stream_, 16 + MAX_WBITS) == Z_OK); }
+  ~Gzip() override { inflateEnd(&stream_); }
+  bool unpack(std::string_view& in, std::span<char>& out) override {
+    const int status = drive(stream_, in, out, [](z_stream* s) { return inflate(s, Z_NO_FLUSH); });
+    if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
+      throw std::string(stream_.msg != nullptr ? stream_.msg : zError(status));
+    return status == Z_STREAM_END;
+  }
+
+ private:
+  z_stream stream_{};
+};
+
+class Bzip2 : public Decoder {
+ public:
+  Bzip2() { require(BZ2_bzDecompressInit(&stream_, 0, 0) == BZ_OK); }
+  ~Bzip2() override { BZ2_bzDecompressEnd(&stream_); }
+  bool unpack(std::string_view& in, std::span<char>& out) override {
+    const int status = drive(stream_, in, out, BZ2_bzDecompress);
+    if (status != BZ_OK && status != BZ_STREAM_END) throw fmt::format("bzip2 error {}", status);
+    return status == BZ_STREAM_END;
+  }
+
+ private:
+  bz_stream stream_{};
+};
+
+class Xz : public Decoder {
+ public:
+  Xz() { require(lzma_stream_decoder(&stream_, UINT64_MAX, 0) == LZMA_OK); }
+  ~Xz() override { lzma_end(&stream_); }
+  bool unpack(std::string_view& in, std::span<char>& out) override {
+    const lzma_ret status = drive(stream_, in, out, [](lzma_stream* s) { return lzma_code(s, LZMA_RUN); });
+    if (status == LZMA_MEM_ERROR) throw std::bad_alloc();
+    if (status != LZMA_OK && status != LZMA_STREAM_END && status != LZMA_BUF_ERROR)
+      throw fmt::format("xz error {}", static_cast<int>(status));
+    return status == LZMA_STREAM_END;
+  }
+
+ private:
+  lzma_stream stream_ = LZMA_STREAM_INIT;
+};
+
+class Zstd : public Decoder {
+ public:
+  Zstd() { require(stream_ != nullptr); }
+  ~Zstd() override { ZSTD_freeDStream(stream_); }
+  bool unpack(std::string_view& in, std::span<char>& out) override {
+    ZSTD_inBuffer from{in.data(), in.size(), 0};
+    ZSTD_outBuffer to{out.data(), out.size(), 0};
+    const std::size_t left = ZSTD_decompressStream(stream_, &to, &from);
+    if (ZSTD_isError(left)) throw std::string(ZSTD_getErrorName(left));
+    in.remove_prefix(from.pos);
+    out = out.subspan(to.pos);
+    return left == 0;
+  }
+
+ private:
+  ZSTD_DStream* stream_ = ZSTD_createDStream();
+};
+
+template <class One>
+std::unique_ptr<Decoder> make() {
+  return std::make_unique<One>();
+}
+
+struct Packing {
+  const char* name;
+  std::string_view begin;                        ///< the first bytes of a file; '?' is any byte
+  std::unique_ptr<Decoder> (*make)() = nullptr;  ///< null: cannot be unpacked
+};
+
+using namespace std::string_view_literals;
+constexpr Packing kPackings[] = {
+    {"gzip", "\x1f\x8b"sv, make<Gzip>},
+    {"bzip2", "BZh?1AY&SY"sv, make<Bzip2>},
+    {"bzip2", "BZh?\x17\x72\x45\x38\x50\x90"sv, make<Bzip2>},  // of an empty file
+    {"xz", "\xfd\x37zXZ\0"sv, make<Xz>},
+    {"zstd", "\x28\xb5\x2f\xfd"sv, make<Zstd>},
+    {"zip", "PK\x03\x04"sv},
+    {"7z", "7z\xbc\xaf\x27\x1c"sv},
+    {"rar", "Rar!\x1a\x07"sv},
+    {"compress (.Z)", "\x1f\x9d"sv},
+    {"lz4", "\x04\x22\x4d\x18"sv},
+    {"lzma", "\x5d\0\0"sv},
+};
+
+/// Whether the bytes agree with the beginning of a packed file, as far as both go.
+bool agree(std::string_view bytes, std::string_view begin) {
+  return std::equal(bytes.begin(),
+                    bytes.begin() + static_cast<std::ptrdiff_t>(std::min(bytes.size(), begin.size())),
+                    begin.begin(), [](char a, char b) { return a == b || b == '?'; });
+}
+
+const Packing* packing_of(std::string_view bytes) {
+  const auto* const found = std::ranges::find_if(kPackings, [&](const Packing& one) {
+    return bytes.size() >= one.begin.size() && agree(bytes, one.begin);
+  });
+  return found == std::end(kPackings) ? nullptr : found;
+}
+
+}  // namespace
+
+ByteSource::ByteSource(const std::string& path) : name_(shown_name(path)) {
+  std::error_code ignored;
+  if (path != kStandardStream && std::filesystem::is_directory(path, ignored))
+    throw Error::in_file(name_, 0, "a directory", "a file");
+  errno = 0;
+  descriptor_ = path == kStandardStream ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int why = errno;
+  if (descriptor_ < 0)
+    fail(why == ENOENT ? "no such file" : "an unreadable file (" + std::generic_category().message(why) + ")",
+         "a readable file");
+}
+
+ByteSource::~ByteSource() {
+  ::close(descriptor_);
+}
+
+bool ByteSource::seek(std::uint64_t at) {
+  detected_ = true;
+  return ::lseek(descriptor_, static_cast<off_t>(at), SEEK_SET) >= 0;
+}
+
+std::size_t ByteSource::read(char* to, std::size_t size, std::uint64_t line) {
+  line_ = line;
+  if (!detected_) detect();
+  if (decoder_ != nullptr) return unpack(to, size);
+  if (unused_.empty()) return read_raw(to, size);
+  const std::size_t taken = unused_.copy(to, size);
+  unused_.remove_prefix(taken);
+  return taken;
+}
+
+void ByteSource::fail(const std::string& found, const std::string& expected) const {
+  throw Error::in_file(name_, line_, found, expected);
+}
+
+std::size_t ByteSource::read_raw(char* to, std::size_t size) const {
+  for (;;) {
+    const ssize_t got = ::read(descriptor_, to, size);
+    if (got >= 0) return static_cast<std::size_t>(got);
+    if (errno != EINTR)
+      fail("a read error (" + std::generic_category().message(errno) + ")", "a readable file");
+  }
+}
+
+bool ByteSource::refill() {
+  if (input_.empty()) input_.resize(kBlock);
+  const std::size_t had = unused_.size();
+  if (had > 0) std::memmove(input_.data(), unused_.data(), had);
+  const std::size_t got = read_raw(input_.data() + had, input_.size() - had);
+  unused_ = {input_.data(), had + got};
+  return got > 0;
+}
+
+void ByteSource::detect() {
+  detected_ = true;
+  const auto undecided = [&] {
+    return std::ranges::any_of(kPackings, [&](const Packing& one) {
+      return unused_.size() < one.begin.size() && agree(unused_, one.begin);
+    });
+  };
+  while (undecided() && refill()) {
+  }
+  const Packing* packing = packing_of(unused_);
+  if (packing == nullptr) return;
+  packing_ = packing->name;
+  if (packing->make == nullptr)
+    fail(fmt::format("data packed by {}", packing_), "text, or text packed by gzip, bzip2, xz or zstd");
+  decoder_ = packing->make();
+}
+
+std::size_t ByteSource::unpack(char* to, std::size_t size) {
+  std::span<char> out(to, size);
+  while (out.size() == size && !ended_) {
+    try {
+      // Also without new bytes: the decoder may hold text for which there was no room.
+      if (decoder_->unpack(unused_, out)) end_member();
+    } catch (const std::string& reason) {
+      fail(fmt::format("a damaged {} stream ({})", packing_, reason),
+           fmt::format("an intact {} file", packing_));
+    }
+    if (out.size() == size && unused_.empty() && !ended_ && !refill())
+      fail(fmt::format("a {} stream cut short", packing_), fmt::format("a complete {} file", packing_));
+  }
+  const std::size_t got = size - out.size();
+  if (const Packing* inner = packing_of({to, got}); inner != nullptr && got > 0 && !began_)
+    fail(fmt::format("{} data within {} data", inner->name, packing_), "text that is packed once");
+  began_ = began_ || got > 0;
+  return got;
+}
+
+void ByteSource::end_member() {
+  // Zeros may fill the last block of a tape or disk.
+  const auto skip_zeros = [&] {
+    unused_.remove_prefix(std::min(unused_.find_first_not_of('\0'), unused_.size()));
+  };
+  const Packing* next = nullptr;
+  for (skip_zeros(); (next = packing_of(unused_)) == nullptr && refill();) skip_zeros();
+  ended_ = unused_.empty();
+  if (ended_) return;
+  if (next == nullptr || next->name != std::string_view(packing_))
+    fail(fmt::format("{} behind the {} data", in_quotes(unused_), packing_),
+         fmt::format("only {} data, or none of them packed", packing_));
+  decoder_ = next->make();
+}
+
+bool is_compressed(std::string_view bytes) {
+  return packing_of(bytes) != nullptr;
+}
+
+bool is_compressed_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  char bytes[16];
+  in.read(bytes, sizeof bytes);
+  return is_compressed({bytes, static_cast<std::size_t>(in.gcount())});
+}
+
+std::string read_unpacked(const std::string& path, const std::string& expected) {
+  std::error_code ignored;
+  if (path != kStandardStream && (std::filesystem::is_directory(path, ignored) || !std::ifstream(path)))
+    throw Error::in_file(path, 0, "no readable file", expected);
+  ByteSource in(path);
+  std::string out;
+  for (std::size_t size = 0, got = 1; got > 0; out.resize(size += got)) {
+    out.resize(size + kBlock);
+    got = in.read(out.data() + size, kBlock, 0);
+  }
+  return out;
+}
+
+}  // namespace proxbench
