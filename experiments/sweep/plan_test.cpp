@@ -94,6 +94,7 @@ TEST(Plan, TheOracleThatAFormatIsKnownToHaveIsThatOfItsData) {
       {"ocr", "1\to\t-1\t1\t1\t0\t" + pixels + "\n2\ta\t-1\t2\t1\t1\t" + pixels + "\n"},
       {"crfsuite", "A\tx\n\nB\ty\n"},
       {"conll", "He PRP B-NP\nate VBD B-VP\n"},
+      {"conllu", "1\tHe\the\tPRON\tPRP\t_\t2\tnsubj\t_\t_\n2\tate\teat\tVERB\tVBD\t_\t0\troot\t_\t_\n"},
       {"lshtc", "2 7:1\n3 8:2\n"},
       {"libsvm", "1 1:1\n2 1:2\n"},
       {"arff", "@relation r\n@attribute x numeric\n@attribute red {0,1}\n@data\n2.5,1\n"},
