@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "experiments/conformance/test_enemies.h"
+#include "experiments/run/path.h"
 #include "experiments/run/trainer.h"
 #include "oracles/test_judge.h"
 
@@ -153,6 +154,80 @@ TEST(LongSequences, HaveTrueBoundsFromDualSolvers) {
       expect_true(outcome.certificate, outcome.w, Judge(data.train(), "chain", penalty, hinge), solver);
     }
   }
+}
+
+/// A table as people have them: a year, an income, an age, a pH and a population, and a label that depends on
+/// three of them.
+Draft table(std::size_t rows, std::uint64_t seed) {
+  Random random(seed);
+  Draft out{.oracle = "tree", .outputs = 2};
+  for (std::size_t i = 0; i < rows; ++i) {
+    const double year = std::floor(1990.0 + 34.0 * random.uniform()),
+                 income = std::exp(10.5 + 0.6 * random.normal()),
+                 age = std::floor(18.0 + 62.0 * random.uniform()), ph = 7.0 + 0.2 * random.normal(),
+                 people = std::floor(5e6 * random.uniform());
+    const double sum =
+        (age - 50.0) / 10.0 + 4.0 * (ph - 7.0) + 2.0 * (std::log(income) - 10.5) + random.normal();
+    out.rows.push_back({1.0, year, income, age, ph, people});
+    out.gold.push_back(sum > 0.0 ? 1 : 0);
+    out.begin.push_back(static_cast<Index>(i + 1));
+  }
+  return out;
+}
+
+TEST(UnscaledTables, LetPathsGoToTheirEnds) {
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5})
+    for (const std::string solver : {"prox-newton", "prox-qn", "owl-qn"}) {
+      const LoadedData data = load(table(60, seed));
+      RunParameters settings;
+      settings.solver = solver;
+      settings.max_iterations = 150;
+      std::vector<Penalty> penalties;
+      const double largest = lambda_max(data, {});
+      for (int k = 0; k < 10; ++k) penalties.push_back({largest * std::pow(10.0, -0.6 * k), 0.0});
+      const RunOutcome outcome = train_path(data, settings, penalties, {});
+      ASSERT_EQ(outcome.points.size(), penalties.size()) << solver << ", seed " << seed;
+      expect_true(outcome.certificate, outcome.w, Judge(data.train(), "tree", penalties.back()), solver);
+    }
+}
+
+/// Scores that were large and are small again have the rounding of large ones. They are mapped anew in time.
+TEST(UnscaledTables, LetSolversPassTheirAudits) {
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6}) {
+    Random random(seed);
+    Draft draft{.oracle = "tree", .outputs = 2};
+    for (std::size_t i = 0; i < 20; ++i) {
+      std::vector<double> row;
+      for (int j = 0; j < 4; ++j) row.push_back(random.normal() * std::exp(6.0 * random.normal()));
+      draft.rows.push_back(std::move(row));
+      draft.gold.push_back(static_cast<Index>(random.below(2)));
+      draft.begin.push_back(static_cast<Index>(i + 1));
+    }
+    const LoadedData data = load(draft);
+    for (const auto& [solver, penalty] : {std::pair<std::string, Penalty>{"lbfgs", {0.0, 1.0}},
+                                          {"newton-cg", {0.0, 1.0}},
+                                          {"prox-newton", {1.0, 0.0}}}) {
+      const RunOutcome outcome = trained(data, solver, penalty, 1e-9, 300);
+      expect_true(outcome.certificate, outcome.w, Judge(data.train(), "tree", penalty), solver);
+      EXPECT_GT(*outcome.audits, 0);
+    }
+  }
+}
+
+/// Where rounding hides F, no relative gap is claimed.
+TEST(Certificate, ClaimsNothingOfAnFThatRoundsToZero) {
+  Draft draft = table(30, 1);
+  draft.scale(1e100);
+  const LoadedData data = load(draft);
+  const RunOutcome outcome = trained(data, "lbfgs", {0.0, 1e-200}, 1e-6, 50);
+  const Certificate& c = outcome.certificate;
+  EXPECT_TRUE(std::isnan(c.relative_gap()) || c.rounding < std::abs(c.objective));
+  EXPECT_EQ(outcome.status == Status::kGapReached, c.relative_gap() <= 1e-6);
+  const Certificate zero{.objective = 0.0, .dual = 0.0, .rounding = 1e-12};
+  EXPECT_TRUE(std::isnan(zero.relative_gap()));
+  EXPECT_EQ(zero.gap(), 1e-12);
+  const Certificate blurred{.objective = 1.0, .dual = 0.0, .rounding = 1890.0};
+  EXPECT_TRUE(std::isnan(blurred.relative_gap()));
 }
 
 /// K labels in turn, so that no weight helps: min F = n log K at w = 0.
