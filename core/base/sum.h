@@ -27,13 +27,13 @@
 
 namespace proxbench {
 
-/// A compensated sum (Neumaier; Higham 2002, section 4.3). The sum of n terms t_i is off by at most
+/// A compensated sum (Higham 2002, section 4.3, with Knuth's exact error of an addition). The sum of n terms t_i is off by at most
 /// 2^-53 * |sum| + (n * 2^-53)^2 * sum_i |t_i|.
 class CompensatedSum {
  public:
   void add(double term) {
-    const double next = sum_ + term;
-    lost_ += std::abs(sum_) >= std::abs(term) ? (sum_ - next) + term : (term - next) + sum_;
+    const double next = sum_ + term, added = next - sum_;
+    lost_ += (sum_ - (next - added)) + (term - added);
     sum_ = next;
   }
   /// Adds value * number, with the rounding of the product.

@@ -157,7 +157,7 @@ class FaultySolver final : public Solver {
   }
   SolveResult result(Status status, SparseVector w, std::int64_t iterations) const {
     SolveResult out{.status = status, .w = std::move(w), .iterations = iterations};
-    if (fault_ == Fault::kReturnsAnotherW && out.w.nnz() > 0) out.w.value[0] *= 1 + 1e-10;
+    if (fault_ == Fault::kReturnsAnotherW && out.w.nnz() > 0) out.w.value[0] *= 1 + 1e-5;
     if (fault_ == Fault::kReturnsZeros) out.w.push_back(out.w.nnz() > 0 ? out.w.index.back() + 1 : 0, 0.0);
     if (fault_ == Fault::kReturnsNan && out.w.nnz() > 0)
       out.w.value[0] = std::numeric_limits<double>::quiet_NaN();

@@ -30,11 +30,12 @@ double chain_loss(std::span<const Index> y, const Score& score, const double* tr
     double below = top[t] - score(t);
     if (t + 1 < y.size()) below += largest - transition[y[t] * K + y[t + 1]];
     sum.add(below);
-    if (!(scale[t] > 0x1p-1000 && scale[t] < 0x1p1000)) {  // catches NaN, too
+    if (!(scale[t] > 0x1p-500 && scale[t] < 0x1p500)) {  // catches NaN, too
       logs += std::log(scale[t]);
       continue;
     }
     product *= scale[t];
+    if (product > 0x1p-500 && product < 0x1p500) continue;
     const auto bits = std::bit_cast<std::uint64_t>(product);
     exponent += static_cast<std::int64_t>(bits >> 52) - 1023;
     product = std::bit_cast<double>((bits & kMantissa) | kOne);
