@@ -350,8 +350,9 @@ class MarginalSum {
         refuse(p, text(pair) + " and " + text(pairs_[i - 1]) + ", where each must stand once");
     }
   }
-  /// Moves the chain along pairs_, and counts its pairs. A label whose pairs have no weight, which then has
-  /// at most kBeliefTolerance itself, goes to the first label of the next position.
+  /// Moves the chain to the next position and adds its pairs to extra_. If the pairs of a label have no
+  /// weight, the label itself has at most kBeliefTolerance. Its weight then goes to the first label of the
+  /// next position.
   void move() {
     chain_next_ = next_;
     for (LabelWeight& one : chain_next_) one.weight = 0.0;

@@ -40,7 +40,7 @@ struct InstanceTerms {
 struct InferenceRounding {
   /// The loss of the instance is off by at most the sum over its positions of of_scores * s_p + of_positions.
   double of_scores, of_positions;
-  /// In sum_chunks() a loss takes part in at most this many additions within its chunk.
+  /// A loss passes through at most this many additions before sum_chunks() adds up the chunks.
   double of_losses;
   /// A number R of the residual is off by at most of_marginals * marginal + drift * |R|.
   double of_marginals, drift;
@@ -135,8 +135,8 @@ class SumOracle {
   virtual double inference_flops(const ScorePoint& at, bool residual) const = 0;
   /// How exact infer() is on an instance. Empty: plain_rounding().
   virtual std::optional<InferenceRounding> sum_rounding(Index) const { return std::nullopt; }
-  /// by_output[k] is the sum over positions of drift * |R| at output k. Writes for each extra weight a bound
-  /// on the sum of what this means for its residual.
+  /// by_output[k] is the sum over positions of drift * |R| at output k. For each extra weight, writes a bound
+  /// on the error that the same drift gives the residual of the weight, in units of 2^-53.
   virtual void spread_drift(std::span<const double> by_output, std::span<double> by_extra) const;
 };
 
@@ -349,9 +349,9 @@ class CollapsedOutputs {
   virtual std::size_t basis() const = 0;
   virtual void compact_rows(const Residual& residual, CompactRows& rows, const Parallel& parallel) const = 0;
   virtual void expand(double* rows) const = 0;
-  /// Bounds, for each position, the sum over outputs of the sizes of all numbers that add up to the residual
-  /// there once expand() has been applied. An error relative to all entries of a row, and to the numbers that
-  /// they were made of, changes the outputs by at most this times it, in the l1 norm.
+  /// For each position, writes a bound on the sum over outputs of |x|, where expand() adds up numbers x to
+  /// make the residual of the output. If each x has a relative error of at most e, the residual at the
+  /// position is off by at most e times this bound, in the l1 norm.
   virtual void row_sizes(const Residual& residual, std::span<double> sizes,
                          const Parallel& parallel) const = 0;
   /// The most additions that a number takes part in within expand().

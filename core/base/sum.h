@@ -27,8 +27,8 @@
 
 namespace proxbench {
 
-/// A compensated sum (Higham 2002, section 4.3, with Knuth's exact error of an addition). The sum of n terms t_i is off by at most
-/// 2^-53 * |sum| + (n * 2^-53)^2 * sum_i |t_i|.
+/// A compensated sum (Higham 2002, section 4.3, with Knuth's exact error of an addition). The sum of n terms
+/// t_i is off by at most 2^-53 * |sum| + (n * 2^-53)^2 * sum_i |t_i|.
 class CompensatedSum {
  public:
   void add(double term) {
