@@ -284,7 +284,7 @@ Section make_section(const fs::path& results, const fs::path& folder,
   const PaperConfig& paper = presentation.paper;
   std::ranges::sort(presentation.targets, std::greater());
 
-  std::vector<Run> all = read_all_runs(results, presentation);
+  std::vector<Run> all = read_all_runs(results, presentation, warn);
   if (const std::string left_out = leave_out_strangers(results, presentation, all); !left_out.empty())
     warn(left_out);
   std::vector<Run> runs = all;

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cmath>
 #include <fstream>
+#include <list>
 #include <sstream>
 #include <system_error>
 #include <utility>
@@ -72,10 +73,14 @@ void FileWriter::write(std::string_view text) {
   }
 }
 
-void FileWriter::finish() {
-  if (temporary_.empty()) return;
+void FileWriter::sync() {
   // Without fsync() a full disk may be noticed only after the rename.
-  if (::fsync(descriptor_) != 0) fail("fsync");
+  if (!direct() && ::fsync(descriptor_) != 0) fail("fsync");
+}
+
+void FileWriter::finish() {
+  if (direct()) return;
+  sync();
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail("rename");
   temporary_.clear();
 }
@@ -84,6 +89,22 @@ void write_file_atomically(const fs::path& file, const std::string& text) {
   FileWriter out(file);
   out.write(text);
   out.finish();
+}
+
+void write_files_together(const NamedTexts& files) {
+  std::list<FileWriter> writers;
+  for (const auto& [file, text] : files) writers.emplace_back(file);
+  for (const bool direct : {false, true}) {
+    auto writer = writers.begin();
+    for (const auto& [file, text] : files) {
+      if (writer->direct() == direct) {
+        writer->write(text);
+        writer->sync();
+      }
+      ++writer;
+    }
+  }
+  for (FileWriter& writer : writers) writer.finish();
 }
 
 void make_folder(const fs::path& folder) {

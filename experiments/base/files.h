@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace proxbench {
 
@@ -29,7 +31,11 @@ class FileWriter {
   FileWriter& operator=(const FileWriter&) = delete;
 
   void write(std::string_view text);
+  /// Ensures that the disk has all of the text. finish() does it too.
+  void sync();
   void finish();
+  /// Whether each piece goes to its place at once: there is no temporary file.
+  bool direct() const { return temporary_.empty(); }
   /// Whether a reader may be waiting: the text goes to a pipe, a terminal or another device.
   bool awaited() const;
 
@@ -42,6 +48,10 @@ class FileWriter {
 
 /// Writes the whole text with a FileWriter.
 void write_file_atomically(const std::filesystem::path& file, const std::string& text);
+using NamedTexts = std::vector<std::pair<std::filesystem::path, std::string>>;
+/// Writes several files, or none of them if one cannot be written. Devices, pipes and standard output, which
+/// cannot be taken back, come last.
+void write_files_together(const NamedTexts& files);
 /// Makes the folder and its parents if they are missing. Throws Error with the name of the folder if this
 /// fails.
 void make_folder(const std::filesystem::path& folder);

@@ -19,6 +19,7 @@ struct CertifyCommand : ModelFlags {
 
   void add_to(CLI::App& command) {
     ModelFlags::add_to(command)->required();
+    run.take_no_paths();
     run.add(command, "lambda", "weight of ||w||_1 in F");
     run.add(command, "mu", "weight of ||w||_2^2 / 2 in F");
     run.add(command, "loss");
@@ -53,7 +54,7 @@ struct CertifyCommand : ModelFlags {
   }
 
   void execute() const {
-    const Model stored = read_model(model);
+    const Model stored = read_model(input_file(model));
     const ExperimentConfig asked = config(stored);
     const Penalty penalty = penalty_of(asked);
     RunOutcome outcome;

@@ -52,6 +52,26 @@ void require_known_command(const CLI::App& app, int argc, char** argv) {
   require_known("command", argv[1], commands);
 }
 
+/// Throws Error (kUsage) with a did-you-mean if one of the arguments is a flag that the command does not have.
+/// CLI11 would report it only as an unexpected argument.
+void require_known_flags(const CLI::App& app, int argc, char** argv) {
+  std::vector<std::string> known;
+  std::string commands;
+  for (const CLI::App* one = &app; one != nullptr;) {
+    for (const CLI::Option* option : one->get_options())
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    const std::vector<CLI::App*> parsed = one->get_subcommands();
+    one = parsed.empty() ? nullptr : parsed.front();
+    if (one != nullptr) commands += " " + one->get_name();
+  }
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i], flag = argument.substr(0, argument.find('='));
+    if (flag.starts_with("--") && flag.size() > 2 && !contains(known, flag))
+      throw Error::usage(fmt::format("found {}{}, expected a flag of `proxbench{} --help`", flag,
+                                     did_you_mean(flag, known), commands));
+  }
+}
+
 void refuse_commands_for_one_process(CLI::App& app) {
   for (CLI::App* command : app.get_subcommands(nullptr)) {
     const std::string name = command->get_name();
@@ -84,7 +104,8 @@ void stop_cleanly_on_interrupt() {
 
 int run_command_line(int argc, char** argv) {
   set_up_logging();
-  CLI::App app("Benchmark harness and trainers for l1-regularised conditional random fields", "proxbench");
+  CLI::App app("Benchmark harness and trainers for conditional random fields and max-margin models, with l1 and l2 "
+               "penalties", "proxbench");
   app.require_subcommand(1);
   app.set_version_flag("--version", version_text);
   app.footer("Exit status: 0 done, 1 failed or interrupted, 2 bad usage or config.");
@@ -107,7 +128,12 @@ int run_command_line(int argc, char** argv) {
     instruction_set();  // reports a wrong PROXBENCH_ISA before any work
     if (answer_completion(app, {argv + 1, argv + argc})) return kDone;
     require_known_command(app, argc, argv);
-    app.parse(argc, argv);
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ExtrasError&) {
+      require_known_flags(app, argc, argv);
+      throw;
+    }
     return kDone;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kDone : kBadUsage;
@@ -124,7 +150,24 @@ int run_command_line(int argc, char** argv) {
 }
 
 std::string file_in_reach(const std::string& name) {
-  return find_data_file(name, "").string();
+  return input_file(find_data_file(name, "").string());
+}
+
+ExperimentConfig ConfigFlags::load(const std::vector<std::string>& more, bool with_data) const {
+  std::vector<std::string> all = overrides;
+  all.insert(all.end(), more.begin(), more.end());
+  const ExperimentConfig config = with_data ? load_config(input_file(config_file), all)
+                                            : load_config_without_data(input_file(config_file), all);
+  for (const std::string& file : config.includes) input_file(file);
+  for (const DataConfig& data : config.data) {
+    for (const std::string& file : data.files.train) input_file(file);
+    for (const std::string& file : data.files.test) input_file(file);
+    for (const std::string& file : {data.files.hierarchy, data.start}) input_file(file);
+    for (const OptionSpec& spec : data.options.table())
+      if (const std::string value = option_texts(data.options).at(spec.name); spec.names_file(value))
+        input_file(value);
+  }
+  return config;
 }
 
 ExperimentConfig config_of(const RunFlags& flags, const ModelHeader& header) {
@@ -195,8 +238,24 @@ namespace {
 
 /// The flag whose result goes to standard output.
 std::string flag_to_stdout;
+/// The files that flags write, and the flags.
+std::map<std::filesystem::path, std::string> written_files;
 
-/// Throws Error if a file with this name could not be written. Leaves no file behind.
+/// Whether all readers and writers of this name share one file: not for devices and pipes.
+bool is_plain(const std::string& file) {
+  std::error_code ignored;  // a file that cannot be examined is an error where it is opened
+  return !file.empty() && file != kStandardStream &&
+         (!std::filesystem::exists(file, ignored) || std::filesystem::is_regular_file(file, ignored));
+}
+
+std::filesystem::path canonical_name(const std::string& file) {
+  std::error_code failure;
+  const std::filesystem::path name = std::filesystem::weakly_canonical(file, failure);
+  return failure ? std::filesystem::path(file) : name;
+}
+
+/// Throws Error if a file with this name could not be written, or if another flag writes it. Leaves no file
+/// behind.
 void check_writable(const std::string& flag, const std::string& file) {
   if (file == kStandardStream) {
     if (!flag_to_stdout.empty())
@@ -205,10 +264,28 @@ void check_writable(const std::string& flag, const std::string& file) {
     flag_to_stdout = flag;
   } else if (std::error_code ignored; !file.empty() && !std::filesystem::is_fifo(file, ignored)) {
     const FileWriter probe(file);
+    if (!is_plain(file)) return;
+    if (const auto [other, added] = written_files.emplace(canonical_name(file), flag);
+        !added && other->second != flag)
+      throw Error::usage(
+          fmt::format("{} and {}: both write {}, expected a file for each", other->second, flag, file));
   }
 }
 
 }  // namespace
+
+std::string input_file(const std::string& name) {
+  if (!is_plain(name)) return name;
+  if (const auto output = written_files.find(canonical_name(name)); output != written_files.end())
+    throw Error::usage(fmt::format("{} {}: found a file that the command reads, expected another name",
+                                   output->second, name));
+  return name;
+}
+
+void add_outputs(const std::string& flag, const std::vector<std::filesystem::path>& files) {
+  for (const std::filesystem::path& file : files)
+    if (is_plain(file.string())) written_files.emplace(canonical_name(file.string()), flag);
+}
 
 std::vector<const CLI::App*> shown_commands(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); });

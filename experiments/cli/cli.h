@@ -97,6 +97,8 @@ struct ExitStatus {
   int status;
 };
 
+/// Warns of stored results that are left out.
+void warn_of_result(const std::string& text);
 /// Removes the runs that the presentation does not name, and warns of them.
 void warn_of_strangers(const std::filesystem::path& folder, const Presentation& presentation,
                        std::vector<Run>& runs);
@@ -113,7 +115,10 @@ void stop_cleanly_on_interrupt();
 
 using ModelHeader = std::map<std::string, std::string>;
 
-/// Returns the data file that a flag names. Throws Error if there is none.
+/// Returns the name of a file that a command reads. Throws Error (kUsage) if a flag names this file as an
+/// output.
+std::string input_file(const std::string& name);
+/// Returns the data file that a flag names. Throws Error if there is none, and what input_file() throws.
 std::string file_in_reach(const std::string& name);
 
 /// Flags that are keys of a config section, with their values as typed. The keys' rows give types, choices
@@ -123,6 +128,8 @@ class KeyFlags {
  public:
   /// `standard` is the default shown in help; if empty, the row's default is shown.
   explicit KeyFlags(std::string standard = "") : standard_(std::move(standard)) {}
+  /// Errors do not offer a path for a number.
+  void take_no_paths() { paths_ = false; }
   /// Adds --KEY (with '-' for '_'), or `flag` if given. `help` replaces the row's help. The flag of a bool
   /// takes no value.
   void add(CLI::App& command, const std::string& name, std::string help = "", std::string flag = "") {
@@ -165,13 +172,17 @@ class KeyFlags {
       const bool stored = !given(key) && header.contains(key);
       const std::string value = stored ? header.at(key) : text(key);
       if (value.empty()) continue;
-      for (const ValueError& error : key_named<Section>(key)->read(section, value, file_in_reach))
-        throw Error(fmt::format("{}: {}", flag->get_name(), error.what()), error.kind());
+      for (const ValueError& error : key_named<Section>(key)->read(section, value, file_in_reach)) {
+        std::string what = error.what();
+        if (!paths_ && what.ends_with(kOrPath)) what.resize(what.size() - kOrPath.size());
+        throw Error(fmt::format("{}: {}", flag->get_name(), what), error.kind());
+      }
     }
   }
 
  private:
   std::string standard_;
+  bool paths_ = true;
   std::map<std::string, CLI::Option*> flags_;  ///< by key
 };
 using RunFlags = KeyFlags<ExperimentConfig>;
@@ -224,10 +235,13 @@ void set_options(Options& options, const std::vector<std::string>& assignments, 
 /// Adds a flag that takes one value and may be repeated.
 CLI::Option* add_repeatable(CLI::App& command, const std::string& flag, std::vector<std::string>& values,
                             const std::string& help, const std::string& type);
-/// Adds a flag for an output file; "-" is standard output. A file that cannot be written is an error before
-/// any work.
+/// Adds a flag for an output file; "-" is standard output. A file that cannot be written, that another flag
+/// writes, or that the command reads is an error before any work.
 CLI::Option* add_output(CLI::App& command, const std::string& flag, std::string& file,
                         const std::string& help, const std::string& type);
+
+/// Adds files that are written beside the file of an output flag.
+void add_outputs(const std::string& flag, const std::vector<std::filesystem::path>& files);
 
 /// --json FILE, with "-" for standard output.
 struct JsonFlag {
@@ -235,8 +249,11 @@ struct JsonFlag {
   void add_to(CLI::App& command) {
     add_output(command, "--json", file, "write the result as JSON; '-' for standard output", "FILE");
   }
-  void write(const Json& result) const {
-    if (!file.empty()) write_json(file, result);
+  void write(const Json& result) const { write(result, {}); }
+  /// Writes these files too, all of them or none.
+  void write(const Json& result, NamedTexts files) const {
+    if (!file.empty()) files.emplace_back(file, json_text(result));
+    write_files_together(files);
   }
 };
 
@@ -263,6 +280,8 @@ struct ConfigFlags {
         ->type_name("CONFIG.ini");
     add_repeatable(command, "--set", overrides, "override a value of the config", "SECTION.KEY=VALUE");
   }
+  /// Returns the config with --set and these overrides. Without `with_data`, missing data files are allowed.
+  ExperimentConfig load(const std::vector<std::string>& more = {}, bool with_data = true) const;
 };
 
 /// The flags of commands that make runs of a config.
@@ -337,8 +356,9 @@ struct TrainingFlags : OutputFlags {
   std::unique_ptr<LoadedData> load(const DataConfig& config, const Processes* processes,
                                    const Parallel& parallel, RunParameters& settings,
                                    ProgressPrinter& progress) const;
-  void write_model(const DataConfig& config, const LoadedData& trained, const RunParameters& settings,
-                   const SparseVector& w) const;
+  /// Returns the file of --model with its text, or nothing without --model.
+  NamedTexts model_file(const DataConfig& config, const LoadedData& trained, const RunParameters& settings,
+                        const SparseVector& w) const;
 
  private:
   void set_solver(const std::string& name, RunParameters& settings) const;

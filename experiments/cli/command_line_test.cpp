@@ -421,7 +421,10 @@ TEST_F(CommandLine, WrongValuesAreBadUsage) {
       {"--lambda 1 --solver prox-qn --option newton=never", "it is an option of prox-newton"},
       {"--lambda 1 --backend tbbb", "expected one of openmp, tbb (did you mean 'tbb'?)"},
       {"--lambda 1 --tol -2", "--tol: found '-2', expected a finite real, 0 <= tol <= 1"},
-      {"--lambda 1 --lamda 2", "--lamda"},
+      {"--lambda 1 --lamda 2",
+       "found --lamda (did you mean '--lambda'?), expected a flag of `proxbench train --help`"},
+      {"--lambda path", "--lambda: found 'path'"},
+      {"--lambda x", "--lambda: found 'x', expected a finite real, 0 <= lambda\n"},
   };
   for (const auto& [flags, message] : cases) {
     const Result result = train(flags);
@@ -451,6 +454,88 @@ TEST_F(CommandLine, FilesThatCannotBeReadOrWrittenFailBeforeTheWork) {
   const Result run_out = run("run tiny.ini --out train.txt/x");
   EXPECT_EQ(run_out.status, 1);
   EXPECT_THAT(run_out.err, HasSubstr("train.txt/x"));
+}
+
+TEST_F(CommandLine, AnOutputIsNoInputAndNoOtherOutput) {
+  ASSERT_EQ(train("--lambda 0.5 --model m.tsv --quiet").status, 0);
+  fs::create_symlink("train.txt", folder / "link.txt");
+  folder.write("words.template", "U0:%x[0,0]\n");
+  folder.write("columns.txt", "the O\nnew B\n\n");
+  const std::string before = read_text(folder / "train.txt"), model = read_text(folder / "m.tsv");
+  for (const auto& [line, flag] : std::vector<std::pair<std::string, std::string>>{
+           {"train --format crfsuite --train train.txt --lambda 1 --model train.txt", "--model"},
+           {"train --format crfsuite --train train.txt --lambda 1 --trace ./link.txt", "--trace"},
+           {"train --format crfsuite --train train.txt --lambda 1 --start m.tsv --json m.tsv", "--json"},
+           {"select --format crfsuite --train train.txt --lambda 'path(max, 0.5*max, 2)' --folds 2 --model "
+            "train.txt",
+            "--model"},
+           {"predict --model m.tsv --test test.txt --output m.tsv", "--output"},
+           {"predict --model m.tsv --test test.txt --output test.txt", "--output"},
+           {"evaluate --model m.tsv --test test.txt --json m.tsv", "--json"},
+           {"certify --model m.tsv --train train.txt --json train.txt", "--json"},
+           {"describe --format crfsuite --train train.txt --json train.txt", "--json"},
+           {"convert --format crfsuite --train train.txt --to wapiti --out train.txt", "--out"},
+           {"convert --format conll --train columns.txt --data-option template=words.template --to crf++ "
+            "--out words",
+            "--out"},
+           {"check tiny.ini --json tiny.ini", "--json"},
+           {"run tiny.ini --out out --json test.txt", "--json"}}) {
+    const Result result = run(line);
+    EXPECT_EQ(result.status, 2) << line << result.err;
+    EXPECT_THAT(result.err, HasSubstr(flag + " ")) << line;
+    EXPECT_THAT(result.err, HasSubstr(": found a file that the command reads, expected another name"))
+        << line;
+  }
+  EXPECT_EQ(read_text(folder / "train.txt"), before);
+  EXPECT_EQ(read_text(folder / "m.tsv"), model);
+  EXPECT_FALSE(fs::exists(folder / "out"));
+  const Result twice = train("--lambda 1 --model x --json ./x");
+  EXPECT_EQ(twice.status, 2);
+  EXPECT_THAT(twice.err, HasSubstr("both write ./x, expected a file for each"));
+  EXPECT_EQ(train("--lambda 1 --quiet --model /dev/null --json /dev/null").status, 0);
+}
+
+TEST_F(CommandLine, AFullDiskLeavesNoneOfTheFiles) {
+  // A device that is always full is the last of the files, so the others must wait for it.
+  for (const std::string line :
+       {"train --format crfsuite --train train.txt --lambda 1 --model m.tsv --trace t.csv --json /dev/full",
+        "select --format crfsuite --train train.txt --folds 2 --lambda 'path(max, 0.5*max, 2)' --model m.tsv "
+        "--json /dev/full"}) {
+    const Result result = run(line);
+    EXPECT_EQ(result.status, 1) << line;
+    EXPECT_THAT(result.err, HasSubstr("/dev/full: cannot be written")) << line;
+    for (const char* name : {"m.tsv", "t.csv"}) EXPECT_FALSE(fs::exists(folder / name)) << name;
+  }
+}
+
+TEST_F(CommandLine, ListShowsOneEntryWithItsOptions) {
+  const Result solver = run("list owl-qn");
+  EXPECT_EQ(solver.status, 0) << solver.err;
+  EXPECT_THAT(solver.out, testing::AllOf(HasSubstr("Solvers"), HasSubstr("memory"), Not(HasSubstr("Oracles")),
+                                         Not(HasSubstr("prox-newton"))));
+  for (const char* name : {"crfsuite", "chain", "accuracy", "experiment"})
+    EXPECT_THAT(run(std::string("list ") + name).out, HasSubstr(name));
+  EXPECT_EQ(run("list owl-qn --json l.json").status, 0);
+  EXPECT_EQ(read_json("l.json")["solvers"].size(), 1u);
+  const Result wrong = run("list owlqn");
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("name: found 'owlqn' (did you mean 'owl-qn'?)"));
+}
+
+TEST_F(CommandLine, TrainSaysWhichFlagsTrainTheData) {
+  folder.write("sets.arff",
+               "@relation s\n@attribute x numeric\n@attribute a {0,1}\n@attribute b {0,1}\n@data\n"
+               "0.5,0,1\n-1,1,0\n0.25,1,1\n");
+  const std::string data = "--format arff --train sets.arff --data-option label_count=2 ";
+  for (const char* flags : {"--lambda 0.1", "--mu 1", "--lambda 0.1 --loss hinge --mu 1"}) {
+    const Result result = run("train " + data + flags);
+    EXPECT_EQ(result.status, 2) << flags;
+    EXPECT_THAT(result.err, HasSubstr("on oracle 'labels'; expected --loss hinge --mu M\n")) << flags;
+    EXPECT_THAT(result.err, Not(HasSubstr("the best known"))) << flags;
+  }
+  EXPECT_EQ(run("train --quiet " + data + "--loss hinge --mu 1").status, 0);
+  EXPECT_THAT(train("--lambda 1 --loss hinge").err,
+              HasSubstr("expected --lambda L or --mu M or --loss hinge --mu M"));
 }
 
 TEST_F(CommandLine, AFailedTrainLeavesNoFile) {
@@ -492,7 +577,7 @@ TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
 
   // In the second sweep, references are reused, runs with the same name are replaced, and others stay.
   const Result again =
-      run("run tiny.ini --out out --set experiment.lambda=1 --set solver.gd.max_iterations=3");
+      run("run tiny.ini --out out --set experiment.lambda=1 --set solver.gd.max_iterations=3 --replace");
   ASSERT_EQ(again.status, 0) << again.err;
   EXPECT_THAT(again.err, HasSubstr("reusing f* = "));
   const std::vector<proxbench::Run> later = stored_runs();

@@ -83,11 +83,11 @@ struct EvaluateCommand : ModelFlags {
       throw Error::usage(
           "evaluate: expected either FILE with gold and predicted labels, or --model M.tsv --test FILE");
     if (model.empty()) {
-      LabelColumns read = read_label_columns(columns);
+      LabelColumns read = read_label_columns(input_file(columns));
       for (const std::string& note : read.notes) ProgressPrinter(quiet).message(note);
       return {std::move(read.data), std::move(read.predicted)};
     }
-    const Model stored = read_model(model);
+    const Model stored = read_model(input_file(model));
     Tagger tagger = ModelFlags::tagger(stored, TestLabels::kIfAny);
     Predictions out;
     tagger.run([&](const DataBatch& batch, const Tagged& tagged) { out.add(batch, tagged); });

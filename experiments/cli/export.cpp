@@ -32,7 +32,7 @@ struct ExportCommand {
   }
 
   std::vector<ExportTable> tables() const {
-    std::vector<Run> runs = read_all_runs(folder, load_presentation(fs::path(folder) / "config.ini"));
+    std::vector<Run> runs = read_all_runs(folder, load_presentation(fs::path(folder) / "config.ini"), warn_of_result);
     if (samples) return {table_of_samples(runs)};
     if (points) {
       runs = take_paths(runs);
@@ -51,16 +51,14 @@ struct ExportCommand {
     const std::vector<ExportTable> all = tables();
     fs::path file = out;
     if (file.extension() == ".sqlite") return write_sqlite(file, all);
-    for (const ExportTable& table : all) {
-      if (out == "-")
-        fmt::print("{}", csv_text(table));
-      else
-        write_file_atomically(&table == &all.front()
-                                  ? file
-                                  : file.parent_path() / fmt::format("{}-{}{}", file.stem().string(),
-                                                                     table.name, file.extension().string()),
-                              csv_text(table));
-    }
+    NamedTexts files;
+    for (const ExportTable& table : all)
+      files.emplace_back(files.empty()
+                             ? file
+                             : file.parent_path() / fmt::format("{}-{}{}", file.stem().string(), table.name,
+                                                                file.extension().string()),
+                         csv_text(table));
+    write_files_together(files);
   }
 };
 
@@ -94,7 +92,7 @@ struct ReportCommand {
     add_results(command, folders);
     command.add_option("--title", options.title, "title of the page")->type_name("TEXT");
     add_repeatable(command, "--note", options.notes, "a paragraph at the top", "TEXT");
-    options.warn = [](const std::string& text) { spdlog::warn("{}", text); };
+    options.warn = warn_of_result;
   }
 
   void execute() const {
@@ -127,6 +125,8 @@ struct ConvertCommand {
   void execute() const {
     if (data.keys.given("test"))
       throw Error::usage("--test: found a test set, expected --train alone: one data set is converted");
+    const ConvertedFiles written = converted_files(to, out);
+    add_outputs("--out", {written.names, written.template_file});
     const DataPair read = read_data(data.read());
     const ConvertedFiles files = convert(read.train, to, out);
     for (const std::filesystem::path& file : {files.data, files.template_file, files.names})

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <array>
 #include <fstream>
 
 #include "core/base/error.h"
@@ -33,7 +34,10 @@ RunState stored_state(const std::filesystem::path& folder) {
   if (const std::optional<Run> run = find_record(folder / kManifestFile, out.reason)) {
     out.node = run->provenance.machine;
     out.revision = run->provenance.git_revision;
-    out.state = !run->failed() ? "done" : is_skipped(*run) ? "skipped" : "failed";
+    out.state = !run->failed()                                   ? "done"
+                : is_skipped(*run)                               ? "skipped"
+                : run->result.status == Status::kInterrupted ? "interrupted"
+                                                                 : "failed";
     const std::string& why = run->result.reason;
     out.reason = !run->failed() ? "" : why.empty() ? run->status() : run->status() + ": " + why;
   }
@@ -41,13 +45,37 @@ RunState stored_state(const std::filesystem::path& folder) {
 }
 
 std::string text_of_state(const std::string& name, const RunState& run, const std::vector<std::string>& log) {
-  std::string out = fmt::format("{:8}{}", run.state, name);
+  std::string out = fmt::format("{:<7} {}", run.state, name);
   if (!run.job.empty()) out += "  job " + run.job;
   if (!run.node.empty()) out += "  on " + run.node;
   if (!run.reason.empty()) out += "  " + run.reason;
   out += '\n';
   for (const std::string& line : log) out += "          | " + line + '\n';
   return out;
+}
+
+constexpr std::array kStates{"queued", "running", "done", "failed", "skipped", "interrupted", "missing"};
+/// The last line tells the other states only if there are such runs.
+constexpr std::size_t kAlwaysTold = 4;
+
+/// Returns the names of the runs that OUT/config.ini asks for. Returns none, and warns, if this is not known.
+std::vector<std::string> planned_runs(const std::filesystem::path& out) {
+  std::vector<std::string> names;
+  try {
+    for (const RunParameters& run : plan_runs(load_config_without_data(out / "config.ini")))
+      names.push_back(run.name);
+  } catch (const Error& error) {
+    spdlog::warn("which runs are missing is not known: {}", error.what());
+  }
+  return names;
+}
+
+/// Returns the state of a run of the plan that is not stored: a temporary folder is that of a running sweep,
+/// or was left by one that was killed.
+RunState unstored_state(const std::set<std::string>& unfinished, const std::string& name, bool at_work) {
+  if (!unfinished.contains(name)) return {.state = "missing", .log = {}};
+  if (at_work) return {.state = "running", .log = {}};
+  return {.state = "interrupted", .log = {}, .reason = "its sweep was killed; the next one makes it again"};
 }
 
 struct StatusCommand {
@@ -75,13 +103,19 @@ struct StatusCommand {
       const RunState& run = states[name];
       if (!run.revision.empty() && run.revision != revision) others.push_back(name);
     }
+    const std::set<std::string> unfinished = unfinished_runs(out);
+    const bool at_work = OutLock::is_held(out, OutLock::kAllProblems);
+    for (const std::string& name : planned_runs(out))
+      if (!states.contains(name) || (jobs.tasks.empty() && at_work && unfinished.contains(name)))
+        states[name] = unstored_state(unfinished, name, at_work);
     Json tasks = Json::array();
     std::map<std::string, std::size_t> counts;
     std::string text;
     for (const auto& [name, run] : states) {
       ++counts[run.state];
       std::vector<std::string> log;
-      if (run.state == "failed" || run.state == "skipped") log = end_of(run.log);
+      if (run.state == "failed" || run.state == "skipped" || run.state == "interrupted")
+        log = end_of(run.log);
       tasks.push_back({{"name", name},
                        {"state", run.state},
                        {"job", run.job},
@@ -92,13 +126,13 @@ struct StatusCommand {
     }
     if (!others.empty())
       text += fmt::format("of another revision of proxbench than {}: {}\n", revision, joined(others));
-    if (prints())
-      fmt::print("{}{} queued, {} running, {} done, {} failed{}\n", text, counts["queued"], counts["running"],
-                 counts["done"], counts["failed"],
-                 counts["skipped"] > 0 ? fmt::format(", {} skipped", counts["skipped"]) : "");
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < kStates.size(); ++i)
+      if (const std::size_t count = counts[kStates[i]]; count > 0 || i < kAlwaysTold)
+        parts.push_back(fmt::format("{} {}", count, kStates[i]));
+    if (prints()) fmt::print("{}{}\n", text, joined(parts));
     Json summary{{"out", out}, {"slurm", jobs.no_answer.empty() ? Json() : Json(jobs.no_answer)}};
-    for (const char* state : {"queued", "running", "done", "skipped", "failed"})
-      summary[state] = counts[state];
+    for (const char* state : kStates) summary[state] = counts[state];
     summary["other_revision"] = others;
     summary["tasks"] = tasks;
     json.write(summary);
@@ -148,7 +182,7 @@ struct SlurmTaskCommand {
 }  // namespace
 
 void add_job_commands(CLI::App& app) {
-  add_command<StatusCommand>(app, "status", "Show which runs wait, run, are done and failed, and why");
+  add_command<StatusCommand>(app, "status", "Show which runs wait, run, are done, failed, interrupted or missing, and why");
   add_command<CancelCommand>(app, "cancel", "End the jobs of a folder that wait or run");
   add_command<SlurmTaskCommand>(app, "slurm-task",
                                 "Do one task of a job that `run --launcher slurm` submitted");

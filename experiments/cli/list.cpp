@@ -160,12 +160,17 @@ std::string options_block(const Kind& kind) {
 
 struct ListCommand {
   bool options = false, markdown = false;
+  std::string name;
   std::vector<std::string> file;
   CLI::Option* json = nullptr;
 
   void add_to(CLI::App& command) {
     auto* with_options =
         command.add_flag("--options", options, "also print all options and the keys of configs");
+    command
+        .add_option("name", name,
+                    "show only this solver, oracle, data format, metric or config section, with its options")
+        ->type_name("NAME");
     json = command.add_option("--json", file, "write JSON to FILE, or to standard output")
                ->expected(0, 1)
                ->type_name("[FILE]");
@@ -174,14 +179,29 @@ struct ListCommand {
         ->excludes(json);
   }
 
+  /// Returns all kinds, or those that have an entry of this name, with this entry alone.
+  std::vector<Kind> shown() const {
+    std::vector<Kind> kinds = catalogue();
+    if (name.empty()) return kinds;
+    std::vector<std::string> known;
+    for (Kind& kind : kinds) {
+      for (const Entry& entry : kind.entries) known.push_back(entry.name);
+      std::erase_if(kind.entries, [&](const Entry& entry) { return entry.name != name; });
+    }
+    require_known("name", name, known);
+    std::erase_if(kinds, [](const Kind& kind) { return kind.entries.empty(); });
+    return kinds;
+  }
+
   void execute() const {
     Json out;
-    for (const Kind& kind : catalogue()) {
+    const bool with_options = options || !name.empty();
+    for (const Kind& kind : shown()) {
       if (markdown && !kind.options_key.empty()) fmt::print("{}", options_block(kind));
       for (const Entry& entry : kind.entries) out[kind.key].push_back(to_json(entry, kind.options_key));
-      if (json->count() > 0 || markdown || (kind.key == "config" && !options)) continue;
+      if (json->count() > 0 || markdown || (kind.key == "config" && !with_options)) continue;
       fmt::print("{}\n", kind.title);
-      for (const Entry& entry : kind.entries) print(entry, options);
+      for (const Entry& entry : kind.entries) print(entry, with_options);
       fmt::print("\n");
     }
     if (json->count() > 0) JsonFlag{file.empty() || file.front().empty() ? "-" : file.front()}.write(out);

@@ -284,7 +284,7 @@ struct PredictCommand : ModelFlags {
   }
 
   void execute() const {
-    const Model stored = read_model(model);
+    const Model stored = read_model(input_file(model));
     Tagger tagger = ModelFlags::tagger(stored, unlabelled ? TestLabels::kNone : TestLabels::kIfAny);
     if (columns) tagger.keep_lines();
     const Parallel parallel = make_parallel(config_of(run));

@@ -30,6 +30,7 @@ Json cells_json(const std::vector<SweepProblem>& problems) {
       run["stored"] = cell.stored;
       run["skipped"] = cell.skipped.empty() ? Json() : Json(cell.skipped);
       run["why"] = cell.why;
+      run["replaces"] = !cell.changes.empty();
       run["key"] = cell.run.key.digest;
       run["estimated_seconds"] = cell.wall_seconds;  // NaN becomes null
     }
@@ -47,7 +48,7 @@ void print_includes(const ExperimentConfig& config) {
 struct RunCommand : SweepFlags {
   std::string launcher = "local";
   std::vector<std::string> slurm;
-  bool wait = false, dry_run = false, why = false, force = false, verbose = false;
+  bool wait = false, dry_run = false, why = false, force = false, replace = false, verbose = false;
   int jobs = 1;
 
   void add_to(CLI::App& command) {
@@ -57,6 +58,9 @@ struct RunCommand : SweepFlags {
         "print all runs, which of them are stored, and how long the others may take; run nothing");
     auto* with_why = command.add_flag("--why", why, "print why each run that is not stored must be made");
     command.add_flag("--force", force, "make all runs and references again");
+    command.add_flag("--replace", replace,
+                     "make complete runs again whose settings, data or program changed; without it, such a "
+                     "change ends the command before any run");
     command
         .add_option(
             "--jobs", jobs,
@@ -84,6 +88,7 @@ struct RunCommand : SweepFlags {
   void execute() const {
     const ExperimentConfig asked = config();
     const std::filesystem::path folder = folder_of(asked);
+    require_own_folder(asked, folder);
     if (dry_run) return print_plan(asked, folder);
     stop_cleanly_on_interrupt();
     const SweepResult result = sweep(asked, folder);
@@ -101,14 +106,14 @@ struct RunCommand : SweepFlags {
   }
 
  private:
-  SweepOptions options() const { return {.force = force, .jobs = jobs, .launcher = launcher, .wait = wait}; }
+  SweepOptions options() const { return {.force = force, .replace = replace, .jobs = jobs, .launcher = launcher, .wait = wait}; }
 
   /// Returns the config with the flags applied. With Slurm, threads = 0 is an error if `cpus` does not
   /// replace it: it would count the cores of the login node instead of those of the cluster.
   ExperimentConfig config() const {
-    std::vector<std::string> all = overrides;
-    for (const std::string& assignment : slurm) all.push_back("slurm." + assignment);
-    ExperimentConfig config = load_config(config_file, all);
+    std::vector<std::string> of_slurm;
+    for (const std::string& assignment : slurm) of_slurm.push_back("slurm." + assignment);
+    ExperimentConfig config = load(of_slurm, !dry_run);
     if (launcher != "slurm") return config;
     if (config.threads == 0) config.threads = config.slurm.cpus;
     if (config.threads == 0)
@@ -140,6 +145,8 @@ struct RunCommand : SweepFlags {
       }
     }
     print_notes(config);
+    if (const std::string replaced = replacement_text(problems); !replaced.empty() && !force)
+      fmt::print("{}{}\n", replaced, replace ? "" : "; this needs --replace");
     fmt::print("{} runs, {} of them stored; {} references to make", runs, runs - missing, references);
     const std::size_t unknown = std::erase_if(estimates, [](double one) { return std::isnan(one); });
     if (!estimates.empty())
@@ -150,6 +157,8 @@ struct RunCommand : SweepFlags {
   }
 
   void print_plan(const ExperimentConfig& config, const std::filesystem::path& folder) const {
+    for (const std::string& missing : config.missing_files)
+      spdlog::warn("{}: only stored runs can be shown as such, and no run can be made", missing);
     const std::vector<SweepProblem> problems = inspect(config, folder, options());
     if (prints()) {
       print_includes(config);
@@ -159,6 +168,7 @@ struct RunCommand : SweepFlags {
                 {"includes", config.includes},
                 {"out", folder.string()},
                 {"notes", notes_of_skipped_solvers(config)},
+                {"missing_files", config.missing_files},
                 {"references", std::ranges::count_if(problems, &SweepProblem::lacks_reference)},
                 {"runs", cells_json(problems)}});
   }
@@ -194,7 +204,7 @@ struct RunCommand : SweepFlags {
   /// Makes tables and figures of all stored results.
   void show_results(const ExperimentConfig& config, const std::filesystem::path& folder,
                     const SweepResult& result, Json& summary) const {
-    std::vector<Run> runs = read_all_runs(folder, config);
+    std::vector<Run> runs = read_all_runs(folder, config, warn_of_result);
     warn_of_strangers(folder, config, runs);
     if (std::ranges::all_of(runs, &Run::failed)) throw Error("no run of " + config.name + " succeeded");
     summary["runs"] = Json::array();
@@ -230,14 +240,21 @@ struct CheckCommand : ConfigFlags {
   void execute() const {
     Json result{{"config", config_file}, {"valid", true}, {"error", nullptr}};
     try {
-      const ExperimentConfig config = load_config(config_file, overrides);
+      const ExperimentConfig config = load({}, false);
       const std::vector<RunParameters> plan = plan_runs(config);
       result["includes"] = config.includes;
       result["notes"] = notes_of_skipped_solvers(config, true);
       for (const RunParameters& run : plan) result["runs"].push_back(parameters_json(run));
       if (resolved) result["resolved"] = config.to_ini();
+      const std::vector<std::string>& missing = config.missing_files;
+      result["missing_files"] = missing;
+      result["valid"] = missing.empty();
+      if (prints() && missing.empty()) print_verdict(config, plan.size());
+      if (!missing.empty()) {
+        if (prints()) print_plan(plan);
+        throw Error::usage(joined(missing, "\n"));
+      }
       json.write(result);
-      if (prints()) print_verdict(config, plan.size());
     } catch (const Error& error) {
       result["valid"] = false;
       result["error"] = error.what();
@@ -247,6 +264,11 @@ struct CheckCommand : ConfigFlags {
   }
 
  private:
+  /// Prints the runs, for a config whose data are gone.
+  static void print_plan(const std::vector<RunParameters>& plan) {
+    for (const RunParameters& run : plan) fmt::print("{}  ({})\n", run.name, limit_text(run));
+  }
+
   void print_verdict(const ExperimentConfig& config, std::size_t runs) const {
     if (resolved) return fmt::print("{}", config.to_ini());
     fmt::print("{}: good; {} runs of {} data sets, {} lambdas and paths, {} solvers, {} repetitions\n",

@@ -66,7 +66,7 @@ struct ScaleCommand : SweepFlags {
   }
 
   void execute() const {
-    const ExperimentConfig config = load_config(config_file, overrides);
+    const ExperimentConfig config = load();
     const fs::path folder = folder_of(config);
     stop_cleanly_on_interrupt();
     const Scaling scaling = redraw ? read_scaling(folder / "scale.json") : measure(config, folder);

@@ -108,8 +108,7 @@ struct SelectCommand : TrainingFlags {
                       selection.skipped, selection.held_out_instances));
     settings.lambda = selection.points[selection.chosen].lambda;
     settings.mu = selection.points[selection.chosen].mu;
-    write_model(config, *loaded, settings, selection.refit.w);
-    json.write(result(searched, selection));
+    json.write(result(searched, selection), model_file(config, *loaded, settings, selection.refit.w));
     if (prints()) print(searched, selection, *loaded);
     if (selection.refit.certificate.nnz == 0)
       progress.warning("all weights are 0: no model of the path is better on what is held out than w = 0");

@@ -80,7 +80,7 @@ struct ReadFlags {
         if (std::error_code ignored; fs::equivalent(other.folder, folder, ignored))
           throw Error::usage(fmt::format("{}: found again, expected each folder once", folder));
       Source& source = sources.emplace_back(Source{folder, presentation_of(folder), {}, {}});
-      source.runs = read_all_runs(folder, source.presentation);
+      source.runs = read_all_runs(folder, source.presentation, warn_of_result);
       warn_of_strangers(folder, source.presentation, source.runs);
       source.paths = take_paths(source.runs);
     }
@@ -269,6 +269,10 @@ void leave_out_seconds(PlotConfig& plot) {
 }
 
 }  // namespace
+
+void warn_of_result(const std::string& text) {
+  spdlog::warn("{}", text);
+}
 
 void warn_of_strangers(const fs::path& folder, const Presentation& presentation, std::vector<Run>& runs) {
   if (const std::string left_out = leave_out_strangers(folder, presentation, runs); !left_out.empty())

@@ -88,10 +88,30 @@ void print_summary(const RunOutcome& outcome, const LoadedData& data) {
   print_test_metrics(outcome, data);
 }
 
+/// Says with which flags some solver trains the data of an oracle.
+std::string flags_that_fit(const OracleInfo& oracle) {
+  std::vector<std::string> out;
+  for (const auto& [flags, penalty, loss] : {std::tuple{"--lambda L", Penalty{1.0, 0.0}, Loss::Kind::kLog},
+                                             {"--mu M", Penalty{0.0, 1.0}, Loss::Kind::kLog},
+                                             {"--loss hinge --mu M", Penalty{0.0, 1.0}, Loss::Kind::kHinge}})
+    if (!fitting_solvers(penalty, loss, oracle).empty()) out.emplace_back(flags);
+  return joined(out, " or ");
+}
+
+/// Throws Error (kUsage) if no solver has this objective on the data.
+void require_some_solver(const RunParameters& settings, const OracleInfo& oracle) {
+  const Penalty penalty{settings.lambda, settings.mu};
+  if (fitting_solvers(penalty, settings.loss.kind, oracle).empty())
+    throw Error::usage(fmt::format("no solver has a {} loss with {} on oracle '{}'; expected {}",
+                                   loss_name(settings.loss.kind), penalty.text(), oracle.name,
+                                   flags_that_fit(oracle)));
+}
+
 struct TrainCommand : TrainingFlags {
   std::string trace;
 
   void add_to(CLI::App& command) {
+    run.take_no_paths();
     run.add(command, "lambda", "weight of ||w||_1 in F");
     run.add(command, "mu", "weight of ||w||_2^2 / 2 in F");
     TrainingFlags::add_to(command);
@@ -101,13 +121,14 @@ struct TrainCommand : TrainingFlags {
 
   void write(const DataConfig& config, const LoadedData& trained, const RunParameters& settings,
              const RunOutcome& outcome) const {
+    NamedTexts files;
+    if (outcome.status != Status::kDiverged) files = model_file(config, trained, settings, outcome.w);
     if (!trace.empty()) {
       std::string text = csv_header(trace_columns()) + "\n";
       for (const Sample& sample : outcome.trace) text += csv_line(trace_columns(), sample) + "\n";
-      write_file_atomically(trace, text);
+      files.emplace_back(trace, text);
     }
-    json.write(outcome.summary());
-    if (outcome.status != Status::kDiverged) write_model(config, trained, settings, outcome.w);
+    json.write(outcome.summary(), files);
   }
 
   void execute() const {
@@ -189,10 +210,10 @@ void TrainingFlags::add_to(CLI::App& command) {
   OutputFlags::add_to(command);
 }
 
-void TrainingFlags::write_model(const DataConfig& config, const LoadedData& trained,
-                                const RunParameters& settings, const SparseVector& w) const {
-  if (!model.empty())
-    write_file_atomically(model, model_of(trained, config.format, config.options, settings, w));
+NamedTexts TrainingFlags::model_file(const DataConfig& config, const LoadedData& trained,
+                                     const RunParameters& settings, const SparseVector& w) const {
+  if (model.empty()) return {};
+  return {{model, model_of(trained, config.format, config.options, settings, w)}};
 }
 
 void TrainingFlags::set_solver(const std::string& name, RunParameters& settings) const {
@@ -235,10 +256,10 @@ std::unique_ptr<LoadedData> TrainingFlags::load(const DataConfig& config, const 
   for (const auto& [part, name] : {std::pair(&loaded->train(), "training"), {&loaded->test(), "test"}})
     for (const auto& [what, count] : part->notes)
       progress.message(fmt::format("{} data: {}: {}", name, what, count));
+  const OracleInfo& oracle = oracle_registry().find(loaded->oracle_name());
+  if (solver.empty()) require_some_solver(settings, oracle);
   if (settings.solver.empty())
-    set_solver(best_solver({settings.lambda, settings.mu}, settings.loss.kind,
-                           &oracle_registry().find(loaded->oracle_name())),
-               settings);
+    set_solver(best_solver({settings.lambda, settings.mu}, settings.loss.kind, &oracle), settings);
   if (solver.empty())
     progress.message(fmt::format("solver: {}, the best known for this objective", settings.solver));
   stop_cleanly_on_interrupt();

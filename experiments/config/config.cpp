@@ -19,7 +19,9 @@ namespace {
 
 class ConfigReader {
  public:
-  ConfigReader(const Ini& ini, Problems& problems) : ini_(ini), problems_(problems), text_(ini, problems) {}
+  /// With `find_files` false, data files keep the names in the text.
+  ConfigReader(const Ini& ini, Problems& problems, bool find_files = true)
+      : ini_(ini), problems_(problems), text_(ini, problems), find_files_(find_files) {}
 
   ExperimentConfig read() {
     for (const IniSection& section : ini_.sections) check_section_name(section);
@@ -36,6 +38,7 @@ class ConfigReader {
                                  joined(solver_registry().names()));
     check_files(text_);
     if (complete) check_rules(config_, text_);
+    config_.missing_files = missing_.lines();
     return std::move(config_);
   }
 
@@ -140,7 +143,13 @@ class ConfigReader {
   std::string found_file(const std::string& name, const Location& where) const {
     if (name == kStandardStream)
       throw Error("found '-', expected a file: each run reads it, and standard input can be read once only");
-    return find_data_file(name, ini_.folder_of(where)).string();
+    try {
+      return find_data_file(name, ini_.folder_of(where)).string();
+    } catch (const Error& error) {
+      if (find_files_) throw;
+      missing_.add(where, error.what());
+      return name;
+    }
   }
 
   void read_data(const IniSection& section) {
@@ -181,14 +190,17 @@ class ConfigReader {
   const Ini& ini_;
   Problems& problems_;
   const ConfigText text_;
+  const bool find_files_;
+  mutable Problems missing_;
   ExperimentConfig config_;
 };
 
-ExperimentConfig read_config(Ini& ini, const std::vector<std::string>& overrides, Problems& problems) {
+ExperimentConfig read_config(Ini& ini, const std::vector<std::string>& overrides, Problems& problems,
+                             bool find_files = true) {
   if (ini.sections.size() == 0 && !ini.files.front().includes && !problems.empty())
     throw Error::usage(problems.lines().front() + ": the file has no [section], expected a config");
   for (const std::string& assignment : overrides) apply_override(ini, assignment, problems);
-  ExperimentConfig config = ConfigReader(ini, problems).read();
+  ExperimentConfig config = ConfigReader(ini, problems, find_files).read();
   problems.throw_if_any(ini.files.front().name);
   for (std::size_t i = 1; i < ini.files.size(); ++i) config.includes.push_back(ini.files[i].name);
   return config;
@@ -208,6 +220,13 @@ ExperimentConfig load_config(const std::filesystem::path& file, const std::vecto
   Problems problems;
   Ini ini = read_ini(file, problems);
   return read_config(ini, overrides, problems);
+}
+
+ExperimentConfig load_config_without_data(const std::filesystem::path& file,
+                                          const std::vector<std::string>& overrides) {
+  Problems problems;
+  Ini ini = read_ini(file, problems);
+  return read_config(ini, overrides, problems, false);
 }
 
 Presentation load_presentation(const std::filesystem::path& config_file) {

@@ -126,6 +126,7 @@ struct ExperimentConfig : Presentation, RunSettings {
   std::vector<SolverConfig> solvers;
   SlurmConfig slurm;
   std::vector<std::string> includes;  ///< files that were included, in the order of reading
+  std::vector<std::string> missing_files = {};  ///< a message for each data file that was not found
 
   bool has_paths() const { return mu.is_path() || std::ranges::any_of(lambdas, &PathGrid::is_path); }
   /// Whether there are runs of a single penalty.
@@ -156,6 +157,11 @@ ExperimentConfig parse_config(std::string_view text, const std::string& source,
 /// Reads the file and parses it. Also throws Error (kUsage) if it cannot be read.
 ExperimentConfig load_config(const std::filesystem::path& file,
                              const std::vector<std::string>& overrides = {});
+
+/// Reads the config like load_config(), but data files that are gone are no error: they keep their names, and
+/// ExperimentConfig::missing_files says which they are.
+ExperimentConfig load_config_without_data(const std::filesystem::path& file,
+                                          const std::vector<std::string>& overrides = {});
 
 /// Searches for a data file, so that configs need not name one machine's folders. Returns the first file
 /// found. An absolute path, and "-" for standard input, is returned unchanged. A relative path is searched in

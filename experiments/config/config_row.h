@@ -53,7 +53,7 @@ void read_value(const OptionSpec& spec, const std::string& text, const FindFile&
     try {
       return read_value(spec, text, find, out.start.value);
     } catch (const ValueError& error) {
-      throw ValueError(std::string(error.what()) + ", or path(START, END, COUNT)");
+      throw ValueError(std::string(error.what()).append(kOrPath));
     }
   }
   Options options({spec});

@@ -51,6 +51,9 @@ struct ValueError : Error {
   std::size_t offset;
 };
 
+/// The end of the message for a wrong value that may be a path.
+inline constexpr std::string_view kOrPath = ", or path(START, END, COUNT)";
+
 /// Whether the text looks like a path: "path", or "path(" followed by anything.
 bool looks_like_path(std::string_view text);
 

@@ -251,16 +251,25 @@ const std::vector<TargetFormat>& target_formats() {
   return all;
 }
 
+ConvertedFiles converted_files(const std::string& target_name, const fs::path& file) {
+  const Target& target = target_named(target_name);
+  ConvertedFiles files{.data = file, .names = {}, .template_file = {}};
+  if (target.format.numbered) files.names = file.string() + ".names";
+  if (target.template_text != nullptr) files.template_file = file.string() + ".template";
+  return files;
+}
+
 ConvertedFiles convert(const Dataset& data, const std::string& target_name, const fs::path& file) {
   const Target& target = target_named(target_name);
   const Conversion conversion(target, data);
+  const ConvertedFiles files = converted_files(target_name, file);
   FileWriter out(file);
   conversion.write(out);
-  ConvertedFiles files{.data = file, .names = {}, .template_file = {}};
-  if (target.format.numbered)
-    write_file_atomically(files.names = file.string() + ".names", conversion.names());
-  if (target.template_text != nullptr)
-    write_file_atomically(files.template_file = file.string() + ".template", target.template_text(data));
+  out.sync();
+  NamedTexts beside;
+  if (!files.names.empty()) beside.emplace_back(files.names, conversion.names());
+  if (!files.template_file.empty()) beside.emplace_back(files.template_file, target.template_text(data));
+  write_files_together(beside);
   out.finish();
   return files;
 }

@@ -25,6 +25,8 @@ struct ConvertedFiles {
   std::filesystem::path template_file;  ///< FILE.template of crf++ and crfsparse
 };
 
+/// Returns the names of the files that convert() writes.
+ConvertedFiles converted_files(const std::string& target, const std::filesystem::path& file);
 /// Writes the training set to `file`, and the format's other files beside it. The features of a position are
 /// in ascending order, so reading crfsuite data back gives every name the same number. Names of features (or
 /// labels) that are already numbers are kept. Throws Error (kInput) if the format cannot express the data,

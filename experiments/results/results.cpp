@@ -194,11 +194,17 @@ std::vector<fs::path> run_folders(const fs::path& out) {
   return folders;
 }
 
-std::vector<Run> read_all_runs(const fs::path& out, const Presentation& presentation) {
+std::vector<Run> read_all_runs(const fs::path& out, const Presentation& presentation, const Warn& warn) {
   std::vector<Run> runs;
   for (const fs::path& folder : run_folders(out)) {
-    Run& run = runs.emplace_back(read_run(out, folder));
-    if (presentation.plot.with_start) add_start(run);
+    try {
+      runs.push_back(read_run(out, folder));
+    } catch (const Error& error) {
+      if (!warn) throw;
+      warn(fmt::format("{}: left out: {}", folder.string(), error.what()));
+      continue;
+    }
+    if (presentation.plot.with_start) add_start(runs.back());
   }
   name_trainers(runs);
   if (runs.empty())

@@ -29,6 +29,17 @@ namespace {
 constexpr const char* kNew = ".new";
 constexpr const char* kOld = ".old";
 
+constexpr const char* kLockFile = ".lock";
+
+struct flock range_of(const OutLock::Part& part) {
+  struct flock range {};
+  range.l_type = F_WRLCK;
+  range.l_whence = SEEK_SET;
+  range.l_start = part.first;
+  range.l_len = part.count;
+  return range;
+}
+
 fs::path hidden(const fs::path& folder, const char* suffix) {
   return folder.parent_path() / fmt::format(".{}.{}{}", folder.filename().string(), getpid(), suffix);
 }
@@ -109,16 +120,21 @@ void OutLock::take(double patience_seconds) {
     throw Error(out_.string() + ": another `proxbench run` works in this folder");
 }
 
+bool OutLock::is_held(const fs::path& out, Part part) {
+  const int descriptor = ::open((out / kLockFile).c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;  // no sweep ever began here
+  struct flock range = range_of(part);
+  const bool known = ::fcntl(descriptor, F_OFD_GETLK, &range) == 0;
+  ::close(descriptor);
+  return known && range.l_type != F_UNLCK;
+}
+
 bool OutLock::try_take(double patience_seconds) {
-  const fs::path file = out_ / ".lock";
+  const fs::path file = out_ / kLockFile;
   descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor_ < 0) throw Error(file.string() + ": cannot be opened");
   const double end = wall_seconds() + patience_seconds;
-  struct flock range {};
-  range.l_type = F_WRLCK;
-  range.l_whence = SEEK_SET;
-  range.l_start = part_.first;
-  range.l_len = part_.count;
+  struct flock range = range_of(part_);
   while (::fcntl(descriptor_, F_OFD_SETLK, &range) != 0) {
     const int code = errno;
     const bool held = code == EAGAIN || code == EACCES;

@@ -37,6 +37,8 @@ class OutLock {
   void take(double patience_seconds);
   /// Returns false if another process still holds the lock.
   bool try_take(double patience_seconds = 0.0);
+  /// Whether another process holds a part of the lock. Takes nothing.
+  static bool is_held(const std::filesystem::path& out, Part part);
 
  private:
   std::filesystem::path out_;

@@ -30,20 +30,20 @@ std::int64_t stored_points(const fs::path& folder) {
   return std::max<std::int64_t>(std::count(text.begin(), text.end(), '\n') - 1, 0);
 }
 
-/// Returns why a stored run does not replace the run that is asked for.
-std::vector<std::string> reasons_to_run(const Run& stored, const Run& asked, bool comparable) {
-  std::vector<std::string> why;
+/// Returns why a stored run is not complete, or "" if it is.
+std::string unfinished_text(const Run& stored) {
   const std::string &failure = stored.result.failure, &reason = stored.result.reason;
-  if (failure != kDoesNotFit) {
-    if (stored.failed())
-      why.push_back(fmt::format("failed before: {}", stored.status()));
-    else if (!reason.empty())
-      why.push_back(fmt::format("not complete: {}", reason));
-  }
+  if (failure == kDoesNotFit) return "";
+  if (stored.failed()) return fmt::format("failed before: {}", stored.status());
+  return reason.empty() ? "" : fmt::format("not complete: {}", reason);
+}
+
+/// Returns in which settings a stored run differs from the run that is asked for.
+std::vector<std::string> other_settings(const Run& stored, const Run& asked, bool comparable) {
+  std::vector<std::string> out = changes_from(stored, asked);
   if (comparable && !stored.timing.comparable)
-    why.push_back(fmt::format("not comparable: {}", stored.timing.not_comparable_because));
-  for (std::string& change : changes_from(stored, asked)) why.push_back(std::move(change));
-  return why;
+    out.insert(out.begin(), fmt::format("not comparable: {}", stored.timing.not_comparable_because));
+  return out;
 }
 
 void make_absolute(std::string& file) {
@@ -70,6 +70,9 @@ RunParameters job_on(const ExperimentConfig& config, const DataConfig& data) {
   return job;
 }
 
+/// Stands for the digest of data that are gone.
+constexpr const char* kNoData = "unknown";
+
 /// Checks which runs are stored. Each data file is read once.
 class Inspector {
  public:
@@ -85,6 +88,8 @@ class Inspector {
     problem.dataset = cell.dataset;
     if (!cell.path.empty() || !config_.has_reference()) return problem;
     problem.reference = asked(reference_job(config_, cell), 0.0);
+    std::string ignored;  // the next lines find the same problem
+    lend_data(find_record(reference_file(out_, problem.name), ignored), *problem.reference);
     try {
       problem.known_reference = find_reference(out_, problem.name, *problem.reference);
     } catch (const Error& error) {  // the record has another version or is damaged
@@ -100,12 +105,18 @@ class Inspector {
     Cell cell{.run = asked(job, config_.stop_at),
               .skipped = unmet_needs(job),
               .why = {},
+              .changes = {},
               .wall_seconds = kNaN,
               .turn = {}};
     std::string missing;
     const fs::path folder = out_ / "runs" / job.name;
     if (const std::optional<Run> stored = find_record(folder / kManifestFile, missing)) {
-      cell.why = reasons_to_run(*stored, cell.run, comparable_);
+      lend_data(stored, cell.run);
+      const std::string unfinished = unfinished_text(*stored);
+      const std::vector<std::string> others = other_settings(*stored, cell.run, comparable_);
+      if (!unfinished.empty()) cell.why.push_back(unfinished);
+      cell.why.insert(cell.why.end(), others.begin(), others.end());
+      if (unfinished.empty() && !stored->failed()) cell.changes = others;
       cell.wall_seconds = stored->result.wall_seconds;
     } else {
       cell.why.push_back(missing);
@@ -118,9 +129,24 @@ class Inspector {
   }
 
  private:
+  /// Returns the digest of the data of a job, or kNoData if the config is allowed to lack them.
+  std::string digest_of(const RunParameters& job) const {
+    try {
+      return source_digest(job);
+    } catch (const Error&) {
+      if (config_.missing_files.empty()) throw;
+      return kNoData;
+    }
+  }
+
+  /// Data that are gone count as those of the stored run.
+  static void lend_data(const std::optional<Run>& stored, Run& asked) {
+    if (stored && asked.key.data == kNoData) asked.key.data = stored->key.data;
+  }
+
   Run asked(const RunParameters& job, double stop_at) {
     std::string& source = sources_[job.dataset];
-    if (source.empty()) source = source_digest(job);
+    if (source.empty()) source = digest_of(job);
     Run run;
     run.parameters = job;
     run.key = key_of(
@@ -248,6 +274,21 @@ std::vector<const Cell*> SweepProblem::missing() const {
     if (!cell.stored) out.push_back(&cell);
   std::ranges::stable_sort(out, {}, &Cell::turn);
   return out;
+}
+
+std::string replacement_text(const std::vector<SweepProblem>& problems) {
+  std::size_t runs = 0;
+  std::map<std::string, std::size_t> changes;
+  for (const SweepProblem& problem : problems)
+    for (const Cell& cell : problem.cells) {
+      if (!cell.changes.empty()) ++runs;
+      for (const std::string& change : cell.changes) ++changes[change];
+    }
+  if (runs == 0) return "";
+  std::vector<std::string> texts;
+  for (const auto& [change, count] : changes) texts.push_back(fmt::format("{} ({})", change, count));
+  return fmt::format("{} complete run{} would be replaced. What changed, and in how many of them: {}", runs,
+                     runs == 1 ? "" : "s", joined(texts, "; "));
 }
 
 std::vector<SweepProblem> inspect(const ExperimentConfig& config, const fs::path& out,

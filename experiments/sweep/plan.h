@@ -35,6 +35,7 @@ std::vector<std::string> notes_of_skipped_solvers(const ExperimentConfig& config
 
 struct SweepOptions {
   bool force = false;              ///< make all runs and references again, even if they are stored
+  bool replace = false;            ///< complete runs of other settings may be made again
   int jobs = 1;                    ///< runs at a time; if above 1, they are stored as not comparable
   std::string launcher = "local";  ///< one of launchers() (sweep.h)
   bool wait = false;               ///< wait for the end of jobs that outlive this process
@@ -46,6 +47,7 @@ struct Cell {
   bool stored = false;           ///< a stored run serves: there is nothing to do
   std::string skipped;           ///< why the solver does not fit, as far as this is known without the data
   std::vector<std::string> why;  ///< why no stored run serves: "missing", "failed before: ...", ...
+  std::vector<std::string> changes;  ///< of `why`, those that would replace a complete run
   bool begins_anew = false;      ///< an incomplete path, all of whose points are made again
   double wall_seconds;           ///< expected time: the time when last stored, else the limit; NaN: unknown
   std::pair<int, std::uint64_t> turn;  ///< runs with a smaller turn are made first
@@ -71,6 +73,9 @@ struct SweepProblem {
 /// the bytes of the data files, writes nothing. Throws Error if a file cannot be read.
 std::vector<SweepProblem> inspect(const ExperimentConfig& config, const std::filesystem::path& out,
                                   const SweepOptions& options = {}, const std::string& only = "");
+
+/// Says how many complete runs would be replaced, and which settings changed. Returns "" if none would be.
+std::string replacement_text(const std::vector<SweepProblem>& problems);
 
 // ---- Decides whether a stored run is the run that is asked for.
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/error.h"
 #include "experiments/base/files.h"
 #include "experiments/results/results.h"
 
@@ -18,6 +19,11 @@ const std::vector<LauncherInfo>& launchers() {
 
 void Sweep::find_missing() {
   problems = inspect(config, out, options);
+  if (const std::string replaced = replacement_text(problems);
+      !replaced.empty() && !options.replace && !options.force)
+    throw Error::usage(fmt::format(
+        "{}: {}; expected --replace, which makes these runs again, or --out DIR for another folder",
+        out.string(), replaced));
   std::vector<const Cell*> all;
   for (const SweepProblem& problem : problems)
     for (const Cell& cell : problem.cells) all.push_back(&cell);
@@ -40,6 +46,7 @@ void Sweep::write_config() const {
 SweepResult run_sweep(const ExperimentConfig& config, const fs::path& out, const SweepOptions& options,
                       const Hooks& hooks) {
   const LauncherInfo& launcher = *std::ranges::find(launchers(), options.launcher, &LauncherInfo::name);
+  require_own_folder(config, out);
   prepare_out(out);
   OutLock lock(out, launcher.patience_seconds);
   Sweep sweep{config, out, options, hooks, lock};
@@ -53,6 +60,14 @@ SweepResult run_sweep(const ExperimentConfig& config, const fs::path& out, const
     }
   result.interrupted = hooks.stop();
   return result;
+}
+
+void require_own_folder(const ExperimentConfig& config, const fs::path& out) {
+  const fs::path file = out / "config.ini";
+  if (const std::string name = load_presentation(file).name; !name.empty() && name != config.name)
+    throw Error::usage(fmt::format(
+        "{}: found the results of experiment '{}', expected those of '{}'; --out DIR takes another folder",
+        file.string(), name, config.name));
 }
 
 bool failed_run(const Run& run) {

@@ -39,7 +39,8 @@ struct Sweep {
   OutLock& lock;  ///< OutLock::kPlan, held; a launcher may release it while it waits, and must take it again
   std::vector<SweepProblem> problems = {};
 
-  /// Fills `problems`. Reports what is stored and what starts again.
+  /// Fills `problems`. Reports what is stored and what starts again. Throws Error (kUsage) if complete runs
+  /// would be replaced without SweepOptions::replace or force.
   void find_missing();
   /// Writes OUT/config.ini.
   void write_config() const;
@@ -62,9 +63,13 @@ LauncherInfo slurm_launcher_info();
 /// Makes the missing runs of the grid. Once a run is complete, it appears in OUT/runs by rename, and replaces
 /// one of the same name. This holds for failed runs too: the status says how they ended. References in
 /// OUT/references are used again if they are as exact as the config asks. Writes no tables and no figures.
-/// Throws Error if another sweep works in OUT, or if results cannot be written.
+/// Throws Error if another sweep works in OUT, or if results cannot be written, and what find_missing() and
+/// require_own_folder() throw.
 SweepResult run_sweep(const ExperimentConfig& config, const std::filesystem::path& out,
                       const SweepOptions& options = {}, const Hooks& hooks = {});
+
+/// Throws Error (kUsage) if OUT holds the results of an experiment with another name.
+void require_own_folder(const ExperimentConfig& config, const std::filesystem::path& out);
 
 /// Whether a run makes its sweep fail: one that failed, was interrupted, or was skipped because the data, the
 /// oracle or f* is at fault. If its solver does not fit, the sweep does not fail.

@@ -148,7 +148,8 @@ TEST_F(SweepProcess, AnotherRevisionKeepsTheRunsAndAnotherProgramMakesThemAgain)
   EXPECT_EQ(stored(), before);
   change("words-lambda1-gd-rep1", [](proxbench::Run& run) { run.key.program = "another"; });
   before = stored();
-  ASSERT_EQ(sweep().status, 0);
+  EXPECT_THAT(sweep().err, HasSubstr("program: another build or other plug-ins (1); expected --replace"));
+  ASSERT_EQ(sweep("--replace").status, 0);
   auto after = stored();
   EXPECT_NE(after.at("words-lambda1-gd-rep1"), before.at("words-lambda1-gd-rep1"));
   after["words-lambda1-gd-rep1"] = before.at("words-lambda1-gd-rep1");
@@ -159,8 +160,10 @@ TEST_F(SweepProcess, AnotherRevisionKeepsTheRunsAndAnotherProgramMakesThemAgain)
 TEST_F(SweepProcess, RecordsOfAnotherVersionAreMadeAgain) {
   ASSERT_EQ(sweep().status, 0);
   folder.write("out/runs/words-lambda1-gd-rep1/manifest.json", R"({"status": "converged"})");
-  EXPECT_THAT(run("table out").err,
-              HasSubstr("manifest.json: found version 1, expected the record of a run"));
+  const Result table = run("table out");
+  EXPECT_EQ(table.status, 0) << "the others are shown";
+  EXPECT_THAT(table.err, AllOf(HasSubstr("words-lambda1-gd-rep1: left out: "),
+                               HasSubstr("manifest.json: found version 1, expected the record of a run")));
   const fs::path reference = *fs::directory_iterator(folder / "out/references");
   folder.write("out/references/" + reference.filename().string(), R"({"objective": 1})");
   const Result again = run("run tiny.ini --out out --set experiment.warm_up=0");
@@ -185,6 +188,56 @@ TEST_F(SweepProcess, WhySaysWhatChanged) {
   EXPECT_THAT(run(dry + "--force").out, HasSubstr("forced"));
   folder.write("train.txt", kTrain + std::string("O\tw=is\tbias\n\n"));
   EXPECT_THAT(run(dry).out, HasSubstr("data: other bytes in the files"));
+}
+
+TEST_F(SweepProcess, AChangedConfigReplacesCompleteRunsOnlyIfAsked) {
+  ASSERT_EQ(sweep().status, 0);
+  const auto before = stored();
+  const std::string config = read_text(folder / "out/config.ini"),
+                    changed = "--set solver.gd.max_iterations=21 ";
+  const Result refused = sweep(changed);
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err,
+              AllOf(HasSubstr("out: 2 complete runs would be replaced."),
+                    HasSubstr("config max_iterations: 20 -> 21 (2); expected --replace, which makes these")));
+  EXPECT_EQ(stored(), before);
+  EXPECT_EQ(read_text(folder / "out/config.ini"), config);
+  const Result dry = run("run tiny.ini --out out --set experiment.warm_up=0 --dry-run " + changed);
+  EXPECT_EQ(dry.status, 0);
+  EXPECT_THAT(dry.out, AllOf(HasSubstr("2 complete runs would be replaced."), HasSubstr("needs --replace")));
+  EXPECT_EQ(sweep("--set experiment.repetitions=2").status, 0) << "new runs replace nothing";
+  EXPECT_EQ(stored().size(), 8u);
+  fs::remove_all(folder / "out/runs/words-lambda1-gd-rep2");
+  ASSERT_EQ(sweep(changed + "--replace").status, 0);
+  for (const auto& [name, time] : stored())
+    if (before.contains(name)) EXPECT_EQ(time == before.at(name), name.find("gd") == name.npos) << name;
+}
+
+TEST_F(SweepProcess, AFolderHoldsOneExperiment) {
+  ASSERT_EQ(sweep().status, 0);
+  const auto before = stored();
+  for (const char* more : {"", "--force", "--replace", "--dry-run"}) {
+    const Result other = sweep(std::string("--set experiment.name=other ") + more);
+    EXPECT_EQ(other.status, 2) << more;
+    EXPECT_THAT(other.err, HasSubstr("out/config.ini: found the results of experiment 'tiny', expected "
+                                     "those of 'other'; --out DIR takes another folder"));
+  }
+  EXPECT_EQ(stored(), before);
+}
+
+TEST_F(SweepProcess, WithoutTheDataAPlanIsStillShown) {
+  ASSERT_EQ(sweep().status, 0);
+  fs::remove(folder / "train.txt");
+  const Result dry = run("run tiny.ini --out out --set experiment.warm_up=0 --dry-run");
+  EXPECT_EQ(dry.status, 0) << dry.err;
+  EXPECT_THAT(dry.out, HasSubstr("4 runs, 4 of them stored; 0 references to make\n"));
+  EXPECT_THAT(dry.err, HasSubstr("no file 'train.txt'; looked at "));
+  EXPECT_THAT(run("status out").out, HasSubstr("4 done, 0 failed\n"));
+  const Result check = run("check tiny.ini");
+  EXPECT_EQ(check.status, 2);
+  EXPECT_THAT(check.out, HasSubstr("words-lambda1-gd-rep1  (tol 1e-06, at most 20 iterations)\n"));
+  EXPECT_THAT(check.err, HasSubstr("tiny.ini:11:9: no file 'train.txt'; looked at "));
+  EXPECT_EQ(sweep().status, 2) << "a sweep needs the data";
 }
 
 TEST_F(SweepProcess, AnEstimateCountsTheReferences) {
@@ -343,6 +396,26 @@ TEST_F(SweepProcess, InterruptKeepsThePartialTraceAndTheSweepGoesOnFromThere) {
   EXPECT_EQ(manifest("synthetic-ocr-lambda1-prox-gd-rep1")["status"], "max-iterations");
 }
 
+TEST_F(SweepProcess, StatusTellsWhatRunsWhatWasInterruptedAndWhatIsMissing) {
+  folder.write("slow.ini", kSlow);
+  const std::string name = "synthetic-ocr-lambda1-prox-gd-rep1";
+  const auto status = [&] { return run("status out").out; };
+  start_and("slow.ini", name, [&](pid_t id) {
+    EXPECT_THAT(status(), AllOf(HasSubstr("running " + name + "\n"),
+                                HasSubstr("missing synthetic-ocr-lambda1-owl-qn-rep1\n"),
+                                HasSubstr("0 queued, 1 running, 0 done, 0 failed, 1 missing\n")));
+    kill(id, SIGINT);
+  });
+  folder.write("out/runs/" + name + "/log.txt", "a note\n");
+  EXPECT_THAT(status(), AllOf(HasSubstr("interrupted " + name), HasSubstr("\n          | a note\n"),
+                              HasSubstr("0 running, 0 done, 0 failed, 1 interrupted, 1 missing\n")));
+  fs::rename(folder / "out/runs" / name, folder / "out/runs" / ("." + name + ".17.new"));
+  EXPECT_THAT(status(), HasSubstr("interrupted " + name + "  its sweep was killed"));
+  EXPECT_EQ(run("status out --json s.json").status, 0);
+  EXPECT_EQ(read_json("s.json")["interrupted"], 1);
+  EXPECT_EQ(read_json("s.json")["missing"], 1);
+}
+
 TEST_F(SweepProcess, TheSecondInterruptKillsWhatDoesNotStop) {
   folder.write("hang.ini", kConfig + std::string("[solver.hang]\n"));
   pid_t worker = 0;
@@ -442,6 +515,25 @@ TEST_F(SweepProcess, ASolverThatGoesWrongCostsItsOwnRunsOnly) {
   EXPECT_THAT(again.out,
               AllOf(HasSubstr("6 runs, 2 of them stored"), HasSubstr("failed before: crashed(SIGSEGV)"),
                     HasSubstr("not complete: killed")));
+}
+
+TEST_F(SweepProcess, ADamagedOrForeignFolderIsLeftOutAndNamed) {
+  ASSERT_EQ(sweep().status, 0);
+  folder.write("out/runs/foreign/notes.txt", "mine");
+  folder.write("out/runs/words-lambda1-gd-rep1/trace.csv", "seconds\nx\n");
+  fs::remove(folder / "out/runs/words-lambda0.5-gd-rep1/trace.csv");
+  for (const std::string command :
+       {"table out", "plot out", "export out --out runs.csv", "report out --out page.html"}) {
+    const Result result = run(command);
+    EXPECT_EQ(result.status, 0) << command << result.err;
+    for (const char* name : {"foreign", "words-lambda1-gd-rep1", "words-lambda0.5-gd-rep1"}) {
+      const std::string told = std::string("out/runs/") + name + ": left out: ";
+      EXPECT_THAT(result.err, HasSubstr(told)) << command;
+      EXPECT_EQ(result.err.find(told), result.err.rfind(told)) << command;
+    }
+  }
+  EXPECT_THAT(read_text(folder / "runs.csv"), HasSubstr("words-lambda1-prox-newton-rep1"));
+  EXPECT_NE(run("merge out --out both").status, 0) << "a copy must not lose a run";
 }
 
 TEST_F(SweepProcess, TwoSweepsDoNotShareAFolder) {

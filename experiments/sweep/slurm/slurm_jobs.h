@@ -64,7 +64,9 @@ SubmittedJobs submitted_jobs(const std::filesystem::path& out);
 
 /// The state of a run, or of f* of a problem.
 struct RunState {
-  std::string state;          ///< "queued", "running" or "failed"; of stored runs also "done" or "skipped"
+  /// "queued", "running" or "failed"; of stored runs also "done", "interrupted" or "skipped"; of other runs of
+  /// the plan "missing".
+  std::string state;
   std::filesystem::path log;  ///< of the run or of its task
   // Empty: not known.
   std::string job = "";     ///< "12_3"
