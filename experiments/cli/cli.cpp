@@ -179,9 +179,11 @@ ExperimentConfig config_of(const RunFlags& flags, const ModelHeader& header) {
 }
 
 Penalty penalty_of(const ExperimentConfig& config) {
-  if (config.has_paths() || config.lambdas.size() > 1)
+  if (config.has_paths() || config.lambdas.size() > 1 || config.mus.size() > 1 ||
+      config.mus.front().is_path())
     throw Error::usage("--lambda and --mu: found a list or path, expected a number each");
-  const Penalty penalty{config.lambdas.empty() ? 0.0 : config.lambdas.front().value(), config.mu.value()};
+  const Penalty penalty{config.lambdas.empty() ? 0.0 : config.lambdas.front().value(),
+                        config.mus.front().value()};
   penalty.check();
   return penalty;
 }

@@ -156,7 +156,7 @@ TEST_F(FirstHours, MistakesOfTrainingEndInASentenceThatSaysWhatToDo) {
            {"select --format crfsuite --train train.txt --lambda 'path(max, 0.5*max, 3)' --measure loss "
             "--folds 3",
             0, "smaller ones may be better: "},
-           {"select --format crfsuite --train train.txt --lambda 1 --folds 3", 2, "expected one path"}}) {
+           {"select --format crfsuite --train train.txt --lambda 1 --folds 3", 2, "expected a list or path"}}) {
     SCOPED_TRACE(command);
     const Result result = run(command);
     EXPECT_EQ(result.status, status) << result.err;

@@ -62,7 +62,7 @@ constexpr std::size_t kAlwaysTold = 4;
 std::vector<std::string> planned_runs(const std::filesystem::path& out) {
   std::vector<std::string> names;
   try {
-    for (const RunParameters& run : plan_runs(load_config_without_data(out / "config.ini")))
+    for (const RunParameters& run : plan_runs(load_config_without_data(out / "config.ini"), out))
       names.push_back(run.name);
   } catch (const Error& error) {
     spdlog::warn("which runs are missing is not known: {}", error.what());

@@ -252,7 +252,8 @@ struct CheckCommand : ConfigFlags {
       if (prints() && missing.empty()) print_verdict(config, plan.size());
       if (!missing.empty()) {
         if (prints()) print_plan(plan);
-        throw Error::usage(joined(missing, "\n"));
+        throw Error::usage(fmt::format("{}: {} data files are missing\n{}", config_file, missing.size(),
+                                       fmt::join(missing, "\n")));
       }
       json.write(result);
     } catch (const Error& error) {
@@ -271,8 +272,8 @@ struct CheckCommand : ConfigFlags {
 
   void print_verdict(const ExperimentConfig& config, std::size_t runs) const {
     if (resolved) return fmt::print("{}", config.to_ini());
-    fmt::print("{}: good; {} runs of {} data sets, {} lambdas and paths, {} solvers, {} repetitions\n",
-               config_file, runs, config.data.size(), config.lambdas.size(), config.solvers.size(),
+    fmt::print("{}: good; {} runs of {} data sets, {} penalties and paths, {} solvers, {} repetitions\n",
+               config_file, runs, config.data.size(), config.penalties().size(), config.solvers.size(),
                config.repetitions);
     print_includes(config);
     print_notes(config);

@@ -1,8 +1,10 @@
-/// `select`: chooses a lambda or mu along a path and trains its model.
+/// `select`: chooses lambda and mu along paths and trains the model.
 #include <fmt/format.h>
 
 #include <cmath>
+#include <functional>
 #include <optional>
+#include <set>
 
 #include "core/base/error.h"
 #include "experiments/base/table_text.h"
@@ -21,15 +23,56 @@ constexpr const char* kLoss = "loss";
 /// The number of points beyond the end of a path, for --extend and for the command that edge_text() proposes.
 constexpr int kMorePoints = 10;
 
-/// The penalties to choose from: a path, and the part of the penalty that is constant along it.
-struct Search {
-  PathGrid path;
-  double fixed;
+/// The values of lists and paths, descending.
+std::vector<double> values_of(const std::vector<PathGrid>& grids, double lambda_max) {
+  std::set<double, std::greater<>> out;
+  for (const PathGrid& grid : grids)
+    if (grid.is_path())
+      for (const double value : grid.values(lambda_max)) out.insert(value);
+    else
+      out.insert(grid.value());
+  return {out.begin(), out.end()};
+}
 
-  std::string name() const { return path_of_name(path.of); }
+bool has_several(const std::vector<PathGrid>& grids) {
+  return grids.size() > 1 || (!grids.empty() && grids.front().is_path());
+}
+
+/// The penalties to choose from: paths along lambda, one for each mu, or one path along mu.
+struct Search {
+  std::vector<PathGrid> lambdas, mus;
+
+  PathOf along() const { return has_several(lambdas) ? PathOf::kLambda : PathOf::kMu; }
+  std::string name() const { return path_of_name(along()); }
+  const std::vector<PathGrid>& values() const { return along() == PathOf::kMu ? mus : lambdas; }
+  /// Whether both lambda and mu have several values.
+  bool is_grid() const { return has_several(lambdas) && has_several(mus); }
+  /// As in a config.
+  std::string text() const {
+    std::vector<std::string> texts;
+    for (const PathGrid& grid : values()) texts.push_back(grid.text());
+    return joined(texts);
+  }
   template <class Point>
   double value_of(const Point& point) const {
-    return path.of == PathOf::kMu ? point.mu : point.lambda;
+    return along() == PathOf::kMu ? point.mu : point.lambda;
+  }
+  /// Throws Error (kUsage) unless lambda + mu > 0 everywhere.
+  PenaltyPaths paths(double lambda_max) const {
+    const std::vector<double> all_lambdas = values_of(lambdas, lambda_max), all_mus = values_of(mus, lambda_max);
+    PenaltyPaths out;
+    if (along() == PathOf::kMu) {
+      out.emplace_back();
+      for (const double mu : all_mus) out.front().push_back({all_lambdas.front(), mu});
+    } else {
+      for (const double mu : all_mus) {
+        out.emplace_back();
+        for (const double lambda : all_lambdas) out.back().push_back({lambda, mu});
+      }
+    }
+    for (const std::vector<Penalty>& path : out)
+      for (const Penalty& penalty : path) penalty.check();
+    return out;
   }
 };
 
@@ -41,9 +84,10 @@ struct SelectCommand : TrainingFlags {
 
   void add_to(CLI::App& command) {
     run.add(command, "lambda",
-            "lambdas to try: path(START, END, COUNT); START and END are reals, max (the smallest lambda at "
-            "which w = 0 is optimal) or R*max; a real where --mu is a path");
-    run.add(command, "mu", "weight of ||w||_2^2 / 2 in F, or the mus: path(START, END, COUNT), each a real");
+            "lambdas to try, a list or path(START, END, COUNT); START and END are reals, max (the smallest "
+            "lambda at which w = 0 is optimal) or R*max. With several mus each lambda is tried with each mu");
+    run.add(command, "mu",
+            "weight of ||w||_2^2 / 2 in F, or the mus to try: a list or path(START, END, COUNT), each a real");
     auto* with_folds =
         command.add_option("--folds", folds, "K-fold cross-validation over training instances")
             ->check(CLI::Range(2, 1000000));
@@ -84,13 +128,15 @@ struct SelectCommand : TrainingFlags {
         .processes = launched_processes()};
     const ExperimentConfig asked = config_of(run);
     const Search searched = search(asked);
-    RunParameters settings =
-        settings_for(asked, searched.path.penalty(1.0, searched.fixed));  // all values of a path are above 0
+    const auto largest = [](const std::vector<PathGrid>& grids) {
+      return std::ranges::max(grids, {}, &PathGrid::value).value();
+    };
+    RunParameters settings = settings_for(asked, {largest(searched.lambdas), largest(searched.mus)});
     ProgressPrinter progress(quiet);
     const auto loaded = load(config, nullptr, make_parallel(asked).alone(), settings, progress);
     const ModelSelection selection = select_model(
-        *loaded, settings, searched.path.penalties(searched.fixed, lambda_max(*loaded, settings.loss)),
-        selection_settings, progress.hooks());
+        *loaded, settings, searched.paths(lambda_max(*loaded, settings.loss)), selection_settings,
+        progress.hooks());
     if (selection.interrupted) {
       const bool known = !selection.points.empty();
       if (prints() && known) print(searched, selection, *loaded);
@@ -112,6 +158,7 @@ struct SelectCommand : TrainingFlags {
     if (prints()) print(searched, selection, *loaded);
     if (selection.refit.certificate.nnz == 0)
       progress.warning("all weights are 0: no model of the path is better on what is held out than w = 0");
+    progress.warning(unsolved_text(selection));
     progress.warning(edge_text(searched, selection));
   }
 
@@ -124,16 +171,15 @@ struct SelectCommand : TrainingFlags {
   }
 
   Search search(const ExperimentConfig& asked) const {
-    const PathGrid lambda = asked.lambdas.empty() ? PathGrid() : asked.lambdas.front();
-    if (asked.mu.is_path() && lambda.is_path())
-      throw Error::usage("--lambda and --mu: found two paths, expected one, and a number for the other");
-    if (asked.mu.is_path() && asked.lambdas.size() < 2) return {asked.mu, lambda.value()};
-    if (lambda.is_path() && asked.lambdas.size() == 1) return {lambda, asked.mu.value()};
+    Search out{asked.lambdas, asked.mus};
+    if (out.lambdas.empty()) out.lambdas.emplace_back();
+    if (has_several(out.values())) return out;
     throw Error::usage(
         run.given("lambda")
-            ? fmt::format("--lambda: found '{}', expected one path, or a number and a path of --mu",
+            ? fmt::format("--lambda: found '{}', expected a list or path, or a number and a list or path of "
+                          "--mu",
                           run.text("lambda"))
-            : "--lambda is missing, expected --lambda PATH, or --mu PATH for l2 alone");
+            : "--lambda is missing, expected a list or path of --lambda, or of --mu for l2 alone");
   }
 
   /// Returns the measure on the test set for the model of a point, trained on all training instances. If the
@@ -149,8 +195,11 @@ struct SelectCommand : TrainingFlags {
     const bool tested = only_tests() && !refit.empty() && !std::isnan(refit.back().test_accuracy);
     TextTable table;
     table.caption = fmt::format("{} on {}", measure == kLoss ? "loss by position" : measure, held_out_text());
-    if (search.fixed > 0.0) table.notes.push_back(search.path.penalty(0.0, search.fixed).text());
+    Penalty fixed{selection.points.front().lambda, selection.points.front().mu};
+    (search.along() == PathOf::kMu ? fixed.mu : fixed.lambda) = 0.0;
+    if (!search.is_grid() && fixed.lambda + fixed.mu > 0.0) table.notes.push_back(fixed.text());
     table.head = {"", search.name(), measure, "standard error", "nnz"};
+    if (search.is_grid()) table.head.insert(table.head.begin() + 1, "mu");
     if (selection.interrupted) table.head.emplace_back("folds");
     if (tested) table.head.push_back("test " + (measure == kLoss ? trace_metric().name : measure));
     for (const auto& [name, value] : selection.points.front().others) table.head.push_back(name);
@@ -163,8 +212,12 @@ struct SelectCommand : TrainingFlags {
       std::vector<std::string>& row = table.rows.emplace_back();
       row = {joined(marks), fmt::format("{:.6g}", search.value_of(point)), fixed_cell(point.mean, 5),
              fixed_cell(point.standard_error, 5), count_cell(std::round(point.nnz))};
+      if (search.is_grid()) row.insert(row.begin() + 1, fmt::format("{:.6g}", point.mu));
       if (selection.interrupted) row.push_back(std::to_string(point.splits));
-      if (tested) row.push_back(fixed_cell(k < refit.size() ? test_figure(refit[k]) : kNaN, 5));
+      if (tested) {
+        const bool trained = k >= selection.begin && k < selection.begin + refit.size();
+        row.push_back(fixed_cell(trained ? test_figure(refit[k - selection.begin]) : kNaN, 5));
+      }
       for (const auto& [name, value] : point.others) row.push_back(fixed_cell(value, 5));
     }
     return table;
@@ -174,31 +227,59 @@ struct SelectCommand : TrainingFlags {
     fmt::print("{}\n", markdown_document("", {table(search, selection)}));
     if (selection.interrupted) return;
     const PathPoint& last = selection.refit.points.back();
-    fmt::print("chosen: {} = {:.10g}; on all training instances {} nonzeros, objective {:.10g}",
-               search.name(), search.value_of(last), last.certificate.nnz, last.certificate.objective);
+    fmt::print("chosen: {} = {:.10g}{}; on all training instances {} nonzeros, objective {:.10g}",
+               search.name(), search.value_of(last),
+               search.is_grid() ? fmt::format(", mu = {:.10g}", last.mu) : "", last.certificate.nnz,
+               last.certificate.objective);
     if (!std::isnan(last.certificate.kkt)) fmt::print(", kkt {:.3g}", last.certificate.kkt);
     fmt::print("\n");
     if (only_tests()) print_test_metrics(selection.refit, trained);
   }
 
-  /// If the best point is at an end of the path, returns the command that searches beyond it. Returns ""
-  /// otherwise, or if all weights are 0 there.
+  /// Says how many models are far from converged, and whether the chosen one is.
+  static std::string unsolved_text(const ModelSelection& selection) {
+    std::size_t unsolved = 0, models = 0;
+    for (const SelectionPoint& point : selection.points) {
+      unsolved += point.unsolved;
+      models += point.splits;
+    }
+    const PathPoint& last = selection.refit.points.back();
+    if (unsolved == 0 && !is_unsolved(last)) return "";
+    std::string text = fmt::format("{} of {} measured models are far from converged", unsolved, models);
+    if (is_unsolved(last)) {
+      text += fmt::format(", and so is the chosen one, {}: {}", Penalty{last.lambda, last.mu}.text(),
+                          status_name(last.status));
+      if (!std::isnan(last.certificate.kkt))
+        text += fmt::format(", kkt {:.3g}, and its target is {:.3g}", last.certificate.kkt, last.kkt_target);
+    }
+    return text + "; a measure of such a model says little, and more --max-iterations or --time-limit help";
+  }
+
+  /// If the best point is at an end of its path, says so, with the command that searches beyond a path.
+  /// Returns "" otherwise, or if all weights are 0 there.
   std::string edge_text(const Search& search, const ModelSelection& selection) const {
-    const auto value = [&](std::size_t k) { return search.value_of(selection.points[k]); };
-    const std::size_t count = selection.points.size(), best = selection.best;
-    const bool last = best + 1 == count,
-               first = best == 0 && (search.path.of == PathOf::kMu || value(0) < selection.refit.lambda_max);
-    if (!last && !first) return "";
-    const double edge = value(best), factor = std::pow(value(count - 1) / value(count - 2), kMorePoints);
+    const auto value = [&](std::size_t k) { return search.value_of(selection.points[selection.begin + k]); };
+    const std::size_t count = selection.end - selection.begin, best = selection.best - selection.begin;
+    const bool last = best + 1 == count, first = best == 0 && (search.along() == PathOf::kMu ||
+                                                               value(0) < selection.refit.lambda_max);
+    constexpr double kNoPenalty = 1e-9;  // a share of lambda_max below which a smaller lambda changes nothing
+    const double least = search.along() == PathOf::kLambda ? kNoPenalty * selection.refit.lambda_max : 0.0;
+    if ((!last && !first) || count < 2 || value(best) <= least) return "";
+    // A long step would propose values that nobody wants to try.
+    constexpr double kLeastFactor = 1e-3;
+    const double edge = value(best), step = value(count - 1) / value(count - 2),
+                 factor = std::max(std::pow(step, kMorePoints), kLeastFactor);
     const std::string beyond =
         last ? fmt::format("path({}, {:.4g}, {})", edge, edge * factor, kMorePoints + 1)
              : fmt::format("path({:.4g}, {}, {})", edge / factor, edge, kMorePoints + 1);
+    const std::string found =
+        fmt::format("the best {} = {:.6g} is the {} of the path, and {} ones may be better", search.name(),
+                    edge, last ? "last" : "first", last ? "smaller" : "larger");
     std::string command = provenance().command;
     const std::string path = run.text(search.name());
-    command.replace(command.find(path), path.size(), beyond);
-    return fmt::format(
-        "the best {} = {:.6g} is the {} of the path, and {} ones may be better: `{}` tries them",
-        search.name(), edge, last ? "last" : "first", last ? "smaller" : "larger", command);
+    const std::size_t at = command.find(path);
+    if (search.values().size() > 1 || at == std::string::npos) return found;
+    return fmt::format("{}: `{}` tries them", found, command.replace(at, path.size(), beyond));
   }
 
   Json result(const Search& search, const ModelSelection& selection) const {
@@ -209,14 +290,16 @@ struct SelectCommand : TrainingFlags {
                         {"mean", point.mean},
                         {"standard_error", point.standard_error},
                         {"nnz", point.nnz},
+                        {"unsolved", point.unsolved},
                         {"metrics", point.others}});
     for (std::size_t k = 0; k < selection.refit.points.size(); ++k) {
       const PathPoint& trained = selection.refit.points[k];
       if (std::isnan(trained.test_accuracy)) continue;
-      points[k]["test_metrics"] = trained.test_metrics;
-      points[k]["test_metrics"][trace_metric().name] = trained.test_accuracy;
+      Json& metrics = points[selection.begin + k]["test_metrics"];
+      metrics = trained.test_metrics;
+      metrics[trace_metric().name] = trained.test_accuracy;
     }
-    Json out{{"path", search.path.text()},
+    Json out{{"path", search.text()},
              {"over", search.name()},
              {"lambda_max", selection.refit.lambda_max},
              {"measure", measure},
@@ -240,7 +323,7 @@ struct SelectCommand : TrainingFlags {
 
 void add_select_command(CLI::App& app) {
   add_command<SelectCommand>(app, "select",
-                             "Choose lambda or mu along a path by cross-validation, held-out instances "
+                             "Choose lambda and mu, along a path or in a grid, by cross-validation, held-out instances "
                              "or the test set, then train on all training instances");
 }
 

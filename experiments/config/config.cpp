@@ -88,7 +88,9 @@ class ConfigReader {
     if (!section) return true;
     bool complete = true;
     for (const IniEntry& entry : section->entries) {
-      const auto find = [&](const std::string& file) { return found_file(file, entry.where); };
+      const auto find = [&](const std::string& file) {
+        return found_file(file, entry.where, fmt::format("{} {}", section->title(), entry.key));
+      };
       std::vector<ValueError> errors;
       if (const auto key = key_named<Section>(entry.key); key != keys_of<Section>().end()) {
         errors = key->read(out, entry.value, find);
@@ -129,7 +131,7 @@ class ConfigReader {
       double largest = 0.0;
       for (const PathGrid& lambda : config_.lambdas)
         if (!lambda.is_path()) largest = std::max(largest, lambda.value());
-      config_.reference_solver = best_solver({largest, config_.mu.value()}, config_.loss.kind);
+      config_.reference_solver = best_solver({largest, 0.0}, config_.loss.kind);
     }
     if (config_.has_paths() && !text_.given("plot", "kinds")) {
       if (!config_.has_singles()) config_.plot.kinds.clear();
@@ -140,14 +142,15 @@ class ConfigReader {
     if (!text_.given("plot", "quantities")) config_.plot.quantities = {"nnz", "accuracy"};
   }
 
-  std::string found_file(const std::string& name, const Location& where) const {
+  /// Returns the file that `key` names.
+  std::string found_file(const std::string& name, const Location& where, const std::string& key) const {
     if (name == kStandardStream)
       throw Error("found '-', expected a file: each run reads it, and standard input can be read once only");
     try {
       return find_data_file(name, ini_.folder_of(where)).string();
     } catch (const Error& error) {
       if (find_files_) throw;
-      missing_.add(where, error.what());
+      missing_.add(where, fmt::format("{}: {}", key, error.what()));
       return name;
     }
   }

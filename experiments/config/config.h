@@ -1,5 +1,5 @@
 #pragma once
-/// The typed config of an experiment: a grid of data sets x lambdas x solvers x repetitions. It is read from
+/// The typed config of an experiment: a grid of data sets x lambdas x mus x solvers x repetitions. It is read from
 /// an INI file, the files that it includes, and --set overrides. All errors are reported at once, each with
 /// its line and column.
 
@@ -107,11 +107,10 @@ struct ExperimentConfig : Presentation, RunSettings {
     warm_up = 0.2;
   }
 
-  /// Each is a number or a path. One run solves for a number, and one run for all lambdas of a path.
+  /// Each is a number or a path. One run solves for a number with a number, and one run for a path with a
+  /// number. For two paths, see grid_of().
   std::vector<PathGrid> lambdas;
-  /// A number or a path. If mu is a path, all lambdas are numbers, and one run for each lambda solves for all
-  /// values of mu.
-  PathGrid mu{.of = PathOf::kMu};
+  std::vector<PathGrid> mus{{.of = PathOf::kMu}};
   int repetitions = 1;
   double stop_at = 0.0;               ///< relative difference to f* at which a run stops; 0: it does not
   double wall_limit = kNaN;           ///< seconds of a run's process; NaN: 60 + 3 * time_limit; 0: no limit
@@ -128,9 +127,11 @@ struct ExperimentConfig : Presentation, RunSettings {
   std::vector<std::string> includes;  ///< files that were included, in the order of reading
   std::vector<std::string> missing_files = {};  ///< a message for each data file that was not found
 
-  bool has_paths() const { return mu.is_path() || std::ranges::any_of(lambdas, &PathGrid::is_path); }
+  /// The penalties of the grid, in the order of its runs.
+  std::vector<GridPenalty> penalties() const { return grid_of(lambdas, mus); }
+  bool has_paths() const { return std::ranges::any_of(penalties(), &GridPenalty::is_path); }
   /// Whether there are runs of a single penalty.
-  bool has_singles() const { return !mu.is_path() && !std::ranges::all_of(lambdas, &PathGrid::is_path); }
+  bool has_singles() const { return !std::ranges::all_of(penalties(), &GridPenalty::is_path); }
   /// Whether f* is computed for the runs of single penalties.
   bool has_reference() const { return has_singles() && reference != "none"; }
 

@@ -105,17 +105,17 @@ inline std::vector<ListPart> file_list(std::string_view text, const FindFile& fi
   return out;
 }
 
-/// Reads the parts of a list. Its errors are those of all parts.
+/// Reads the parts of a list, each into a copy of `fresh`. Its errors are those of all parts.
 template <class Value>
 std::vector<ValueError> read_list(const OptionSpec& spec, const std::string& text, const FindFile& find,
-                                  std::vector<Value>& out) {
+                                  const Value& fresh, std::vector<Value>& out) {
   std::vector<ValueError> errors;
   std::set<std::string> seen;
   out.clear();
   for (const auto& [part, offset] : spec.file ? file_list(text, find) : list_parts(text)) {
     const auto read = [&, &one = part] {
       if (one.empty()) throw ValueError("found nothing between commas, expected a value");
-      read_value(spec, one, find, out.emplace_back());
+      read_value(spec, one, find, out.emplace_back(fresh));
       if (!seen.insert(value_text(out.back())).second && !spec.repeats)
         throw ValueError(fmt::format("found '{}' again, expected each value once", one));
     };
@@ -150,6 +150,9 @@ struct Rows {
     spec.default_value = value_text(std::invoke(member, defaults));
     spec.help = help;
     spec.list = kList;
+    Element fresh{};
+    if constexpr (std::is_same_v<Value, std::vector<PathGrid>>)
+      if (const Value& standard = std::invoke(member, defaults); !standard.empty()) fresh = standard.front();
     const auto read = [=](Section& section, const std::string& text,
                           const FindFile& find) -> std::vector<ValueError> {
       Value& out = std::invoke(member, section);
@@ -157,7 +160,7 @@ struct Rows {
         return {ValueError("found nothing, expected a list")};
       if (spec.required && text.empty()) return {ValueError("found nothing, expected " + spec.help)};
       if constexpr (kList)
-        return read_list(spec, text, find, out);
+        return read_list(spec, text, find, fresh, out);
       else
         return errors_of([&] {
           if (const std::size_t files = spec.file ? file_list(text, find).size() : 1; files > 1)

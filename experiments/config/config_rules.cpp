@@ -14,14 +14,9 @@
 namespace proxbench {
 namespace {
 
-/// Requires that at most one of lambda and mu is a path, and that lambda + mu > 0.
+/// Requires that lambda + mu > 0 for each lambda with each mu.
 void check_penalties(const ExperimentConfig& config, const ConfigText& text) {
-  const auto path = std::ranges::find_if(config.lambdas, &PathGrid::is_path);
-  if (config.mu.is_path() && path != config.lambdas.end())
-    text.reject("experiment", "mu",
-                fmt::format("found '{}' beside lambda = {}, expected one of them to be a path",
-                            config.mu.text(), path->text()));
-  if (config.mu.value() > 0.0) return;
+  if (std::ranges::none_of(config.mus, [](const PathGrid& mu) { return mu.value() == 0.0; })) return;
   const std::vector<ListPart> parts = list_parts(text.value("experiment", "lambda"));
   for (std::size_t i = 0; i < parts.size(); ++i)
     if (config.lambdas[i].value() == 0.0)
@@ -80,8 +75,8 @@ void check_slurm(const ExperimentConfig& config, const ConfigText& text) {
 std::vector<std::string> unmet_needs_of(const ExperimentConfig& config, const SolverInfo& solver) {
   std::vector<std::string> out;
   for (const DataConfig& data : config.data)
-    for (const PathGrid& lambda : config.lambdas) {
-      const Penalty penalty{lambda.value(), config.mu.value()};
+    for (const GridPenalty& one : config.penalties()) {
+      const Penalty penalty = one.penalty();
       const OracleInfo* oracle = known_oracle(data);
       if (!data.start.empty() && !solver.starts_anywhere)
         out.emplace_back("it cannot start from a model");
@@ -155,7 +150,8 @@ std::string conflict_of(const ExperimentConfig& config, const std::string& secti
   const std::string name = section.substr(0, section.find('.')) + "." + key;
   const PlotConfig& plot = config.plot;
   const bool paths = config.has_paths(), singles = config.has_singles(), f_star = config.reference != "none";
-  const std::string path = fmt::format(", but [experiment] {} has ", config.mu.is_path() ? "mu" : "lambda");
+  const bool of_mu = std::ranges::none_of(config.lambdas, &PathGrid::is_path);
+  const std::string path = fmt::format(", but [experiment] {} has ", of_mu ? "mu" : "lambda");
   const auto any = [](const std::vector<std::string>& chosen, std::initializer_list<const char*> names) {
     return std::ranges::any_of(names, [&](const char* one) { return contains(chosen, one); });
   };

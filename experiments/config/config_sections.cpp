@@ -31,7 +31,9 @@ void add_rows(Rows<ExperimentConfig>& row) {
       "list of weights of ||w||_1 in F; path(START, END, COUNT) is one run for COUNT lambdas, e.g. "
       "path(max, 0.01*max, 50)",
       {.min = 0, .required = true});
-  row(&Config::mu, "mu", "weight of ||w||_2^2 / 2 in F; path(START, END, COUNT) is one run for COUNT values",
+  row(&Config::mus, "mu",
+      "list of weights of ||w||_2^2 / 2 in F, each with every lambda; path(START, END, COUNT) is one run for "
+      "COUNT values, or with a path of lambda COUNT runs",
       {.min = 0});
   each_stop_rule(row);
   each_run_setting(row);

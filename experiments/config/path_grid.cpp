@@ -79,6 +79,20 @@ std::vector<Penalty> PathGrid::penalties(double fixed, double lambda_max) const 
   return out;
 }
 
+std::vector<GridPenalty> grid_of(const std::vector<PathGrid>& lambdas, const std::vector<PathGrid>& mus) {
+  std::vector<GridPenalty> out;
+  for (const PathGrid& lambda : lambdas)
+    for (const PathGrid& mu : mus) {
+      if (!lambda.is_path() || !mu.is_path()) {
+        out.push_back({lambda, mu});
+        continue;
+      }
+      for (const double value : mu.values(0.0))
+        out.push_back({lambda, {.start = {value}, .of = PathOf::kMu}});
+    }
+  return out;
+}
+
 bool looks_like_path(std::string_view text) {
   return text == kOpen.substr(0, kOpen.size() - 1) || text.starts_with(kOpen);
 }

@@ -44,6 +44,18 @@ struct PathGrid {
   std::vector<Penalty> penalties(double fixed, double lambda_max) const;
 };
 
+/// A penalty of a grid: a number for lambda and one for mu, or one of them as a path.
+struct GridPenalty {
+  PathGrid lambda, mu;
+
+  bool is_path() const { return lambda.is_path() || mu.is_path(); }
+  const PathGrid& path() const { return mu.is_path() ? mu : lambda; }
+  /// A path counts as 1, as in PathGrid::value().
+  Penalty penalty() const { return {lambda.value(), mu.value()}; }
+};
+/// Returns every lambda with every mu. With a path of lambda, a path of mu counts as its single values.
+std::vector<GridPenalty> grid_of(const std::vector<PathGrid>& lambdas, const std::vector<PathGrid>& mus);
+
 /// A wrong value: "found X, expected Y", and the offset of X in the text of the value, in bytes.
 struct ValueError : Error {
   explicit ValueError(const std::string& what, std::size_t at = 0, ErrorKind kind = ErrorKind::kUsage)

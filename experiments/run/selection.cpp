@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/random.h"
@@ -20,13 +21,14 @@ namespace proxbench {
 struct Measured {
   std::vector<HeldOut::Value> values;
   std::vector<double> nnz;
+  std::vector<bool> unsolved;
   std::vector<Coord> index;
   std::vector<double> weight;
   double lambda = 0.0;
 
   static auto members() {
     return std::tuple(std::pair("values", &Measured::values), std::pair("nnz", &Measured::nnz),
-                      std::pair("index", &Measured::index), std::pair("weight", &Measured::weight),
+                      std::pair("unsolved", &Measured::unsolved), std::pair("index", &Measured::index), std::pair("weight", &Measured::weight),
                       std::pair("lambda", &Measured::lambda));
   }
 };
@@ -61,25 +63,31 @@ using Json = nlohmann::ordered_json;
 /// the data, the solver's settings, the penalties and the held-out instances. The number of additional points
 /// and the rule of choice have no influence.
 std::filesystem::path selection_file(const LoadedData& data, const RunParameters& settings,
-                                     std::span<const Penalty> penalties, const SelectionSettings& selection) {
+                                     const PenaltyPaths& paths, const SelectionSettings& selection) {
   Json key{{"settings", parameters_json(settings)},
            {"data", {data.train().digest, data.test().digest, data.oracle_name()}},
            {"folds", selection.folds},
            {"held_out", selection.held_out.value_or(0.0)},
            {"measure", selection.measure == nullptr ? "" : selection.measure->name}};
-  for (const Penalty& penalty : penalties) key["penalties"].push_back({penalty.lambda, penalty.mu});
+  for (const std::vector<Penalty>& path : paths) {
+    Json& penalties = key["paths"].emplace_back();
+    for (const Penalty& penalty : path) penalties.push_back({penalty.lambda, penalty.mu});
+  }
   const std::string text = key.dump();
   return fmt::format("select-{:016x}.json", XXH3_64bits(text.data(), text.size()));
 }
 
-/// Returns the results of each split; empty if there is no file. Throws Error (kInput) if the file is
+/// The results by path and split.
+using MeasuredPaths = std::vector<std::vector<Measured>>;
+
+/// Returns the results; empty if there is no file. Throws Error (kInput) if the file is
 /// damaged. All processes get what the first one reads.
-std::vector<Measured> read_selection(const std::filesystem::path& file, const Processes* processes) {
+MeasuredPaths read_selection(const std::filesystem::path& file, const Processes* processes) {
   std::string text = text_of(file);
   share(processes, 0, text);
   if (text.empty()) return {};
   try {
-    return Json::parse(text).get<std::vector<Measured>>();
+    return Json::parse(text).get<MeasuredPaths>();
   } catch (const Json::exception& error) {
     throw Error::in_file(
         file.string(), 0, error.what(),
@@ -88,40 +96,45 @@ std::vector<Measured> read_selection(const std::filesystem::path& file, const Pr
   }
 }
 
-void write_selection(const std::filesystem::path& file, const std::vector<Measured>& measured) {
+void write_selection(const std::filesystem::path& file, const MeasuredPaths& measured) {
   write_file_atomically(file, Json(measured).dump() + "\n");
 }
 
 class Selector {
  public:
-  Selector(const LoadedData& data, const RunParameters& settings, std::span<const Penalty> penalties,
+  Selector(const LoadedData& data, const RunParameters& settings, const PenaltyPaths& paths,
            const SelectionSettings& selection, const Hooks& hooks)
       : data_(data),
         settings_(settings),
-        penalties_(penalties.begin(), penalties.end()),
+        paths_(paths),
         selection_(selection),
         hooks_(hooks),
-        file_(selection_file(data, settings, penalties, selection)) {}
+        file_(selection_file(data, settings, paths, selection)) {
+    for (const std::vector<Penalty>& path : paths_)
+      most_.push_back(path.size() + static_cast<std::size_t>(selection.more_points));
+  }
 
   ModelSelection run() {
     const std::vector<Split> all = splits();
-    const std::size_t most = penalties_.size() + static_cast<std::size_t>(selection_.more_points);
     go_on(all.size());
     for (;;) {
-      out_.held_out_instances = out_.skipped = 0;
-      for (std::size_t i = 0; i < all.size(); ++i) {
-        keeping([&] { measure(all[i], measured_[i]); });
-        if (interrupted_) return stopped();
+      for (std::size_t p = 0; p < paths_.size(); ++p) {
+        out_.held_out_instances = out_.skipped = 0;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+          keeping([&] { measure(all[i], p, measured_[p][i]); });
+          if (interrupted_) return stopped();
+        }
       }
       summarize();
-      if (out_.best + 1 < penalties_.size() || penalties_.size() >= most) break;
-      penalties_.push_back(next_penalty());
-      hooks_.tell(fmt::format("the best is the last so far; on to {}", penalties_.back().text()));
+      std::vector<Penalty>& path = paths_[best_path_];
+      if (out_.best + 1 < out_.end || path.size() >= most_[best_path_]) break;
+      path.push_back(next_penalty(path));
+      hooks_.tell(fmt::format("the best is the last so far; on to {}", path.back().text()));
     }
-    hooks_.tell(fmt::format("all training instances, down to {}", penalties_[out_.chosen].text()));
-    keeping([&] {
-      out_.refit = path({}, std::span(penalties_).first(out_.chosen + 1), "all training instances", {}, {});
-    });
+    const auto down_to =
+        std::span(std::as_const(paths_[best_path_])).first(out_.chosen - out_.begin + 1);
+    hooks_.tell(fmt::format("all training instances, down to {}", down_to.back().text()));
+    keeping([&] { out_.refit = path({}, down_to, "all training instances", {}, {}); });
     if (interrupted_) return stopped();
     std::error_code ignored;  // usually there is no file
     if (writes_files()) std::filesystem::remove(file_, ignored);
@@ -132,20 +145,22 @@ class Selector {
   /// Takes the results of an interrupted search. Its path may have become longer than this one.
   void go_on(std::size_t splits) {
     measured_ = read_selection(file_, selection_.processes);
-    measured_.resize(splits);
-    std::size_t known = 0, longest = penalties_.size();
-    for (const Measured& one : measured_) {
-      known += one.values.size();
-      longest = std::max(longest, one.values.size());
+    measured_.resize(paths_.size());
+    std::size_t known = 0;
+    for (std::size_t p = 0; p < paths_.size(); ++p) {
+      measured_[p].resize(splits);
+      for (const Measured& one : measured_[p]) {
+        known += one.values.size();
+        while (paths_[p].size() < one.values.size()) paths_[p].push_back(next_penalty(paths_[p]));
+      }
     }
-    while (penalties_.size() < longest) penalties_.push_back(next_penalty());
     if (known > 0)
       hooks_.tell(fmt::format("going on from {}: {} models are measured", file_.string(), known));
   }
 
   /// Continues the path: the ratio to the last penalty is that of the last two penalties.
-  Penalty next_penalty() const {
-    const Penalty &last = penalties_.back(), &before = penalties_[penalties_.size() - 2];
+  static Penalty next_penalty(const std::vector<Penalty>& path) {
+    const Penalty &last = path.back(), &before = path[path.size() - 2];
     const auto next = [](double a, double b) { return a == b ? b : b * b / a; };
     return {next(before.lambda, last.lambda), next(before.mu, last.mu)};
   }
@@ -167,8 +182,9 @@ class Selector {
     try {
       work();
     } catch (const Error& error) {
-      const bool any =
-          std::ranges::any_of(measured_, [](const Measured& one) { return !one.values.empty(); });
+      const bool any = std::ranges::any_of(measured_, [](const std::vector<Measured>& path) {
+        return std::ranges::any_of(path, [](const Measured& one) { return !one.values.empty(); });
+      });
       if (!any || !writes_files()) throw;
       keep();
       throw Error(
@@ -191,7 +207,7 @@ class Selector {
   }
 
   /// Adds the points that are not measured yet.
-  void measure(const Split& split, Measured& out) {
+  void measure(const Split& split, std::size_t path_number, Measured& out) {
     const bool by_test = split.held_out.empty();
     Dataset held_out = by_test ? select_instances(data_.test(), first_indices(data_.test().instances()))
                                : select_instances(data_.train(), split.held_out);
@@ -199,19 +215,24 @@ class Selector {
     const HeldOut judge(std::move(held_out), data_.oracle_name(), data_.parallel(), selection_.measure,
                         settings_.loss);
     out_.skipped += judge.skipped();
-    const std::span<const Penalty> left = std::span(penalties_).subspan(out.values.size());
+    const std::span<const Penalty> left =
+        std::span(std::as_const(paths_[path_number])).subspan(out.values.size());
     if (left.empty()) return;
-    hooks_.tell(split.name);
+    const std::string name =
+        paths_.size() == 1 ? split.name
+                           : fmt::format("path {} of {}, {}", path_number + 1, paths_.size(), split.name);
+    hooks_.tell(name);
     const PathStart start{{out.index, out.weight}, out.lambda};
     RunHooks hooks;
     hooks.on_point = [&](const PathPoint& point, const SparseVector& w) {
       out.values.push_back(judge.measure(w));
       out.nnz.push_back(static_cast<double>(point.certificate.nnz));
+      out.unsolved.push_back(is_unsolved(point));
       out.index = w.index;
       out.weight = w.value;
       out.lambda = point.lambda;
     };
-    path(split.held_out, left, split.name, hooks, start);
+    path(split.held_out, left, name, hooks, start);
   }
 
   /// Trains on all training instances except `without`.
@@ -241,37 +262,57 @@ class Selector {
   /// Averages each point over the splits that have it.
   void summarize() {
     out_.points.clear();
-    for (std::size_t k = 0; k < penalties_.size(); ++k) {
-      std::vector<const Measured*> known;
-      for (const Measured& one : measured_)
-        if (k < one.values.size()) known.push_back(&one);
-      if (known.empty()) break;
-      const auto folds = static_cast<double>(known.size());
-      SelectionPoint point{.lambda = penalties_[k].lambda, .mu = penalties_[k].mu, .splits = known.size()};
-      for (const Measured* one : known) {
-        point.mean += one->values[k].value / folds;
-        point.nnz += one->nnz[k] / folds;
-        for (const auto& [name, value] : one->values[k].others) point.others[name] += value / folds;
+    std::vector<std::size_t> begin;  // of each path in out_.points
+    for (std::size_t p = 0; p < paths_.size(); ++p) {
+      begin.push_back(out_.points.size());
+      for (std::size_t k = 0; k < paths_[p].size(); ++k) {
+        std::vector<const Measured*> known;
+        for (const Measured& one : measured_[p])
+          if (k < one.values.size()) known.push_back(&one);
+        if (known.empty()) break;
+        out_.points.push_back(mean_of(paths_[p][k], known, k));
       }
-      double squares = 0.0;
-      for (const Measured* one : known) squares += std::pow(one->values[k].value - point.mean, 2);
-      point.standard_error = known.size() == 1 ? known.front()->values[k].standard_error
-                                               : std::sqrt(squares / (folds - 1.0) / folds);
-      out_.points.push_back(point);
     }
     if (out_.interrupted) return;
     out_.best = best_point(out_.points, selection_.measure);
-    out_.one_standard_error = one_standard_error_point(out_.points, selection_.measure);
+    best_path_ = static_cast<std::size_t>(std::ranges::upper_bound(begin, out_.best) - begin.begin()) - 1;
+    out_.begin = begin[best_path_];
+    out_.end = out_.begin + paths_[best_path_].size();
+    const auto first = out_.points.begin();
+    out_.one_standard_error =
+        out_.begin + one_standard_error_point({first + static_cast<std::ptrdiff_t>(out_.begin),
+                                               first + static_cast<std::ptrdiff_t>(out_.end)},
+                                              selection_.measure);
     out_.chosen = selection_.one_standard_error ? out_.one_standard_error : out_.best;
+  }
+
+  /// Returns point k of a path, averaged over these splits.
+  static SelectionPoint mean_of(const Penalty& penalty, const std::vector<const Measured*>& known,
+                                std::size_t k) {
+    const auto folds = static_cast<double>(known.size());
+    SelectionPoint point{.lambda = penalty.lambda, .mu = penalty.mu, .splits = known.size()};
+    for (const Measured* one : known) {
+      point.mean += one->values[k].value / folds;
+      point.nnz += one->nnz[k] / folds;
+      point.unsolved += one->unsolved[k] ? 1 : 0;
+      for (const auto& [name, value] : one->values[k].others) point.others[name] += value / folds;
+    }
+    double squares = 0.0;
+    for (const Measured* one : known) squares += std::pow(one->values[k].value - point.mean, 2);
+    point.standard_error = known.size() == 1 ? known.front()->values[k].standard_error
+                                             : std::sqrt(squares / (folds - 1.0) / folds);
+    return point;
   }
 
   const LoadedData& data_;
   const RunParameters& settings_;
-  std::vector<Penalty> penalties_;
+  PenaltyPaths paths_;
+  std::vector<std::size_t> most_;  ///< points of each path
+  std::size_t best_path_ = 0;
   const SelectionSettings& selection_;
   const Hooks& hooks_;
   std::filesystem::path file_;      ///< stores the results if the user interrupts
-  std::vector<Measured> measured_;  ///< by split
+  MeasuredPaths measured_;
   bool interrupted_ = false;
   ModelSelection out_;
 };
@@ -432,6 +473,12 @@ double HeldOut::error_of_ratio(const std::vector<double>& part, double value) co
   return std::sqrt(squares * n / (n - 1.0)) / static_cast<double>(data_.graded());
 }
 
+bool is_unsolved(const PathPoint& point) {
+  constexpr double kFar = 10.0;
+  const bool reached = point.status == Status::kConverged || point.status == Status::kGapReached;
+  return !reached && !(point.certificate.kkt <= kFar * point.kkt_target);
+}
+
 std::size_t best_point(const std::vector<SelectionPoint>& points, SelectionMeasure measure) {
   std::size_t best = 0;
   for (std::size_t k = 1; k < points.size(); ++k)
@@ -449,10 +496,10 @@ std::size_t one_standard_error_point(const std::vector<SelectionPoint>& points, 
 }
 
 ModelSelection select_model(const LoadedData& data, const RunParameters& settings,
-                            std::span<const Penalty> penalties, const SelectionSettings& selection,
+                            const PenaltyPaths& paths, const SelectionSettings& selection,
                             const Hooks& hooks) {
   check(data, selection);
-  return Selector(data, settings, penalties, selection, hooks).run();
+  return Selector(data, settings, paths, selection, hooks).run();
 }
 
 }  // namespace proxbench

@@ -148,7 +148,7 @@ void expect_solves_of_each_fold(const std::vector<Penalty>& penalties) {
   const RunParameters settings = settings_of();
   for (const SelectionMeasure measure : {kAccuracy, kLoss}) {
     const ModelSelection selection =
-        select_model(data, settings, penalties, {.folds = 3, .measure = measure});
+        select_model(data, settings, {penalties}, {.folds = 3, .measure = measure});
     ASSERT_EQ(selection.points.size(), penalties.size());
     EXPECT_EQ(selection.held_out_instances, data.train().instances());
     const std::vector<std::vector<Index>> folds = draw_folds(data.train().instances(), 3, settings.seed);
@@ -193,7 +193,7 @@ TEST(SelectModel, AgreesWithSolvesOfEachFoldAndMuWithoutL1) {
 
 TEST(SelectModel, TellsTheOtherMetricsOfWhatIsHeldOut) {
   const ModelSelection selection =
-      select_model(load(), settings_of(), std::vector<Penalty>{{1.0, 0.0}}, {.folds = 3});
+      select_model(load(), settings_of(), {{{1.0, 0.0}}}, {.folds = 3});
   const std::map<std::string, double>& others = selection.points.front().others;
   ASSERT_EQ(others.count("structure-accuracy"), 1u);
   EXPECT_EQ(others.count(trace_metric().name), 0u) << "that is the mean";
@@ -206,18 +206,18 @@ TEST(SelectModel, ChoosesByAnyMetricThatApplies) {
   const LoadedData data = load();
   const std::vector<Penalty> lambdas = grid(data);
   const ModelSelection by_structure =
-      select_model(data, settings_of(), lambdas, {.folds = 3, .measure = structures});
-  const ModelSelection by_position = select_model(data, settings_of(), lambdas, {.folds = 3});
+      select_model(data, settings_of(), {lambdas}, {.folds = 3, .measure = structures});
+  const ModelSelection by_position = select_model(data, settings_of(), {lambdas}, {.folds = 3});
   for (std::size_t k = 0; k < lambdas.size(); ++k) {
     EXPECT_EQ(by_structure.points[k].mean, by_position.points[k].others.at("structure-accuracy"));
     EXPECT_EQ(by_structure.points[k].others.at("accuracy"), by_position.points[k].mean);
     EXPECT_LE(by_structure.points[k].mean, by_structure.points[by_structure.best].mean);
   }
-  EXPECT_THROW(select_model(data, settings_of(), lambdas,
+  EXPECT_THROW(select_model(data, settings_of(), {lambdas},
                             {.folds = 3, .measure = &metric_registry().find("ranking-f1")}),
                Error)
       << "of candidates alone";
-  EXPECT_THROW(select_model(data, settings_of(), lambdas,
+  EXPECT_THROW(select_model(data, settings_of(), {lambdas},
                             {.held_out = 0.25, .measure = structures, .one_standard_error = true}),
                Error)
       << "one set has no standard error of it";
@@ -227,9 +227,9 @@ TEST(SelectModel, TakesHeldOutInstancesOrTheTestSet) {
   Dataset test = test::Problem({.name = "test", .sequences = 10, .bias = true, .seed = 4}).data();
   const LoadedData data = load(test);
   const std::vector<Penalty> lambdas = grid(data);
-  const ModelSelection by_share = select_model(data, settings_of(), lambdas, {.held_out = 0.25});
+  const ModelSelection by_share = select_model(data, settings_of(), {lambdas}, {.held_out = 0.25});
   EXPECT_EQ(by_share.held_out_instances, 6u);
-  const ModelSelection by_test = select_model(data, settings_of(), lambdas, {.one_standard_error = true});
+  const ModelSelection by_test = select_model(data, settings_of(), {lambdas}, {.one_standard_error = true});
   EXPECT_EQ(by_test.held_out_instances, 10u);
   EXPECT_EQ(by_test.chosen, by_test.one_standard_error);
   EXPECT_LE(by_test.chosen, by_test.best);
@@ -238,8 +238,45 @@ TEST(SelectModel, TakesHeldOutInstancesOrTheTestSet) {
 TEST(SelectModel, TellsWhatDoesNotFit) {
   const LoadedData data = load();
   const std::vector<Penalty> lambdas = grid(data);
-  EXPECT_THROW(select_model(data, settings_of(), lambdas, {}), Error);
-  EXPECT_THROW(select_model(data, settings_of(), lambdas, {.folds = 25}), Error);
+  EXPECT_THROW(select_model(data, settings_of(), {lambdas}, {}), Error);
+  EXPECT_THROW(select_model(data, settings_of(), {lambdas}, {.folds = 25}), Error);
+}
+
+TEST(SelectModel, SeveralPathsGiveWhatEachGivesAlone) {
+  const LoadedData data = load();
+  PenaltyPaths paths;
+  for (const double mu : {1.0, 0.1}) paths.push_back(PathGrid{{2.0}, {0.2}, 4}.penalties(mu, 0.0));
+  const ModelSelection both = select_model(data, settings_of(), paths, {.folds = 3});
+  ASSERT_EQ(both.points.size(), 8u);
+  std::vector<ModelSelection> alone;
+  for (std::size_t p = 0; p < 2; ++p) {
+    alone.push_back(select_model(data, settings_of(), {paths[p]}, {.folds = 3}));
+    for (std::size_t k = 0; k < 4; ++k) {
+      EXPECT_EQ(both.points[4 * p + k].mu, paths[p][k].mu);
+      EXPECT_EQ(both.points[4 * p + k].mean, alone[p].points[k].mean);
+    }
+  }
+  const std::size_t better = alone[1].points[alone[1].best].mean > alone[0].points[alone[0].best].mean;
+  EXPECT_EQ(both.begin, 4 * better);
+  EXPECT_EQ(both.end, 4 * better + 4);
+  EXPECT_EQ(both.best, both.begin + alone[better].best);
+  EXPECT_EQ(both.one_standard_error, both.begin + alone[better].one_standard_error);
+  EXPECT_EQ(both.refit.certificate.objective, alone[better].refit.certificate.objective);
+  EXPECT_EQ(both.refit.parameters.mu, paths[better].front().mu);
+}
+
+TEST(SelectModel, CountsTheModelsThatAreFarFromConverged) {
+  const LoadedData data = load();
+  RunParameters few = settings_of();
+  few.max_iterations = 1;
+  few.tol = 1e-9;
+  const ModelSelection selection = select_model(data, few, {PathGrid{{0.02}, {0.001}, 3}.penalties(0, 0)},
+                                                {.folds = 3});
+  EXPECT_EQ(selection.points[0].unsolved, 3u);
+  EXPECT_TRUE(is_unsolved(selection.refit.points.back()));
+  for (const SelectionPoint& point :
+       select_model(data, settings_of(), {grid(data)}, {.folds = 3}).points)
+    EXPECT_EQ(point.unsolved, 0u);
 }
 
 TEST(SelectModel, ChoosesNothingWhenItIsInterrupted) {
@@ -247,7 +284,7 @@ TEST(SelectModel, ChoosesNothingWhenItIsInterrupted) {
   const std::atomic<bool> interrupt = true;
   Hooks hooks;
   hooks.interrupt = &interrupt;
-  const ModelSelection stopped = select_model(data, settings_of(), grid(data), {.folds = 2}, hooks);
+  const ModelSelection stopped = select_model(data, settings_of(), {grid(data)}, {.folds = 2}, hooks);
   EXPECT_TRUE(stopped.interrupted);
   EXPECT_EQ(stopped.points.size(), 1u) << "w = 0 is optimal at lambda_max, which no solve has to find out";
   EXPECT_TRUE(std::filesystem::remove(stopped.kept_in));

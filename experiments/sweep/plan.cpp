@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/numbers.h"
@@ -65,7 +66,7 @@ RunParameters job_on(const ExperimentConfig& config, const DataConfig& data) {
   for (const OptionSpec& spec : data.options.table())
     if (std::string& value = job.data_options.at(spec.name); spec.names_file(value)) make_absolute(value);
   job.threads = resolved_threads(config.threads);
-  job.mu = config.mu.is_path() ? 0.0 : config.mu.value();
+  job.mu = 0.0;
   for (const LoadedPlugin& plugin : loaded_plugins()) job.plugins.push_back(plugin.file.string());
   return job;
 }
@@ -188,18 +189,56 @@ std::string unmet_needs(const RunParameters& job, const OracleInfo* oracle) {
                            : unmet_needs(info, penalty, job.loss.kind);
 }
 
-std::vector<RunParameters> plan_runs(const ExperimentConfig& config) {
+namespace {
+
+double single_value(const PathGrid& grid) {
+  return grid.is_path() ? 0.0 : grid.value();
+}
+
+/// Whether OUT has a run of this problem that is planned with this penalty.
+bool is_stored(const fs::path& out, const std::string& problem, const ExperimentConfig& config,
+               const GridPenalty& penalty) {
+  for (const SolverConfig& solver : config.solvers)
+    for (int repetition = 1; repetition <= config.repetitions; ++repetition) {
+      std::string missing;
+      const std::string name = fmt::format("{}-{}-rep{}", problem, solver.label, repetition);
+      if (const std::optional<Run> run = find_record(out / "runs" / name / kManifestFile, missing)) {
+        const RunParameters& p = run->parameters;
+        return p.mu == single_value(penalty.mu) && p.lambda == single_value(penalty.lambda) &&
+               run->is_path() == penalty.is_path() && !p.path_of_mu;
+      }
+    }
+  return false;
+}
+
+/// Returns the name of a problem; see plan_runs().
+std::string problem_named(const std::string& data, const GridPenalty& penalty, bool several_mus,
+                          const ExperimentConfig& config, const fs::path& out) {
+  const auto& [lambda, mu] = penalty;
+  const std::string plain =
+      fmt::format("{}-{}", data, lambda.is_path() ? lambda.file_text() : fmt::format("lambda{}", lambda.value()));
+  if (mu.is_path()) return plain + "-" + mu.file_text();
+  std::string name = fmt::format("{}-mu{}", plain, mu.value()), other = plain;
+  if (!several_mus) std::swap(name, other);
+  const bool renamed = !out.empty() && !is_stored(out, name, config, penalty) &&
+                       is_stored(out, other, config, penalty);
+  return renamed ? other : name;
+}
+
+}  // namespace
+
+std::vector<RunParameters> plan_runs(const ExperimentConfig& config, const fs::path& out) {
   std::vector<RunParameters> plan;
   std::set<std::string> names;
+  const std::vector<GridPenalty> penalties = config.penalties();
+  const bool several_mus = penalties.size() > config.lambdas.size();
   for (const DataConfig& data : config.data)
-    for (const PathGrid& lambda : config.lambdas) {
-      const PathGrid& path = config.mu.is_path() ? config.mu : lambda;
-      std::string problem = lambda.is_path() ? lambda.file_text() : fmt::format("lambda{}", lambda.value());
-      if (config.mu.is_path()) problem += "-" + path.file_text();
+    for (const GridPenalty& penalty : penalties) {
+      const std::string problem = problem_named(data.name, penalty, several_mus, config, out);
       for (const SolverConfig& solver : config.solvers)
         for (int repetition = 1; repetition <= config.repetitions; ++repetition) {
           RunParameters& job = plan.emplace_back(job_on(config, data));
-          job.name = fmt::format("{}-{}-{}-rep{}", data.name, problem, solver.label, repetition);
+          job.name = fmt::format("{}-{}-rep{}", problem, solver.label, repetition);
           if (!names.insert(job.name).second)
             throw Error::usage("two runs would both be named " + job.name +
                                ": expected names of data and solvers that tell them apart");
@@ -211,9 +250,10 @@ std::vector<RunParameters> plan_runs(const ExperimentConfig& config) {
             for (const char* file : {"adapter", "program"})
               if (std::string& name = job.solver_options.at(file); name.find('/') != name.npos)
                 make_absolute(name);
-          job.lambda = lambda.is_path() ? 0.0 : lambda.value();
-          if (path.is_path()) job.path = path.text();
-          job.path_of_mu = config.mu.is_path();
+          job.lambda = single_value(penalty.lambda);
+          job.mu = single_value(penalty.mu);
+          if (penalty.is_path()) job.path = penalty.path().text();
+          job.path_of_mu = penalty.mu.is_path();
           static_cast<StopRules&>(job) = solver;
           job.seed += static_cast<std::uint64_t>(repetition) - 1;
         }
@@ -227,10 +267,11 @@ RunParameters data_job(const ExperimentConfig& config, const std::string& datase
 
 RunParameters reference_job(const ExperimentConfig& config, const RunParameters& cell) {
   RunParameters job = data_job(config, cell.dataset);
-  job.name = fmt::format("reference {}-lambda{}", cell.dataset, cell.lambda);
+  job.name = "reference " + problem_name(cell);
   const SolverInfo& solver = solver_registry().find(config.reference_solver);
   job.solver = solver.name;
   job.lambda = cell.lambda;
+  job.mu = cell.mu;
   static_cast<StopRules&>(job) = {.time_limit = config.reference_time_limit};
   if (solver.as_reference.tightened) {
     job.tol = config.reference_tol;
@@ -293,7 +334,7 @@ std::string replacement_text(const std::vector<SweepProblem>& problems) {
 
 std::vector<SweepProblem> inspect(const ExperimentConfig& config, const fs::path& out,
                                   const SweepOptions& options, const std::string& only) {
-  const std::vector<RunParameters> plan = plan_runs(config);
+  const std::vector<RunParameters> plan = plan_runs(config, out);
   Inspector inspector(config, out, options);
   // Repetitions run one after the other. The order of solvers within a repetition is drawn at random. So no
   // solver is always first, and a slow phase of the machine affects all solvers alike. Each cell draws a

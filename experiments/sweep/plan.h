@@ -15,11 +15,12 @@
 namespace proxbench {
 
 /// Returns a job for each cell of the grid, in the order of the config, without a target to stop at. The name
-/// of a job is also that of its folder: DATASET-lambdaLAMBDA-LABEL-repREPETITION,
-/// DATASET-path-START-END-COUNT-LABEL-repREPETITION, or
-/// DATASET-lambdaLAMBDA-mu-path-START-END-COUNT-LABEL-repREPETITION. Throws Error (kUsage) if two jobs would
-/// share a folder.
-std::vector<RunParameters> plan_runs(const ExperimentConfig& config);
+/// of a job is also that of its folder, PROBLEM-LABEL-repREPETITION. PROBLEM is DATASET-lambdaLAMBDA,
+/// DATASET-path-START-END-COUNT, or DATASET-lambdaLAMBDA-mu-path-START-END-COUNT. If the config has several
+/// mus, -muMU follows the first two. A problem whose results are stored in `out` under the other one of its
+/// two names keeps that name, so that runs stay valid if a mu is added or removed. Throws Error (kUsage) if
+/// two jobs would share a folder.
+std::vector<RunParameters> plan_runs(const ExperimentConfig& config, const std::filesystem::path& out = {});
 
 /// Returns a job that reads a data set of the config and describes it.
 RunParameters data_job(const ExperimentConfig& config, const std::string& dataset);

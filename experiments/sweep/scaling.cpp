@@ -123,8 +123,8 @@ struct Measurement {
 
 ScalingOptions completed(ScalingOptions options, const ExperimentConfig& config) {
   if (config.has_paths()) {
-    const PathGrid& path =
-        config.mu.is_path() ? config.mu : *std::ranges::find_if(config.lambdas, &PathGrid::is_path);
+    const std::vector<GridPenalty> penalties = config.penalties();
+    const PathGrid& path = std::ranges::find_if(penalties, &GridPenalty::is_path)->path();
     throw Error::usage(fmt::format("{}: [experiment] {}: found '{}', expected single {}s to measure",
                                    config.name, path_of_name(path.of), path.text(), path_of_name(path.of)));
   }

@@ -236,7 +236,7 @@ TEST_F(SweepProcess, WithoutTheDataAPlanIsStillShown) {
   const Result check = run("check tiny.ini");
   EXPECT_EQ(check.status, 2);
   EXPECT_THAT(check.out, HasSubstr("words-lambda1-gd-rep1  (tol 1e-06, at most 20 iterations)\n"));
-  EXPECT_THAT(check.err, HasSubstr("tiny.ini:11:9: no file 'train.txt'; looked at "));
+  EXPECT_THAT(check.err, HasSubstr("[data.words] train: no file 'train.txt'; looked at "));
   EXPECT_EQ(sweep().status, 2) << "a sweep needs the data";
 }
 
