@@ -1,5 +1,6 @@
 """Names and groups of runs, as tables and figures show them."""
 from ..errors import UsageError
+from ..fields import number_text
 
 
 def grouped(runs, key):
@@ -36,8 +37,6 @@ def reached_tolerance(run):
 
 def number(value, digits=None):
     """The shortest text of a number, or with so many digits."""
-    from ..sweep import number_text
-
     return number_text(float(value if digits is None else f"{value:.{digits}g}"))
 
 

@@ -5,8 +5,8 @@ import math
 import os
 from dataclasses import dataclass, field
 
+from ..fields import number_text
 from ..files import make_folder, write_text
-from ..sweep import number_text
 
 
 @dataclass

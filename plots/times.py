@@ -62,7 +62,7 @@ def seconds_text(value):
     if math.isinf(value):
         return "never"
     if 0 < value < 0.095:
-        return f"{float(f'{value:.1e}'):.8f}".rstrip("0") if value >= 1e-4 else f"{value:.1e}"
+        return f"{value:#.2g}"
     return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:.0f}"
 
 

@@ -3,6 +3,7 @@
 The build writes them into fields.json beside this module's link. No field is named with its type anywhere else.
 """
 import json
+import math
 import os
 
 from .errors import ProxbenchError
@@ -35,3 +36,11 @@ def place(field):
 
 def config_key(section, name):
     return next(key for key in TABLES["config"][section] if key["name"] == name)
+
+
+def number_text(value):
+    """The shortest text that reads back to the same number."""
+    if not isinstance(value, float):
+        return str(value)
+    text = repr(float(value))
+    return text.removesuffix(".0") if not math.isnan(value) else ""

@@ -8,7 +8,7 @@ import pandas as pd
 from . import records
 from .config import Presentation
 from .errors import ProxbenchError, UsageError, in_file, require_known
-from .fields import PATH, RUN, TRACE, UNITS
+from .fields import PATH, RUN, TRACE, UNITS, number_text
 from .plots import times as _times
 
 IDENTITY = ["name", "experiment", "dataset", "lambda", "mu", "path", "solver", "label", "repetition"]
@@ -101,14 +101,6 @@ def _text(value):
     return "" if value is None else str(value).lower() if isinstance(value, bool) else number_text(value)
 
 
-def number_text(value):
-    """The shortest text that reads back to the same number."""
-    if not isinstance(value, float):
-        return str(value)
-    text = repr(float(value))
-    return text.removesuffix(".0") if not math.isnan(value) else ""
-
-
 def _frame_of_runs(runs):
     types = {field["column"]: field["type"] for field in RUN}
     columns = {}
@@ -167,7 +159,7 @@ def _place(names, name):
     return names.index(name) if name in names else len(names)
 
 
-def _read_folder(folder, with_start=False):
+def load_folder(folder, with_start=False):
     """The results of one folder, in the order of its config, without runs that the config does not have."""
     presentation = Presentation(os.path.join(folder, "config.ini"))
     presentation.plot.with_start = with_start
@@ -298,7 +290,7 @@ def load_each(folders, with_start=False, solvers=()):
     for i, folder in enumerate(map(os.fspath, folders)):
         if any(os.path.realpath(folder) == os.path.realpath(other) for other in folders[:i]):
             raise UsageError(f"{folder}: found again, expected each folder once")
-        sweep = _read_folder(folder, with_start)
+        sweep = load_folder(folder, with_start)
         warnings += [f"{why}; left out" for _, why in sweep.left_out]
         sweep, said = without_strangers(sweep)
         warnings += [said] if said else []
