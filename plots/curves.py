@@ -199,7 +199,7 @@ def draw(panel, ax, styles):
             ax.fill_between(x, clip(low), clip(np.where(np.isfinite(high), high, np.nan)), step="post",
                             color=look["color"], alpha=0.2, linewidth=0, where=np.isfinite(y))
         if math.isfinite(bound):
-            ax.plot(x, y, color=look["color"], alpha=0.3, linewidth=0.8, label="_below", **every)
+            ax.plot(x, y, color=look["color"], alpha=0.3, linewidth=0.8, label="_below", marker="", **every)
             y = np.where(y > bound, y, np.nan)
         width = {"linewidth": 0.9} if runs[0]["failed"] else {}
         ax.plot(x, y, markevery=max(1, len(x) // SYMBOLS), **look, **width, **every)

@@ -93,7 +93,7 @@ class Picture:
         elif labels and self.key:
             first.legend(loc=self.key)
         height = figure.get_figheight()
-        figure.get_layout_engine().set(rect=(0, bottom / height, 1, 1 - (top + bottom) / height), h_pad=0.05)
+        figure.get_layout_engine().set(rect=(0.01, bottom / height, 0.98, 1 - (top + bottom) / height), h_pad=0.05)
         place = dict(x=0.06 / width, va="top", ha="left")
         # Dollar signs in names are no formulas.
         plain = lambda lines: "\n".join(lines).replace("$", r"\$")  # noqa: E731
@@ -112,6 +112,8 @@ class Picture:
         with style(width):
             figure = self.figure(width)
             FigureCanvasAgg(figure)
+            figure.draw_without_rendering()  # finds the layout once, for all files
+            figure.set_layout_engine("none")
             for extension in ("svg", "pdf", "png"):
                 with whole_file(os.path.join(folder, f"{self.name}.{extension}")) as file:
                     dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(extension)

@@ -84,7 +84,7 @@ def _distribution(name, title, x_label, y_label, text, values, sets, accuracy, s
         for i, (solver, line) in enumerate(zip(sets.solvers, lines)):
             x, y = zip(*line)
             look = line_style(labels.index(solver))
-            del look["marker"]
+            look["marker"] = ""
             ax.step(x, y, where="post", label=plain_label(solver), linewidth=3.6 - (2.0 * i / (n - 1) if n > 1 else 2.0),
                     **look)  # later lines are thinner, so that lines below them stay visible
         ax.set(xscale="log", xlim=(low, high), ylim=(-0.02, 1.02), xlabel=x_label, ylabel=y_label,

@@ -209,7 +209,7 @@ def _draw(problem, axes):
                 "linewidth": 2.8 if row.name == TOTAL else 1.6}
         speed.plot(threads, row.speedup, label=row.backend if row.name == TOTAL else "_", **look)
         efficiency.plot(threads, row.efficiency, **look)
-    speed.plot(threads, threads, color="#7F7F7F", linewidth=1.2, label="ideal")
+    speed.plot(threads, threads, color="#7F7F7F", linewidth=1.2, marker="", label="ideal")
     efficiency.axhline(1.0, color="#7F7F7F", linewidth=1.2)
     speed.set(title="Speed-up against 1 thread", xscale="log", yscale="log", xlabel="threads")
     speed.legend(loc="upper left")
