@@ -153,22 +153,3 @@ def pictures(sweep, kinds, plot=None, targets=None, allow_not_comparable=False):
                 if kind in KINDS and not (kind == "quality" and cost != plot.x[0]):
                     out += _pictures(kind, sets, accuracy, labels, sweep)
     return out
-
-
-def profiles(sweep, kind="profile", x="seconds", target=None, ax=None):
-    """Draws one comparison into axes, for notebooks."""
-    from types import SimpleNamespace
-
-    from .figure import style
-
-    targets = [target or sweep.presentation.targets[-1]] if kind != "ecdf" else None
-    one = pictures(sweep, [kind], SimpleNamespace(x=[x]), targets)[0]
-    with style():
-        if ax is None:
-            import matplotlib.pyplot as plt
-
-            ax = plt.gca()
-        one.draw([ax])
-        ax.set_title(one.whole_title)
-        ax.legend()
-    return ax
