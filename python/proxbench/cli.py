@@ -234,7 +234,7 @@ TOGETHER = ("profile", "data-profile", "ecdf", "quality")
 
 
 def plot(flags):
-    from .plots import curves, paths, profiles, tables, theory  # noqa: F401
+    from .plots import tables, theory
     from .plots.figure import WIDTH
     from .sweep import join
 

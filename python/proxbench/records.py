@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .errors import ProxbenchError, in_file
-from .fields import PATH, RECORD_VERSION, RUN, STATUSES, TRACE, place
+from .fields import RECORD_VERSION, RUN, STATUSES, place
 from .files import entries_of
 
 AGAIN = "delete it, and `proxbench run` makes the run again"
@@ -78,6 +78,8 @@ def read_record(file):
 
 
 def read_run(folder):
+    if not os.path.exists(os.path.join(folder, "manifest.json")):
+        raise ProxbenchError(f"{folder}: found no manifest.json, expected a stored run; move away what is none")
     run = read_record(os.path.join(folder, "manifest.json"))
     run["folder"], run["name"] = folder, os.path.basename(folder)
     return run

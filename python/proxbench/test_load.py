@@ -65,7 +65,7 @@ def test_a_tighter_reference_of_the_folder_replaces_that_of_the_record(tmp_path)
 @pytest.mark.parametrize("damage, found", [
     (lambda run: open(run + "/manifest.json", "w").write('{"run"'), "no complete JSON object"),
     (lambda run: open(run + "/manifest.json", "w").write('{"record_version": 2}'), "version 2"),
-    (lambda run: os.remove(run + "/manifest.json"), "manifest.json: found no readable file"),
+    (lambda run: os.remove(run + "/manifest.json"), "found no manifest.json, expected a stored run"),
     (lambda run: os.remove(run + "/trace.csv"), "trace.csv: found no readable file"),
     (lambda run: open(run + "/trace.csv", "a").write("1,2,3"), "trace.csv:5: found 3 fields, expected 16"),
     (lambda run: open(run + "/trace.csv", "a").write("0,0,1,0,0,x" + "," * 10 + "\n"), "trace.csv:5: found objective 'x'"),
