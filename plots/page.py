@@ -12,7 +12,7 @@ from ..errors import ProxbenchError, UsageError
 from ..fields import RUN
 from ..files import entries_of, file_name_part, make_folder, write_text
 from ..records import read_bytes
-from ..sweep import _text, load_each
+from ..sweep import load_each, text_of
 from . import paths, tables, theory
 from .curves import BELOW, Panel, Styles, caption, subtitle
 from .figure import DASHES, style, with_commas
@@ -185,7 +185,7 @@ def _provenance(runs):
     differing = Table("Different", ["run"], [[run["name"]] for run in runs])
     for field in RUN:
         if field["section"].startswith("provenance"):
-            values = [_text(run[field["column"]]) or "-" for run in runs]
+            values = [text_of(run[field["column"]]) or "-" for run in runs]
             if len(set(values)) > 1:
                 differing.head.append(field["column"])
                 for row, value in zip(differing.rows, values):

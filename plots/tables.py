@@ -66,7 +66,7 @@ def _measurements(sweep, runs, targets):
         ("seconds", "seconds"), ("load_seconds", "load s"), ("setup_seconds", "set-up s"),
         ("warm_up_seconds", "warm-up s"), ("sampling_seconds", "sampling s"))]
     out.append(plain("test_accuracy", "test accuracy", fixed(4)))
-    for name in (name for name in sweep.samples if name.startswith(METRICS)):
+    for name in (name for name in sweep.traces if name.startswith(METRICS)):
         if any(not math.isnan(value) for run in runs for value in sweep.trace(run, name)):
             out.append(Measurement(name, "test " + name[len(METRICS):], fixed(4), lambda run, name=name: (
                 float(sweep.trace(run, name)[-1]) if len(sweep.trace(run, name)) else math.nan)))
