@@ -64,6 +64,7 @@ struct CertifyCommand : ModelFlags {
           fmt::format("--tighten: solver '{}' minimises the log loss: found loss = hinge", kBestForL1));
     parameters.lambda = penalty.lambda;
     parameters.mu = penalty.mu;
+    const StopScope scope = interruptible("the model was certified");
     const LoadedData loaded(read_data(data.read(stored.header), launched_processes()), make_parallel(asked));
     compare(stored, loaded);
     const SparseVector w = model_weights(stored, loaded.train(), loaded.oracle().extra_weights(),
@@ -85,7 +86,6 @@ struct CertifyCommand : ModelFlags {
     Certificate better = outcome.certificate;
     summary["tightened"] = nullptr;
     if (seconds > 0.0) {
-      stop_cleanly_on_interrupt();
       RunParameters search = parameters;
       search.tighten = 1e-9;
       search.time_limit = seconds;
