@@ -84,6 +84,19 @@ Certificate certify(Objective& objective, const SparseVector& w) {
   return certificate_of(objective, w, bound_at(objective, w, scores, residual));
 }
 
+double kkt_at_zero(Objective& objective) {
+  const Scores zero = objective.make_scores();
+  Residual residual = objective.make_residual();
+  const bool hinge = objective.loss().hinge();
+  if (hinge)
+    objective.hinge(zero, &residual);
+  else
+    objective.infer({zero}, &residual);
+  Objective::Selection found;
+  objective.select_gradient(residual, {}, kInfinity, found);
+  return hinge && found.kkt_max != 0.0 ? kNaN : found.kkt_max;
+}
+
 Certificate certificate_of(const Objective& objective, const SparseVector& w, const PointBound& found) {
   Certificate c;
   c.loss = found.loss;
@@ -295,7 +308,7 @@ void Monitor::sample_at(std::int64_t iteration, const Iterate& iterate, std::uin
     const Sample sample = light_sample(iteration, iterate(), working_set, loss);
     if (sample.objective <= options_.objective_target) record(sample);
   }
-  if (stall_rule_.due(iteration)) {
+  if (options_.stalls && stall_rule_.due(iteration)) {
     if (trace_.back().iteration != iteration) {
       if (given)
         take_light_sample(iteration, iterate(), working_set, loss);
@@ -341,10 +354,25 @@ void Monitor::finish(std::int64_t iteration, const SparseVector& w, std::uint64_
     pause();
   else
     off_mark_ = options_.clock();
-  if (dual_point_ != nullptr) raise_bound(dual_point_->value(evaluator_), "the solver's dual point");
+  raise_bound_of_dual_point();
   if (full_iteration_ != iteration) take_full_sample(iteration, w, working_set);
   check_bound();
   leave();
+}
+
+/// Once a limit or an interrupt has ended the run, the value of the dual point may take kPatience seconds or
+/// the time of a full sample, whichever is longer.
+void Monitor::raise_bound_of_dual_point() {
+  if (dual_point_ == nullptr) return;
+  const Status status = stop_status_;
+  const bool hurry = status == Status::kTimeLimit || status == Status::kInterrupted;
+  const double end = own_clock_() + std::max(kPatience, full_cost_);
+  try {
+    const StopScope scope(StopToken([&] { return hurry && own_clock_() > end; }), "the dual point was valued",
+                          processes_);
+    raise_bound(dual_point_->value(evaluator_), "the solver's dual point");
+  } catch (const Stopped&) {  // the gradient gives a bound as well
+  }
 }
 
 Sample Monitor::light_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set,

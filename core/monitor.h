@@ -112,6 +112,8 @@ struct Certificate {
 };
 /// Costs about two full gradients and two inferences (one for a hinge loss). l1 is ||w||_1, without lambda.
 Certificate certify(Objective& objective, const SparseVector& w);
+/// kkt at w = 0, in one inference and one full gradient. NaN for a hinge loss, unless w = 0 is optimal.
+double kkt_at_zero(Objective& objective);
 /// Makes the certificate from what bound_at() found at w.
 Certificate certificate_of(const Objective& objective, const SparseVector& w, const PointBound& found);
 
@@ -141,6 +143,8 @@ struct MonitorOptions {
   /// whoever sets a target wants it. Bounds for this are computed after counts of iterations (GapRule), and
   /// no other bounds are compared with the target. So the end of a run does not depend on the clock.
   double gap_target = 0.0;
+  /// Whether a run whose iterations change nothing ends as stalled (StallRule). Tests turn it off.
+  bool stalls = true;
   /// The wall clock, in seconds. Tests replace it. It is called from several threads if out_of_time() is.
   std::function<double()> clock = wall_seconds;
 };
@@ -288,6 +292,7 @@ class Monitor {
   void judge_gap(const Sample& sample);
   void audit(const Sample& found, const SparseVector& w);
   void raise_bound(double bound, const char* from);
+  void raise_bound_of_dual_point();
   void check_bound() const;
   void record(Sample sample);
 

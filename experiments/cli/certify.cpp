@@ -75,7 +75,7 @@ struct CertifyCommand : ModelFlags {
         ProgressPrinter(quiet).warning(fmt::format("{} data: {}", name, mismatch));
     }
     Objective objective = loaded.objective(parameters.lambda, parameters.mu, parameters.loss);
-    outcome.kkt_at_zero = certify(objective, {}).kkt;
+    outcome.kkt_at_zero = kkt_at_zero(objective);
     outcome.certificate = certify(objective, w);
     if (loaded.test_set()) {
       outcome.test_metrics = metrics_of(loaded.test(), loaded.test_set()->decode(w));

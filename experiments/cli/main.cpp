@@ -1,6 +1,9 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <system_error>
 
 #include "experiments/cli/cli.h"
 #include "experiments/run/launch.h"
@@ -14,7 +17,9 @@ void wait_briefly(char** argv) {
   constexpr const char *kSpins = "GOMP_SPINCOUNT", *kPolicy = "OMP_WAIT_POLICY", *kShort = "1000";
   if (std::getenv(kSpins) != nullptr || std::getenv(kPolicy) != nullptr) return;
   ::setenv(kSpins, kShort, 1);
-  ::execv("/proc/self/exe", argv);  // returns only if it fails; threads spin longer then
+  std::error_code failed;
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe", failed);
+  ::execv(self.c_str(), argv);  // returns only if it fails; threads spin longer then
 }
 
 }  // namespace

@@ -233,7 +233,7 @@ RunOutcome train_from(const LoadedData& data, const RunParameters& settings, Spa
                                   "the run was set up", data.parallel().processes());
   outcome.parameters = settings;
   outcome.parameters.solver_options = option_texts(options);
-  outcome.kkt_at_zero = certify(evaluator, {}).kkt;
+  outcome.kkt_at_zero = kkt_at_zero(evaluator);
 
   Monitor monitor(evaluator, objective, monitor_options(settings),
                   hooks.with_test ? data.test_set(*reduced) : nullptr);

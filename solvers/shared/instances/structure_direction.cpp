@@ -18,13 +18,13 @@ PositionGrams::PositionGrams(const Objective& objective, double limit_gigabytes)
   require_memory(
       static_cast<double>(begin_.back()) * sizeof(double), limit_gigabytes,
       "the inner products of the positions of " + std::to_string(objective.instances()) + " instances");
-  value_.resize(begin_.back());
+  value_ = std::make_unique_for_overwrite<double[]>(begin_.back());  // zeroing gigabytes takes long
   const DesignMatrix& x = objective.x();
   const Chunks chunks{objective.instances(), 64};
   objective.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
     std::vector<double> row(objective.features(), 0.0);
     for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
-      double* out = value_.data() + begin_[i];
+      double* out = value_.get() + begin_[i];
       for (Index t = begin[i]; t < begin[i + 1]; ++t) {
         stop_point();
         x.for_each_entry(t, [&](Index j, double value) { row[j] = value; });
