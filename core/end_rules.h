@@ -12,30 +12,20 @@
 
 namespace proxbench {
 
-/// Says after which iterations a bound is computed for a gap target. Gaps mostly fall geometrically, so the
-/// last two tell how many iterations are left. The next bound is computed after half of those, but after at
-/// least a tenth and at most all of the iterations so far. So few bounds are computed on the way, and few
-/// iterations are made beyond the target.
+/// Says after how many passes a bound is computed for a gap target. A bound costs about three passes, and a
+/// run that reaches its target between two bounds goes on to the second one. With steps of k*sqrt(passes) a
+/// run of P passes spends about 6*sqrt(P)/k on bounds and k*sqrt(P)/2 beyond its target, which is least in sum
+/// for k = sqrt(12).
 class GapRule {
  public:
-  bool due(std::int64_t iteration) const { return iteration >= next_; }
-
-  /// Records the relative gap found after this iteration (>= the last one), and the target for it.
-  void checked(std::int64_t iteration, double gap, double target) {
-    constexpr double kShareLeft = 0.5, kLeast = 0.1, kMost = 1.0;
-    const auto done = static_cast<double>(iteration), between = static_cast<double>(iteration - last_);
-    const double fall = std::log(gap_ / gap) / between;  // for each iteration
-    double step = kMost * done;
-    if (last_ > 0 && fall > 0.0 && std::isfinite(fall))
-      step = std::min(step, kShareLeft * std::log(gap / target) / fall);
-    next_ = iteration + std::max<std::int64_t>(1, std::llround(std::max(step, kLeast * done)));
-    last_ = iteration;
-    gap_ = gap;
+  bool due(double passes) const { return passes >= next_; }
+  void checked(double passes) {
+    constexpr double kStep = 3.5;
+    next_ = passes + kStep * std::sqrt(std::max(passes, 1.0));
   }
 
  private:
-  std::int64_t next_ = 1, last_ = 0;
-  double gap_ = kInfinity;
+  double next_ = 0.0;
 };
 
 /// Finds runs whose iterations change nothing any more. F is compared after kFirst, 2*kFirst, 4*kFirst, ...

@@ -183,8 +183,8 @@ bool Monitor::fine_sample_due(std::int64_t iteration) const {
          seconds_ >= trace_.back().seconds * (1.0 + options_.sample_growth);
 }
 
-bool Monitor::gap_due(std::int64_t iteration) const {
-  return options_.gap_target > 0.0 && gap_rule_.due(iteration);
+bool Monitor::gap_due() const {
+  return options_.gap_target > 0.0 && gap_rule_.due(solver_objective_.passes());
 }
 
 bool Monitor::full_sample_fits() const {
@@ -297,7 +297,7 @@ void Monitor::sample_at(std::int64_t iteration, const Iterate& iterate, std::uin
   const bool given = std::isfinite(loss);
   const bool must = must_sample() || accuracy_overdue();
   const bool due = must || fine_sample_due(iteration);
-  if (gap_due(iteration)) {
+  if (gap_due()) {
     take_gap_sample(iteration, iterate(), working_set);
   } else if (due) {
     if (full_sample_fits() || (must && !given))
@@ -480,7 +480,7 @@ void Monitor::judge_gap(const Sample& sample) {
   const double gap = std::max(sample.objective - counted_bound_, rounding_);
   counted_gap_ = gap > 0.0 ? gap / size : gap;
   gap_hidden_ = rounding_ >= options_.gap_target * size && gap <= kHiddenGap * rounding_ && gap > 0.0;
-  gap_rule_.checked(sample.iteration, counted_gap_, options_.gap_target);
+  gap_rule_.checked(sample.passes);
 }
 
 /// Scores that were advanced are off by at most 2^-53 * advanced in norm, and advanced <= kMostAdvanced *

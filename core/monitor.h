@@ -140,7 +140,7 @@ struct MonitorOptions {
   double objective_target = -kInfinity;
   /// Stop as soon as (F - the best lower bound seen)/|F| <= this (>= 0). 0: do not look for bounds. A bound
   /// costs two inferences and about two full gradients, off the clock and outside the sampling budget, since
-  /// whoever sets a target wants it. Bounds for this are computed after counts of iterations (GapRule), and
+  /// whoever sets a target wants it. Bounds for this are computed after counts of passes (GapRule), and
   /// no other bounds are compared with the target. So the end of a run does not depend on the clock.
   double gap_target = 0.0;
   /// Whether a run whose iterations change nothing ends as stalled (StallRule). Tests turn it off.
@@ -271,7 +271,7 @@ class Monitor {
   void expect_started() const;
   bool must_sample() const;
   bool fine_sample_due(std::int64_t iteration) const;
-  bool gap_due(std::int64_t iteration) const;
+  bool gap_due() const;
   bool full_sample_fits() const;
   bool accuracy_overdue() const;
   bool accuracy_fits() const;

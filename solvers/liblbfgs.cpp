@@ -235,6 +235,7 @@ SolverInfo liblbfgs_owlqn_info() {
                                 "2007; Okazaki, libLBFGS",
                        .needs = {.l1 = true},
                        .shares_instances = true,
+                       .bytes_per_weight = 240,
                    });
 }
 
@@ -248,6 +249,7 @@ SolverInfo liblbfgs_info() {
                                 "optimization, Math. Programming 1989; Okazaki, libLBFGS",
                        .needs = {.smooth = true},
                        .shares_instances = true,
+                       .bytes_per_weight = 240,
                    });
 }
 

@@ -35,7 +35,8 @@ INSTANTIATE_TEST_SUITE_P(Registry, Ends, testing::ValuesIn(solver_registry().nam
                            return name;
                          });
 
-/// Accelerated proximal gradient still lowers F after 100,000 iterations; all others have stalled by then.
+/// Accelerated proximal gradient still lowers F after 100,000 iterations, and solvers that only come near an
+/// optimum end by their limits. All others have stalled by then.
 TEST_P(Ends, WhereRoundingForbidsTheGap) {
   const SolverInfo& solver = solver_registry().find(GetParam());
   const LoadedData data = two_rows("chain");
@@ -50,7 +51,7 @@ TEST_P(Ends, WhereRoundingForbidsTheGap) {
     settings.gap_target = 1e-3;
     settings.max_iterations = 100000;
     const RunOutcome outcome = train(data, settings);
-    const bool falls = solver.name == "prox-gd-acc" && outcome.status == Status::kMaxIterations;
+    const bool falls = (solver.name == "prox-gd-acc" || !solver.exact) && outcome.status == Status::kMaxIterations;
     EXPECT_TRUE(outcome.status == Status::kStalled || outcome.status == Status::kGapReached ||
                 outcome.status == Status::kSmallChange || falls)
         << penalty.text() << ": " << status_name(*outcome.status) << " after " << *outcome.iterations;

@@ -55,6 +55,15 @@ std::vector<PhaseCost> phase_costs(const Profile& profile, double seconds) {
 
 }  // namespace
 
+StopToken RunHooks::patient_stop() const {
+  return StopToken([flag = interrupt, end = std::make_shared<std::atomic<double>>(kInfinity)] {
+    if (flag == nullptr || !flag->load()) return false;
+    const double now = wall_seconds();
+    if (*end == kInfinity) *end = now + Monitor::kPatience;
+    return now >= *end;
+  });
+}
+
 std::unique_ptr<Oracle> make_oracle(const OracleInfo& info, const Dataset& data) {
   const auto refused = [&](const std::string& why, ErrorKind kind) {
     return OracleMismatch(fmt::format("oracle {} cannot serve these data: {}", info.name, why), kind);
@@ -229,8 +238,7 @@ RunOutcome train_from(const LoadedData& data, const RunParameters& settings, Spa
   if (settings.profile) objective.time_phases(&profile);
   RunOutcome outcome;
   begin_counting(outcome);
-  std::optional<StopScope> set_up(std::in_place, StopToken([&] { return hooks.stop(); }),
-                                  "the run was set up", data.parallel().processes());
+  std::optional<StopScope> set_up(std::in_place, hooks.patient_stop(), "the run was set up", data.parallel().processes());
   outcome.parameters = settings;
   outcome.parameters.solver_options = option_texts(options);
   outcome.kkt_at_zero = kkt_at_zero(evaluator);
