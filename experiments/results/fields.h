@@ -37,7 +37,6 @@ struct RunParameters : RunData, RunSettings {
   std::string path;
   bool path_of_mu = false;
   double lambda = 1.0, mu = 0.0;
-  bool gap_by_count = false;
   double tighten = 0.0;
   double objective_target = -kInfinity;
   bool drop_features = true;
