@@ -45,6 +45,9 @@ LinearMap::LinearMap(const DesignMatrix& x, const Oracle& oracle, const Parallel
       tree_(x.leaves().number, parallel.processes()) {
   if (x.positions() != oracle.positions())
     throw Error("design matrix of ", x.positions(), " positions, oracle of ", oracle.positions());
+  const auto outputs = static_cast<double>(outputs_);
+  parallel_.keep_small(static_cast<double>(x.nonzeros()) * outputs +
+                       static_cast<double>(x.positions()) * (outputs + static_cast<double>(extra_weights_)));
   typical_value_ = proxbench::typical_value(x, parallel);
   instance_chunks_ = proxbench::instance_chunks(oracle.begin());
   active_features_.resize(x.features());

@@ -31,12 +31,13 @@ constexpr double kAccuracyGrowth = 0.25;
 /// and the end.
 constexpr double kFullSamples = 3.0;
 
-/// A gap target is checked after each of the first kDenseGaps iterations. Later it is checked when the clock
-/// has grown by the share kGapGrowth or by kGapRest times the cost of the last check, whichever comes first.
-/// A check costs about three iterations, so in a long run checks add about 1/kGapRest to the time. With
-/// gap_by_count, it is checked when the number of iterations has grown by the share kGapGrowth.
-constexpr std::int64_t kDenseGaps = 5;
-constexpr double kGapGrowth = 0.1, kGapRest = 20.0;
+/// The monitor keeps a copy of an iterate if the iteration took at least this many seconds. Shorter ones end
+/// soon enough by themselves.
+constexpr double kLongIteration = 0.05;
+
+/// Rounding hides a gap target if it exceeds the target, and the gap is at most this many times the rounding:
+/// then more iterations prove nothing more.
+constexpr double kHiddenGap = 2.0;
 
 double read_clock(clockid_t id) {
   timespec t{};
@@ -83,6 +84,19 @@ Certificate certify(Objective& objective, const SparseVector& w) {
   return certificate_of(objective, w, bound_at(objective, w, scores, residual));
 }
 
+double kkt_at_zero(Objective& objective) {
+  const Scores zero = objective.make_scores();
+  Residual residual = objective.make_residual();
+  const bool hinge = objective.loss().hinge();
+  if (hinge)
+    objective.hinge(zero, &residual);
+  else
+    objective.infer({zero}, &residual);
+  Objective::Selection found;
+  objective.select_gradient(residual, {}, kInfinity, found);
+  return hinge && found.kkt_max != 0.0 ? kNaN : found.kkt_max;
+}
+
 Certificate certificate_of(const Objective& objective, const SparseVector& w, const PointBound& found) {
   Certificate c;
   c.loss = found.loss;
@@ -109,8 +123,10 @@ Monitor::Monitor(Objective& evaluator, const Objective& solver_objective, const 
       processes_(evaluator.parallel().processes()),
       solver_objective_(solver_objective),
       options_(options),
+      own_clock_(options.clock),
       test_(test),
-      scores_(evaluator.make_scores()) {
+      scores_(evaluator.make_scores()),
+      stall_rule_(evaluator.x().whole_positions()) {
   if (processes_ != nullptr)
     options_.clock = [processes = processes_, own = options.clock] { return agree(processes, own()); };
   for (const auto& [name, value] :
@@ -118,9 +134,6 @@ Monitor::Monitor(Objective& evaluator, const Objective& solver_objective, const 
     if (!(value >= 0.0))
       throw Error::usage(name, " = ", shortest_text(value), ": violated constraint ", name, " >= 0");
   if (std::isnan(options.objective_target)) throw Error::usage("objective_target = nan: expected a number");
-  if (options.gap_by_count && options.sample_kkt)
-    throw Error::usage(
-        "gap_by_count: found sample_kkt, whose bounds depend on the clock; expected one of them");
   if (options.sample_kkt || options.gap_target > 0.0) residual_ = evaluator.make_residual();
 }
 
@@ -147,7 +160,10 @@ void Monitor::leave() {
 
 void Monitor::start(const SparseVector& w) {
   off_mark_ = options_.clock();
+  const StopScope scope = evaluation("F at the start was computed");
   take_full_sample(0, w, w.nnz());
+  keep(
+      0, [&]() -> const SparseVector& { return w; }, w.nnz());
   accuracy_total_ = 0.0;
   resume();
   start_cost_ = sampling_seconds_;
@@ -167,22 +183,8 @@ bool Monitor::fine_sample_due(std::int64_t iteration) const {
          seconds_ >= trace_.back().seconds * (1.0 + options_.sample_growth);
 }
 
-bool Monitor::gap_due(std::int64_t iteration) const {
-  if (!(options_.gap_target > 0.0)) return false;
-  if (iteration <= kDenseGaps) return true;
-  if (options_.gap_by_count)
-    return static_cast<double>(iteration - gap_iteration_) >=
-           kGapGrowth * static_cast<double>(gap_iteration_);
-  return seconds_ - gap_mark_ >= std::min(kGapGrowth * gap_mark_, kGapRest * gap_cost_);
-}
-
-/// Whether the last sample has reached the gap target. With gap_by_count, a sample that the clock chose does
-/// not end the run.
-bool Monitor::gap_reached() const {
-  const Sample& last = trace_.back();
-  if (options_.gap_by_count && last.iteration != gap_iteration_) return false;
-  return options_.gap_target > 0.0 && std::isfinite(last.objective) &&
-         last.gap <= options_.gap_target * std::abs(last.objective);
+bool Monitor::gap_due() const {
+  return options_.gap_target > 0.0 && gap_rule_.due(solver_objective_.passes());
 }
 
 bool Monitor::full_sample_fits() const {
@@ -226,6 +228,39 @@ bool Monitor::out_of_time() {
   return true;
 }
 
+/// Whether the solver has had kPatience seconds since a limit or an interrupt, and the last iterate is kept.
+bool Monitor::overdue() {
+  if (!has_kept_) return false;
+  const double now = own_clock_();
+  if (due_ == kInfinity) {
+    const bool interrupted = interrupt != nullptr && interrupt->load();
+    const bool passed = running_ && seconds_ + (now - wall_mark_) >= options_.time_limit;
+    if (!interrupted && !passed) return false;
+    due_status_ = interrupted ? Status::kInterrupted : Status::kTimeLimit;
+    due_ = now + kPatience;
+  }
+  return now >= due_;
+}
+
+bool Monitor::evaluated_too_long() {
+  if (interrupt == nullptr || !interrupt->load()) return false;
+  const double now = own_clock_();
+  if (interrupted_at_ == kInfinity) interrupted_at_ = now;
+  return now >= interrupted_at_ + std::max(kPatience, full_cost_);
+}
+
+template <class Iterate>
+void Monitor::keep(std::int64_t iteration, const Iterate& iterate, std::uint64_t working_set) {
+  has_kept_ = iteration == 0 || iteration_seconds_ >= kLongIteration;
+  if (has_kept_) kept_ = {iterate(), iteration, working_set};
+}
+
+Monitor::Kept Monitor::kept() {
+  stop_status_ = agree(processes_, due_status_.load());
+  dual_point_ = nullptr;  // it may be incomplete
+  return std::move(kept_);
+}
+
 /// Decides, with the clock stopped, whether to go on. If so, starts the clock again.
 bool Monitor::proceed(std::int64_t iteration) {
   if (out_of_time_) {
@@ -238,8 +273,10 @@ bool Monitor::proceed(std::int64_t iteration) {
     stop_status_ = Status::kDiverged;
   else if (trace_.back().objective <= options_.objective_target)
     stop_status_ = Status::kTargetReached;
-  else if (gap_reached())
+  else if (options_.gap_target > 0.0 && counted_gap_ <= options_.gap_target)
     stop_status_ = Status::kGapReached;
+  else if (gap_hidden_ || stall_rule_.stalled())
+    stop_status_ = Status::kStalled;
   else if (seconds_ >= options_.time_limit)
     stop_status_ = Status::kTimeLimit;
   else if (iteration >= options_.max_iterations)
@@ -252,7 +289,36 @@ bool Monitor::proceed(std::int64_t iteration) {
   return false;
 }
 
-/// iterate() returns the nonzeros of w, by value or by reference.
+/// Takes the samples of this iteration that are due. iterate() returns the nonzeros of w, by value or by
+/// reference.
+template <class Iterate>
+void Monitor::sample_at(std::int64_t iteration, const Iterate& iterate, std::uint64_t working_set,
+                        double loss) {
+  const bool given = std::isfinite(loss);
+  const bool must = must_sample() || accuracy_overdue();
+  const bool due = must || fine_sample_due(iteration);
+  if (gap_due()) {
+    take_gap_sample(iteration, iterate(), working_set);
+  } else if (due) {
+    if (full_sample_fits() || (must && !given))
+      take_full_sample(iteration, iterate(), working_set);
+    else if (given)
+      take_light_sample(iteration, iterate(), working_set, loss);
+  } else if (given && loss <= options_.objective_target) {  // F is at least the loss
+    const Sample sample = light_sample(iteration, iterate(), working_set, loss);
+    if (sample.objective <= options_.objective_target) record(sample);
+  }
+  if (options_.stalls && stall_rule_.due(iteration)) {
+    if (trace_.back().iteration != iteration) {
+      if (given)
+        take_light_sample(iteration, iterate(), working_set, loss);
+      else
+        take_full_sample(iteration, iterate(), working_set);
+    }
+    stall_rule_.checked(iteration, trace_.back().objective);
+  }
+}
+
 template <class Iterate>
 bool Monitor::step_at(std::int64_t iteration, const Iterate& iterate, std::uint64_t working_set,
                       double loss) {
@@ -263,19 +329,11 @@ bool Monitor::step_at(std::int64_t iteration, const Iterate& iterate, std::uint6
   iteration_seconds_ = seconds_ - step_seconds_;
   step_seconds_ = seconds_;
   if (full_iteration_ == 0) full_cost_ = std::min(full_cost_, iteration_seconds_);
-  const bool given = std::isfinite(loss);
-  const bool must = must_sample() || accuracy_overdue();
-  const bool due = must || fine_sample_due(iteration);
-  if (gap_due(iteration) && !(options_.sample_kkt && due)) {
-    take_gap_sample(iteration, iterate(), working_set);
-  } else if (due) {
-    if (full_sample_fits() || (must && !given))
-      take_full_sample(iteration, iterate(), working_set);
-    else if (given)
-      take_light_sample(iteration, iterate(), working_set, loss);
-  } else if (given && loss <= options_.objective_target) {  // F is at least the loss
-    const Sample sample = light_sample(iteration, iterate(), working_set, loss);
-    if (sample.objective <= options_.objective_target) record(sample);
+  try {
+    const StopScope scope = evaluation("a sample was taken");
+    sample_at(iteration, iterate, working_set, loss);
+    keep(iteration, iterate, working_set);
+  } catch (const Stopped&) {  // there is no sample, and proceed() sees the interrupt
   }
   return proceed(iteration);
 }
@@ -296,10 +354,25 @@ void Monitor::finish(std::int64_t iteration, const SparseVector& w, std::uint64_
     pause();
   else
     off_mark_ = options_.clock();
-  if (dual_point_ != nullptr) raise_bound(dual_point_->value(evaluator_), "the solver's dual point");
+  raise_bound_of_dual_point();
   if (full_iteration_ != iteration) take_full_sample(iteration, w, working_set);
   check_bound();
   leave();
+}
+
+/// Once a limit or an interrupt has ended the run, the value of the dual point may take kPatience seconds or
+/// the time of a full sample, whichever is longer.
+void Monitor::raise_bound_of_dual_point() {
+  if (dual_point_ == nullptr) return;
+  const Status status = stop_status_;
+  const bool hurry = status == Status::kTimeLimit || status == Status::kInterrupted;
+  const double end = own_clock_() + std::max(kPatience, full_cost_);
+  try {
+    const StopScope scope(StopToken([&] { return hurry && own_clock_() > end; }), "the dual point was valued",
+                          processes_);
+    raise_bound(dual_point_->value(evaluator_), "the solver's dual point");
+  } catch (const Stopped&) {  // the gradient gives a bound as well
+  }
 }
 
 Sample Monitor::light_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set,
@@ -343,12 +416,14 @@ Sample Monitor::full_sample(std::int64_t iteration, const SparseVector& w, std::
     smallest_at_ = w;
   }
   if (!with_gradient) return sample;
+  found_bound_ = found.bound.value;
   if (!evaluator_.loss().hinge() || found.selection.kkt_max == 0.0) sample.kkt = found.selection.kkt_max;
   rounding_ = found.rounding;
   raise_bound(found.bound.value, "the gradient");
   if (dual_point_ != nullptr) {
     const double value = dual_point_->value(evaluator_);
     raise_bound(value, "the solver's dual point");
+    found_bound_ = std::fmax(found_bound_, value);
     if (const double gap = std::max(sample.objective - value, found.rounding); std::isfinite(gap))
       sample.dual_gap = gap;
     sample.estimated_gap = dual_point_->estimated_gap();
@@ -390,13 +465,22 @@ void Monitor::take_full_sample(std::int64_t iteration, const SparseVector& w, st
 void Monitor::take_gap_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set) {
   const double began = options_.clock();
   Sample sample = full_sample(iteration, w, working_set, true);
-  gap_mark_ = seconds_;
-  gap_iteration_ = iteration;
-  gap_cost_ = options_.clock() - began;
-  gap_seconds_ += gap_cost_;
-  off_mark_ += gap_cost_;
+  judge_gap(sample);
+  const double cost = options_.clock() - began;
+  gap_seconds_ += cost;
+  off_mark_ += cost;
   if (accuracy_overdue() || accuracy_fits()) measure_accuracy(w, sample);
   record(sample);
+}
+
+/// Compares the gap that gap samples prove with the target. `sample` is the latest of them.
+void Monitor::judge_gap(const Sample& sample) {
+  if (std::isfinite(found_bound_)) counted_bound_ = std::max(counted_bound_, found_bound_);
+  const double size = std::abs(sample.objective);
+  const double gap = std::max(sample.objective - counted_bound_, rounding_);
+  counted_gap_ = gap > 0.0 ? gap / size : gap;
+  gap_hidden_ = rounding_ >= options_.gap_target * size && gap <= kHiddenGap * rounding_ && gap > 0.0;
+  gap_rule_.checked(sample.passes);
 }
 
 /// Scores that were advanced are off by at most 2^-53 * advanced in norm, and advanced <= kMostAdvanced *

@@ -31,6 +31,7 @@
 #include "core/base/stop_token.h"
 #include "core/base/types.h"
 #include "core/dual.h"
+#include "core/end_rules.h"
 #include "core/metric.h"
 #include "core/objective.h"
 
@@ -97,6 +98,8 @@ struct Certificate {
   double kkt_rounding = 0.0;  ///< a bound on the error of kkt; 0 for a hinge loss
   std::uint64_t nnz = 0;
 
+  /// That of a point at which nothing was computed.
+  static Certificate unknown(std::uint64_t nnz) { return {kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, nnz}; }
   /// Whether F, its rounding and the bound are finite. Otherwise nothing is proven.
   bool proves() const { return std::isfinite(objective) && std::isfinite(rounding) && std::isfinite(dual); }
   /// An upper bound on F - min F, never less than the rounding of F. NaN if nothing is proven.
@@ -109,6 +112,8 @@ struct Certificate {
 };
 /// Costs about two full gradients and two inferences (one for a hinge loss). l1 is ||w||_1, without lambda.
 Certificate certify(Objective& objective, const SparseVector& w);
+/// kkt at w = 0, in one inference and one full gradient. NaN for a hinge loss, unless w = 0 is optimal.
+double kkt_at_zero(Objective& objective);
 /// Makes the certificate from what bound_at() found at w.
 Certificate certificate_of(const Objective& objective, const SparseVector& w, const PointBound& found);
 
@@ -135,14 +140,11 @@ struct MonitorOptions {
   double objective_target = -kInfinity;
   /// Stop as soon as (F - the best lower bound seen)/|F| <= this (>= 0). 0: do not look for bounds. A bound
   /// costs two inferences and about two full gradients, off the clock and outside the sampling budget, since
-  /// whoever sets a target wants it. A bound is computed after each of the first iterations, and then
-  /// whenever the clock has grown by a tenth since the last one. So the iteration at which a run stops
-  /// depends on the clock.
+  /// whoever sets a target wants it. Bounds for this are computed after counts of passes (GapRule), and
+  /// no other bounds are compared with the target. So the end of a run does not depend on the clock.
   double gap_target = 0.0;
-  /// Computes bounds after each of the first iterations, and then whenever the number of iterations has grown
-  /// by a tenth. Only these samples can reach the target, so the end of a run does not depend on the clock.
-  /// Cannot be combined with sample_kkt, which finds bounds at times that depend on the clock.
-  bool gap_by_count = false;
+  /// Whether a run whose iterations change nothing ends as stalled (StallRule). Tests turn it off.
+  bool stalls = true;
   /// The wall clock, in seconds. Tests replace it. It is called from several threads if out_of_time() is.
   std::function<double()> clock = wall_seconds;
 };
@@ -161,7 +163,7 @@ enum class Status {
 };
 /// "converged", "target-reached" (F <= MonitorOptions::objective_target), "gap-reached"
 /// (MonitorOptions::gap_target), "max-iterations", "time-limit", "interrupted", "stalled" (no further
-/// decrease within rounding), "small-change" (a solver's own rule on the change of F) or "diverged".
+/// decrease within rounding, or a gap target that rounding hides), "small-change" (a solver's own rule on the change of F) or "diverged".
 const char* status_name(Status status);
 
 /// How the losses given by a solver compare with those that the monitor found at the same iterates.
@@ -174,14 +176,14 @@ class Monitor {
  public:
   /// `evaluator` must be an objective of the monitor's own. `solver_objective` is only asked for its counts.
   /// All arguments are borrowed. Throws Error (kUsage) if the sampling budget or the gap target is negative,
-  /// if a target is not a number, or if gap_by_count is combined with sample_kkt.
+  /// or if a target is not a number.
   Monitor(Objective& evaluator, const Objective& solver_objective, const MonitorOptions& options,
           const TestSet* test = nullptr);
 
   /// Called after each sample, off the clock.
   std::function<void(const Sample&)> on_sample;
-  /// If set from outside (Ctrl-C), the solver stops at the next iteration, or earlier if it asks
-  /// out_of_time().
+  /// If set from outside (Ctrl-C), the solver stops at the next iteration, or within one: see out_of_time()
+  /// and within_solver(). Samples are then cut short as well, see evaluation().
   const std::atomic<bool>* interrupt = nullptr;
 
   /// For a solver that keeps a dual point. From now on, the monitor also computes a lower bound from that
@@ -217,6 +219,28 @@ class Monitor {
     return StopToken([this] { return out_of_time(); });
   }
 
+  /// The scope of all work of the solver. If the solver does not end by itself within kPatience seconds of a
+  /// limit or an interrupt, all its work stops. kept() then gives the last iterate, which the monitor copies
+  /// if iterations take long. Several processes stop together.
+  StopScope within_solver() {
+    return {StopToken([this] { return overdue(); }), "the solver was iterating", processes_};
+  }
+  /// An iterate as given to start() or step().
+  struct Kept {
+    SparseVector w;
+    std::int64_t iteration = 0;
+    std::uint64_t working_set = 0;
+  };
+  /// The last iterate, after within_solver() has stopped the solver. The reason is stop_status() then.
+  Kept kept();
+
+  /// The scope of work that evaluates iterates, off the clock. An interrupt stops it after kPatience seconds
+  /// or the time of a full sample, whichever is longer.
+  StopScope evaluation(std::string doing) {
+    return {StopToken([this] { return evaluated_too_long(); }), std::move(doing), processes_};
+  }
+  static constexpr double kPatience = 1.0;
+
   /// Stops the clock and makes sure that the last iterate has a full sample. If the trace has only a light
   /// one of this iteration, it gets a second row for it. If `iteration` is the last one given to step(), `w`
   /// must be the same as there. Called by the caller of the solver. Throws like step().
@@ -237,18 +261,23 @@ class Monitor {
 
  private:
   bool interrupted() const;
+  bool overdue();
+  bool evaluated_too_long();
+  template <class Iterate>
+  void keep(std::int64_t iteration, const Iterate& iterate, std::uint64_t working_set);
   void pause();
   void resume();
   void leave();
   void expect_started() const;
   bool must_sample() const;
   bool fine_sample_due(std::int64_t iteration) const;
-  bool gap_due(std::int64_t iteration) const;
-  bool gap_reached() const;
+  bool gap_due() const;
   bool full_sample_fits() const;
   bool accuracy_overdue() const;
   bool accuracy_fits() const;
   void measure_accuracy(const SparseVector& w, Sample& sample);
+  template <class Iterate>
+  void sample_at(std::int64_t iteration, const Iterate& iterate, std::uint64_t working_set, double loss);
   template <class Iterate>
   bool step_at(std::int64_t iteration, const Iterate& iterate, std::uint64_t working_set, double loss);
   bool proceed(std::int64_t iteration);
@@ -260,8 +289,10 @@ class Monitor {
   void take_gap_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set);
   Sample full_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set,
                      bool with_gradient);
+  void judge_gap(const Sample& sample);
   void audit(const Sample& found, const SparseVector& w);
   void raise_bound(double bound, const char* from);
+  void raise_bound_of_dual_point();
   void check_bound() const;
   void record(Sample sample);
 
@@ -269,6 +300,7 @@ class Monitor {
   const Processes* processes_;  ///< those of the evaluator; all of them use the clock of the first
   const Objective& solver_objective_;
   MonitorOptions options_;
+  std::function<double()> own_clock_;  ///< not agreed on by processes
   const TestSet* test_;
   std::shared_ptr<const DualPoint> dual_point_;
   Scores scores_;
@@ -276,6 +308,11 @@ class Monitor {
   std::vector<Sample> trace_;
   std::atomic<Status> stop_status_ = Status::kMaxIterations;
   std::atomic<bool> out_of_time_ = false;
+  Kept kept_;
+  bool has_kept_ = false;
+  /// On own_clock_: when a stop within an iteration and during an evaluation was first due.
+  std::atomic<double> due_ = kInfinity, interrupted_at_ = kInfinity;
+  std::atomic<Status> due_status_ = Status::kInterrupted;
   Audits audits_;
   bool running_ = false;
   /// These two are from the last step().
@@ -302,9 +339,13 @@ class Monitor {
   double smallest_ = kInfinity, smallest_loss_ = 0.0;
   std::int64_t smallest_iteration_ = 0;
   SparseVector smallest_at_;
-  /// Gap samples: seconds of all and of the last one; the clock and the iteration at the last one.
-  double gap_seconds_ = 0.0, gap_cost_ = 0.0, gap_mark_ = 0.0;
-  std::int64_t gap_iteration_ = 0;
+  double gap_seconds_ = 0.0;  ///< of all gap samples
+  GapRule gap_rule_;
+  /// The best bound that gap samples found, and the relative gap that it proves at the last of them.
+  double counted_bound_ = -kInfinity, counted_gap_ = kInfinity;
+  double found_bound_ = -kInfinity;  ///< of the last sample with bounds
+  bool gap_hidden_ = false;  ///< rounding forbids the gap target
+  StallRule stall_rule_;
 };
 
 }  // namespace proxbench

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/stop_token.h"
 #include "core/base/sum.h"
 #include "core/kernels/kernel_table.h"
 
@@ -96,6 +97,7 @@ double Objective::infer(const ScorePoint& at, Residual* residual) {
   const PhaseTimer timer(profile_, Phase::kInference,
                          [&] { return inference_work(at, residual, map_.x().positions()); });
   passes_ += 1.0;
+  agree_to_stop(parallel().processes());
   if (loss_.hinge()) return max_->maximise(at, loss_.cost, residual, parallel()).loss;
   return oracle_.sum()->infer(at, residual, parallel());
 }
@@ -104,6 +106,7 @@ double Objective::infer(const ScorePoint& at, Residual& residual, Curvature& cur
   const PhaseTimer timer(profile_, Phase::kInference,
                          [&] { return inference_work(at, &residual, map_.x().positions()); });
   passes_ += 1.0;
+  agree_to_stop(parallel().processes());
   return oracle_.derivatives()->infer_and_keep(at, residual, curvature.messages, parallel());
 }
 
@@ -112,6 +115,7 @@ void Objective::differentiate(Curvature& at) {
   const PhaseTimer timer(profile_, Phase::kInference,
                          [&] { return inference_work({at.direction}, &at.change, map_.x().positions()); });
   passes_ += 1.0;
+  agree_to_stop(parallel().processes());
   oracle_.derivatives()->derivative(*at.messages, at.direction, at.change, parallel());
 }
 

@@ -6,6 +6,16 @@
 
 namespace proxbench {
 
+SolveResult solve_within_limits(Solver& solver, const SolveProblem& problem) {
+  try {
+    const StopScope scope = problem.monitor.within_solver();
+    return solver.solve(problem);
+  } catch (const Stopped&) {
+    Monitor::Kept last = problem.monitor.kept();
+    return {problem.monitor.stop_status(), std::move(last.w), last.iteration, last.working_set};
+  }
+}
+
 std::string unmet_needs(const SolverInfo& solver, const Penalty& penalty, Loss::Kind loss) {
   const std::string name = "solver '" + solver.name + "' ";
   if (solver.needs.loss != loss)

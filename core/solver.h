@@ -1,6 +1,7 @@
 #pragma once
 /// The input and the output of a solver.
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -71,8 +72,8 @@ struct SolveResult {
 ///
 /// - If it has computed the loss at its iterate anyway, it hands the loss to step(). Samples are then cheap
 ///   and many, and a target for F is met to the iteration.
-/// - Within a long iteration, it asks monitor.out_of_time() at least every few inferences' time. Once that is
-///   true, it returns with monitor.stop_status().
+/// - Within a long iteration, it asks monitor.out_of_time() every few inferences' time. Once that is true, it
+///   returns with monitor.stop_status(). If it does not, the monitor stops it (solve_within_limits()).
 /// - If an iteration is not one update of w by all instances, it counts its steps with
 ///   objective.count_updates().
 /// - It reads no clock and prints nothing. It gives the same bits for the same seed with any number of
@@ -82,6 +83,10 @@ class Solver {
   virtual ~Solver() = default;
   virtual SolveResult solve(const SolveProblem& problem) = 0;
 };
+
+/// Calls solver.solve(). If the monitor stops it within an iteration, returns the last iterate instead
+/// (Monitor::within_solver()). The solver is of no further use then.
+SolveResult solve_within_limits(Solver& solver, const SolveProblem& problem);
 
 /// The requirements of a solver.
 struct Needs {
@@ -126,6 +131,13 @@ struct SolverInfo {
   /// 2^-k, lambda times 2^k and mu times 4^k, its iterates keep their bits up to that factor. (The oracle's
   /// own weights, such as transitions, do not scale.) If false, `help` names the reason.
   bool scale_free = false;
+  /// Bytes of memory for each weight of the objective, with default options, for what the solver and its
+  /// monitor keep (solvers/RESULTS.md). 0: not known.
+  double bytes_per_weight = 0.0;
+  /// Whether the solver also keeps something of each instance, within its option memory_limit.
+  bool keeps_instances() const {
+    return std::ranges::any_of(options, [](const OptionSpec& one) { return one.name == "memory_limit"; });
+  }
   AsReference as_reference = {};
 };
 

@@ -64,6 +64,7 @@ SolverInfo lbfgs_info() {
           .needs = {.smooth = true},
           .shares_instances = true,
           .scale_free = true,
+          .bytes_per_weight = 280,
       });
 }
 

@@ -16,9 +16,13 @@
 /// The price of the formulation is memory: (2m + 8)*N doubles and 4*N integers, which is 320 bytes per weight
 /// for m = 5. A problem that does not fit is refused before anything is allocated.
 
+#include <dlfcn.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -46,6 +50,29 @@ namespace {
 
 constexpr std::size_t kTextLength = 60;
 
+/// While it lives, Fortran's standard output goes to standard error.
+class ToStandardError {
+ public:
+  ToStandardError() : own_(::dup(STDOUT_FILENO)) {
+    std::fflush(stdout);
+    ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  }
+  ~ToStandardError() {
+    // FLUSH of Fortran's run-time library, which only the library above is linked with.
+    static const auto flush =
+        reinterpret_cast<void (*)(const int*)>(::dlsym(RTLD_DEFAULT, "_gfortran_flush_i4"));
+    constexpr int kFortranOutput = 6;
+    if (flush != nullptr) flush(&kFortranOutput);
+    ::dup2(own_, STDOUT_FILENO);
+    ::close(own_);
+  }
+  ToStandardError(const ToStandardError&) = delete;
+  ToStandardError& operator=(const ToStandardError&) = delete;
+
+ private:
+  int own_;
+};
+
 /// The library's state between calls. The library works by reverse communication: after each call, task()
 /// says what it needs next.
 class Lbfgsb {
@@ -69,9 +96,11 @@ class Lbfgsb {
            sizeof(int) * 4.0 * n;
   }
 
+  /// Whatever the library prints goes to standard error: it prints some warnings even if told to be silent.
   void call() {
     constexpr double kNever = 0.0;
     constexpr int kSilent = -1;
+    const ToStandardError redirected;
     setulb_(&n_, &m_, x.data(), bound_.data(), bound_.data(), kind_.data(), &f, g.data(), &kNever, &kNever,
             numbers_.data(), integers_.data(), task_.data(), &kSilent, csave_.data(), lsave_.data(),
             isave_.data(), dsave_.data(), kTextLength, kTextLength);

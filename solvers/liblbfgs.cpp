@@ -192,6 +192,13 @@ auto solve_by(const std::string& name, int line_search) {
     if (d > kMost)
       throw Error(name, ": found d = ", d, ", expected at most ", kMost,
                   " (the library counts coordinates as int)");
+    if (d == 0) {  // no feature can get a weight, and the library wants coordinates
+      dense::Point nowhere(problem.objective, problem.start);
+      dense::Run run(problem, kPatience);
+      std::vector<double> none;
+      run.open(nowhere, none);
+      return run.result(nowhere);
+    }
     const std::unique_ptr<lbfgsfloatval_t, decltype(&lbfgs_free)> x(lbfgs_malloc(static_cast<int>(padded(d))),
                                                                     lbfgs_free);
     if (!x) throw Error("liblbfgs: out of memory");
@@ -228,6 +235,7 @@ SolverInfo liblbfgs_owlqn_info() {
                                 "2007; Okazaki, libLBFGS",
                        .needs = {.l1 = true},
                        .shares_instances = true,
+                       .bytes_per_weight = 240,
                    });
 }
 
@@ -241,6 +249,7 @@ SolverInfo liblbfgs_info() {
                                 "optimization, Math. Programming 1989; Okazaki, libLBFGS",
                        .needs = {.smooth = true},
                        .shares_instances = true,
+                       .bytes_per_weight = 240,
                    });
 }
 

@@ -228,6 +228,7 @@ SolverInfo newton_cg_info() {
           .needs = {.capabilities = {Capability::kSum, Capability::kDerivative}, .smooth = true},
           .shares_instances = true,
           .scale_free = true,
+          .bytes_per_weight = 520,
       });
 }
 

@@ -149,6 +149,7 @@ SolverInfo owl_qn_info() {
           .paper = "Andrew and Gao, Scalable training of L1-regularized log-linear models, ICML 2007",
           .shares_instances = true,
           .scale_free = true,
+          .bytes_per_weight = 300,
       });
 }
 

@@ -59,6 +59,7 @@ SolverInfo prox_gd_info() {
                                 "J. Imaging Sci. 2009",
                        .shares_instances = true,
                        .scale_free = true,
+                       .bytes_per_weight = 90,
                    });
 }
 

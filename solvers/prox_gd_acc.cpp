@@ -173,6 +173,7 @@ SolverInfo prox_gd_acc_info() {
                    "for accelerated gradient schemes, Found. Comput. Math. 2015",
           .shares_instances = true,
           .scale_free = true,
+          .bytes_per_weight = 140,
       });
 }
 

@@ -154,6 +154,7 @@ SolverInfo prox_qn_info() {
   info.continues = true;
   info.shares_instances = true;
   info.scale_free = true;
+  info.bytes_per_weight = 470;
   info.as_reference = {.tightened = true};
   return info;
 }

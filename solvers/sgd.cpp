@@ -338,6 +338,7 @@ SolverInfo sgd_info() {
                        .needs = {.capabilities = {Capability::kSum, Capability::kInstance}},
                        .exact = false,
                        .scale_free = true,
+                       .bytes_per_weight = 150,
                    });
 }
 

@@ -143,6 +143,7 @@ SolverInfo ssg_info() {
           .exact = false,
           .starts_anywhere = false,
           .scale_free = true,
+          .bytes_per_weight = 12,
       });
 }
 

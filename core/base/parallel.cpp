@@ -12,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/options.h"
 #include "core/base/profile.h"
+#include "core/base/stop_token.h"
 
 namespace proxbench {
 
@@ -74,6 +75,11 @@ Parallel::Parallel(int threads, Backend backend, const Processes* processes)
   if (backend == Backend::kTBB && threads > 1) arena_ = std::make_shared<Arena>(threads);
 }
 
+void Parallel::keep_small(double pass) {
+  constexpr double kSmall = 0x1p22;  // experiments/bench/RESULTS.md
+  small_ = pass < kSmall;
+}
+
 void Parallel::count_sum(std::size_t numbers) const {
   if (profile_ == nullptr) return;
   PhaseProfile& phase = profile_->of(profile_->current);
@@ -89,12 +95,21 @@ void Parallel::for_each(std::size_t chunks, const std::function<void(std::size_t
 }
 
 void Parallel::run(std::size_t chunks, const std::function<void(std::size_t)>& body) const {
-  if (threads_ == 1 || chunks <= 1) {
-    for (std::size_t chunk = 0; chunk < chunks; ++chunk) body(chunk);
+  if (threads_ == 1 || chunks <= 1 || small_) {
+    for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+      stop_point();
+      body(chunk);
+    }
     return;
   }
+  const StopScope* const scope = StopScope::current();
   if (backend_ == Backend::kTBB) {
-    const OrderedBody ordered(body);
+    const std::function<void(std::size_t)> within = [&](std::size_t chunk) {
+      const StopScope::Borrowed borrowed(scope);
+      stop_point();
+      body(chunk);
+    };
+    const OrderedBody ordered(within);
     arena_->arena.execute(
         [&] { tbb::parallel_for(std::size_t{0}, chunks, ordered, tbb::simple_partitioner()); });
     return;
@@ -104,6 +119,8 @@ void Parallel::run(std::size_t chunks, const std::function<void(std::size_t)>& b
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads_)
   for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
     try {
+      const StopScope::Borrowed borrowed(scope);
+      stop_point();
       body(chunk);
     } catch (...) {
       const std::lock_guard<std::mutex> lock(mutex);

@@ -42,8 +42,12 @@ class Parallel {
   }
 
   /// Calls body(chunk) once for each chunk in [0, chunks), in any order, on up to threads() threads. Rethrows
-  /// the first exception of a body after all chunks have ended.
+  /// the first exception of a body after all chunks have ended. Passes stop_point() before each chunk.
   void for_each(std::size_t chunks, const std::function<void(std::size_t)>& body) const;
+
+  /// From now on, loops run on the calling thread if all loops of a pass together make fewer than a few
+  /// million multiplications (`pass`): then threads would mostly wait for each other.
+  void keep_small(double pass);
 
   /// Records in the profile that `numbers` numbers were summed over instances.
   void count_sum(std::size_t numbers) const;
@@ -61,6 +65,7 @@ class Parallel {
   const Processes* processes_;
   std::shared_ptr<Arena> arena_;
   Profile* profile_ = nullptr;
+  bool small_ = false;
 };
 
 /// Cuts [0, n) into chunks of `grain`.

@@ -1,10 +1,20 @@
 #pragma once
 /// Tells long work that it should stop, without revealing who decides.
+///
+/// There are two ways. Work that can stop at a place of its own asks a StopToken and ends early. All other
+/// work runs within a StopScope, and passes stop_point() often: there it ends by the exception Stopped, which
+/// reaches whoever opened the scope. Parallel loops pass it before each chunk.
 
+#include <cstdint>
 #include <functional>
+#include <string>
 #include <utility>
 
+#include "core/base/error.h"
+
 namespace proxbench {
+
+class Processes;
 
 /// Work asks this between its pieces, also from several threads at once. Once requested, a stop stays
 /// requested. So if no stop is requested after parallel work, no piece of it was skipped.
@@ -20,5 +30,58 @@ class StopToken {
  private:
   std::function<bool()> asked_;
 };
+
+/// Thrown by stop_point(). What the work leaves behind is incomplete.
+class Stopped : public Error {
+ public:
+  using Error::Error;
+};
+
+/// While it lives, the work of this thread, and of the parallel loops that it starts, stops if the token says
+/// so. A scope within another one replaces it. If processes share the work, they stop together: not at
+/// stop_point(), but at the next agree_to_stop(), by the token of process 0.
+class StopScope {
+ public:
+  /// `doing` is what the work does: "interrupted while DOING".
+  StopScope(StopToken token, std::string doing, const Processes* processes = nullptr);
+  ~StopScope() { current_ = outer_; }
+  StopScope(const StopScope&) = delete;
+  StopScope& operator=(const StopScope&) = delete;
+
+  /// The innermost scope of this thread, or null.
+  static const StopScope* current() { return current_; }
+
+  /// Makes a scope of another thread that of this one while it lives.
+  class Borrowed {
+   public:
+    explicit Borrowed(const StopScope* scope) : own_(std::exchange(current_, scope)) {}
+    ~Borrowed() { current_ = own_; }
+    Borrowed(const Borrowed&) = delete;
+    Borrowed& operator=(const Borrowed&) = delete;
+
+   private:
+    const StopScope* own_;
+  };
+
+ private:
+  friend void stop_point();
+  friend void agree_to_stop(const Processes* processes);
+  void check() const;
+
+  static constinit thread_local const StopScope* current_;
+  StopToken token_;
+  std::string doing_;
+  const Processes* processes_;
+  const StopScope* outer_;
+};
+
+/// Throws Stopped if the scope of this thread demands it. Costs a few nanoseconds on average.
+inline void stop_point() {
+  if (StopScope::current_ != nullptr) StopScope::current_->check();
+}
+
+/// All processes call this together. Throws Stopped on all of them if the token of process 0 demands it. Does
+/// nothing if there is only one process (null).
+void agree_to_stop(const Processes* processes);
 
 }  // namespace proxbench

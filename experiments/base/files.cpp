@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <cstdio>
 #include <fstream>
+#include <iostream>
 #include <list>
 #include <sstream>
 #include <system_error>
@@ -33,6 +35,14 @@ bool writes_files() {
 
 std::string shown_name(const std::string& path) {
   return path == kStandardStream ? "standard input" : path;
+}
+
+void finish_standard_output() {
+  errno = 0;
+  std::cout.flush();
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout) return;
+  const std::string why = errno != 0 ? ": " + std::generic_category().message(errno) : "";
+  throw Error("standard output: cannot be written" + why + "; what was printed is not complete");
 }
 
 FileWriter::FileWriter(const fs::path& file) : file_(file) {

@@ -46,6 +46,10 @@ class FileWriter {
   int descriptor_ = -1;  ///< -1: nothing is written
 };
 
+/// Writes what is still buffered for standard output. Throws Error if any of it, or of what was printed
+/// before, could not be written: a full disk, for example.
+void finish_standard_output();
+
 /// Writes the whole text with a FileWriter.
 void write_file_atomically(const std::filesystem::path& file, const std::string& text);
 using NamedTexts = std::vector<std::pair<std::filesystem::path, std::string>>;

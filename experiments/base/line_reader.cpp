@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/stop_token.h"
 #include "experiments/base/byte_source.h"
 #include "experiments/base/files.h"
 
@@ -101,6 +102,7 @@ bool LineReader::fill() {
   end_ -= begin_;
   begin_ = 0;
   if (buffer_.size() < end_ + kBlock) buffer_.resize(2 * end_ + kBlock);
+  stop_point();
   const std::size_t got = source_->read(buffer_.data() + end_, kBlock, line_ + 1);
   end_ += got;
   ended_ = got == 0;

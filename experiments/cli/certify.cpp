@@ -65,6 +65,7 @@ struct CertifyCommand : ModelFlags {
           fmt::format("--tighten: solver '{}' minimises the log loss: found loss = hinge", kBestForL1));
     parameters.lambda = penalty.lambda;
     parameters.mu = penalty.mu;
+    const StopScope scope = interruptible("the model was certified");
     const LoadedData loaded(read_data(data.read(stored.header), launched_processes()), make_parallel(asked));
     compare(stored, loaded);
     const SparseVector w = model_weights(stored, loaded.train(), loaded.oracle().extra_weights(),
@@ -75,7 +76,7 @@ struct CertifyCommand : ModelFlags {
         ProgressPrinter(quiet).warning(fmt::format("{} data: {}", name, mismatch));
     }
     Objective objective = loaded.objective(parameters.lambda, parameters.mu, parameters.loss);
-    outcome.kkt_at_zero = certify(objective, {}).kkt;
+    outcome.kkt_at_zero = kkt_at_zero(objective);
     outcome.certificate = certify(objective, w);
     if (loaded.test_set()) {
       outcome.test_metrics = metrics_of(loaded.test(), loaded.test_set()->decode(w));
@@ -86,7 +87,6 @@ struct CertifyCommand : ModelFlags {
     Certificate better = outcome.certificate;
     summary["tightened"] = nullptr;
     if (seconds > 0.0) {
-      stop_cleanly_on_interrupt();
       RunParameters search = parameters;
       search.tighten = 1e-9;
       search.time_limit = seconds;

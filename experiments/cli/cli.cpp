@@ -9,6 +9,7 @@
 #include <csignal>
 
 #include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/kernels/instruction_set.h"
 #include "experiments/config/config.h"
 #include "experiments/run/launch.h"
@@ -102,6 +103,11 @@ void stop_cleanly_on_interrupt() {
   std::signal(SIGTERM, on_interrupt);
 }
 
+StopScope interruptible(std::string doing) {
+  stop_cleanly_on_interrupt();
+  return {StopToken([] { return interrupted.load(); }), std::move(doing)};
+}
+
 int run_command_line(int argc, char** argv) {
   set_up_logging();
   CLI::App app("Benchmark harness and trainers for conditional random fields and max-margin models, with l1 and l2 "
@@ -126,21 +132,22 @@ int run_command_line(int argc, char** argv) {
   try {
     if (launched_processes() != nullptr) refuse_commands_for_one_process(app);
     instruction_set();  // reports a wrong PROXBENCH_ISA before any work
-    if (answer_completion(app, {argv + 1, argv + argc})) return kDone;
-    require_known_command(app, argc, argv);
-    try {
-      app.parse(argc, argv);
-    } catch (const CLI::ExtrasError&) {
-      require_known_flags(app, argc, argv);
-      throw;
+    if (!answer_completion(app, {argv + 1, argv + argc})) {
+      require_known_command(app, argc, argv);
+      try {
+        app.parse(argc, argv);
+      } catch (const CLI::ParseError& error) {
+        if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) require_known_flags(app, argc, argv);
+        if (app.exit(error) != 0) return kBadUsage;  // else help was asked for, or the version
+      }
     }
+    finish_standard_output();
     return kDone;
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kDone : kBadUsage;
   } catch (const ExitStatus& exit) {
     return exit.status;
   } catch (const std::bad_alloc&) {
-    spdlog::error("out of memory");
+    spdlog::error("out of memory: {:.3g} GB of this machine's {:.3g} GB are free", free_memory() / kGigabyte,
+                  machine_memory() / kGigabyte);
     return kFailed;
   } catch (const std::exception& error) {
     spdlog::error("{}", error.what());

@@ -112,6 +112,8 @@ void draw_figures_of_run(const std::vector<Run>& runs, const std::vector<Run>& p
 /// Set by the first Ctrl-C. The second one kills the program.
 extern std::atomic<bool> interrupted;
 void stop_cleanly_on_interrupt();
+/// Also makes Ctrl-C end the work in this scope, by an error that says what it was doing.
+StopScope interruptible(std::string doing);
 
 using ModelHeader = std::map<std::string, std::string>;
 

@@ -30,6 +30,30 @@ struct Step {
   const char *line, *says;  ///< `says`: text on either stream
 };
 
+/// What was printed may be lost only with a word.
+TEST_F(FirstHours, AFullDiskUnderStandardOutputIsAFailure) {
+  train("--lambda 0.5 --model model.tsv");
+  run("run tiny.ini --out results");
+  for (const char* line :
+       {"train --format crfsuite --train train.txt --lambda 1", "evaluate test.txt",
+        "certify --model model.tsv --format crfsuite --train train.txt", "predict --model model.tsv --input test.txt",
+        "select --format crfsuite --train train.txt --lambda 'path(max, 0.1*max, 3)' --folds 2", "status results",
+        "check tiny.ini", "list", "describe --format crfsuite --train train.txt", "--help", "--version"}) {
+    const Result r = run(std::string(line) + " > /dev/full");
+    EXPECT_EQ(r.status, 1) << line;
+    EXPECT_THAT(r.err, HasSubstr("cannot be written")) << line;
+  }
+}
+
+TEST_F(FirstHours, LbfgsOfTheLibraryAnswersWhereNoFeatureIsLeft) {
+  folder.write("points.svm", "1 1:1\n2 1:-1\n");
+  for (const char* solver : {"liblbfgs-owlqn", "owl-qn", "lbfgs-b", "prox-newton"}) {
+    const Result r = run(std::string("train --format libsvm --train points.svm --lambda 5 --solver ") + solver);
+    EXPECT_EQ(r.status, 0) << r.err;
+    EXPECT_THAT(r.out, HasSubstr("nonzeros 0 of 2")) << solver;
+  }
+}
+
 /// The steps use the files of those before them.
 TEST_F(FirstHours, StepsWork) {
   for (

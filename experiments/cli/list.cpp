@@ -159,7 +159,7 @@ std::string options_block(const Kind& kind) {
 }
 
 struct ListCommand {
-  bool options = false, markdown = false;
+  bool options = false, markdown = false, fields = false;
   std::string name;
   std::vector<std::string> file;
   CLI::Option* json = nullptr;
@@ -176,6 +176,11 @@ struct ListCommand {
                ->type_name("[FILE]");
     command.add_flag("--markdown", markdown, "print the tables of --options as Markdown")
         ->needs(with_options)
+        ->excludes(json);
+    command
+        .add_flag("--fields", fields,
+                  "print as JSON the fields of stored results, and the keys of configs that say how to show them")
+        ->excludes(with_options)
         ->excludes(json);
   }
 
@@ -194,6 +199,7 @@ struct ListCommand {
   }
 
   void execute() const {
+    if (fields) return print_fields();
     Json out;
     const bool with_options = options || !name.empty();
     for (const Kind& kind : shown()) {
@@ -206,6 +212,16 @@ struct ListCommand {
     }
     if (json->count() > 0) JsonFlag{file.empty() || file.front().empty() ? "-" : file.front()}.write(out);
     if (markdown) fmt::print("{}", joined(field_blocks(), ""));
+  }
+
+  /// The Python package reads this (python/README.md).
+  static void print_fields() {
+    Json out = fields_json();
+    for (const ConfigSectionInfo& section : config_sections())
+      if (section.name == "experiment" || section.name == "plot" || section.name == "paper")
+        out["config"][section.name] =
+            to_json({.name = section.name, .help = section.help, .options = section.keys}, "keys")["keys"];
+    fmt::print("{}", json_text(out));
   }
 };
 

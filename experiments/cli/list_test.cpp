@@ -6,6 +6,7 @@
 #include "experiments/base/test_folder.h"
 #include "experiments/config/config.h"
 #include "experiments/config/data_format.h"
+#include "experiments/results/fields.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -119,6 +120,22 @@ TEST(OptionDocs, TheScriptRefusesBlocksThatItDoesNotKnowOrThatHaveNoEnd) {
     EXPECT_NE(update_docs("'" + file.string() + "'"), 0) << text;
     EXPECT_EQ(read_text(file), text);
   }
+}
+
+TEST(ListFields, HasEveryFieldWithItsTypeAndMeaning) {
+  const TestFolder folder;
+  const std::string file = (folder / "fields.json").string();
+  ASSERT_EQ(std::system(("'" PROXBENCH_PROGRAM "' list --fields >'" + file + "'").c_str()), 0);
+  const nlohmann::json fields = nlohmann::json::parse(read_text(file));
+  EXPECT_EQ(fields["run"].size(), run_fields().size());
+  EXPECT_EQ(fields["trace"].size(), trace_columns().size());
+  EXPECT_EQ(fields["path"].size(), path_columns().size());
+  for (const char* table : {"run", "trace", "path"})
+    for (const nlohmann::json& field : fields[table]) EXPECT_FALSE(field["help"].get<std::string>().empty());
+  EXPECT_EQ(fields["trace"][0]["unit"], "s");
+  EXPECT_EQ(fields["trace"].back()["type"], "numbers");
+  EXPECT_EQ(fields["statuses"][0], "converged");
+  EXPECT_EQ(fields["config"]["plot"][0]["name"], "kinds");
 }
 
 }  // namespace

@@ -237,28 +237,5 @@ print(len(samples), samples["seconds"].max(), samples["label"][-1], samples["lam
             "a|b|1|2|made up;  twice |made up;  twice \n6 2.0 b 1 True True\n");
 }
 
-TEST_F(ReadCommands, SixLinesOfPythonDrawTheSamples) {
-  std::string python;
-  for (const std::string one : {"/usr/bin/python3", "python3"})  // Debian's, or the first on PATH
-    if (std::system((one + " -c 'import matplotlib' 2>/dev/null").c_str()) == 0) python = one;
-  if (python.empty()) GTEST_SKIP() << "no python3-matplotlib";
-  write_run("one", "fast", 1, 1);
-  write_run("one", "slow", 1, 2);
-  ASSERT_EQ(run("export one --out runs.csv").status, 0);
-  const std::string readme = read_text(PROXBENCH_SOURCE_DIR "/plots/README.md"), open = "```python\n";
-  const std::size_t begin = readme.find(open) + open.size(), end = readme.find("```\n", begin);
-  const std::string program = readme.substr(begin, end - begin);
-  EXPECT_EQ(std::count(program.begin(), program.end(), '\n'), 6);
-  folder.write("draw.py",
-               program + "print(plt.gca().get_legend_handles_labels()[1], plt.gca().get_yscale())\n");
-  ASSERT_EQ(
-      std::system(("cd '" + folder.path().string() + "' && MPLBACKEND=svg " + python + " draw.py >said 2>&1")
-                      .c_str()),
-      0)
-      << read_text(folder / "said");
-  EXPECT_EQ(read_text(folder / "said"), "['fast', 'slow'] log\n");
-  EXPECT_THAT(read_text(folder / "figure1.svg"), HasSubstr("</svg>"));
-}
-
 }  // namespace
 }  // namespace proxbench

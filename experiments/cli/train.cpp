@@ -159,6 +159,10 @@ struct TrainCommand : TrainingFlags {
 
 void print_certificate(const RunOutcome& outcome) {
   const Certificate& c = outcome.certificate;
+  if (outcome.status == Status::kInterrupted && std::isnan(c.objective)) {
+    fmt::print("interrupted before the result was certified: F, kkt and a bound are not known\n");
+    return;
+  }
   fmt::print("objective {}\n", objective_text(c, {outcome.parameters.lambda, outcome.parameters.mu}));
   fmt::print("nonzeros {} of {}\n", c.nnz, *outcome.d);
   if (!std::isnan(c.kkt)) {
@@ -241,6 +245,7 @@ RunParameters TrainingFlags::settings_for(const ExperimentConfig& asked, const P
 std::unique_ptr<LoadedData> TrainingFlags::load(const DataConfig& config, const Processes* processes,
                                                 const Parallel& parallel, RunParameters& settings,
                                                 ProgressPrinter& progress) const {
+  const StopScope scope = interruptible("the data were read");
   DataPair pair = read_data(config, processes);
   for (const std::string& doubt : pair.train.doubts) progress.warning(doubt);
   progress.warning(busy_text(parallel.threads()));
@@ -262,7 +267,6 @@ std::unique_ptr<LoadedData> TrainingFlags::load(const DataConfig& config, const 
     set_solver(best_solver({settings.lambda, settings.mu}, settings.loss.kind, &oracle), settings);
   if (solver.empty())
     progress.message(fmt::format("solver: {}, the best known for this objective", settings.solver));
-  stop_cleanly_on_interrupt();
   return loaded;
 }
 

@@ -119,6 +119,7 @@ class Suite {
         {"stops at max_iterations",
          [this] { return stops(Status::kMaxIterations, 3, {.tol = 0.0, .monitor = {.max_iterations = 3}}); }},
         {"stops at the time limit", [this] { return stops_at_time_limit(); }},
+        {"stops within an iteration", [this] { return stops_within_an_iteration(); }},
         {"stops at a gap target", [this] { return stops_at_gap(); }},
         {"starts the clock once and counts iterations", on_all(&Suite::starts_once)},
         {solver_.exact ? "reaches the optimum" : "comes near the optimum", on_all(&Suite::is_optimal)},
@@ -314,6 +315,31 @@ class Suite {
       fail("{} after {} iterations at a limit of 0 s, expected time-limit after 1 at most",
            status_name(result.status), result.iterations);
     return fmt::format("after {} iterations at a limit of 0 s", result.iterations);
+  }
+
+  /// An oracle takes a second for each pass. At the time limit the solver stops within a few of them, and
+  /// returns its last whole iterate.
+  std::string stops_within_an_iteration() const {
+    constexpr double kMostSeconds = 12.0;
+    const Problem tried = hard();
+    double slowest = 0.0;
+    for (const double limit : {0.5, 3.25, 20.75}) {
+      double asked = 0.0;
+      const HookedOracle slow(tried.oracle(), [](int, double value) { return value; });
+      Conditions setup{.tol = 0.0, .monitor = {.time_limit = limit, .dense_samples = kAlways}};
+      setup.monitor.clock = [&] { return slow.passes + 1e-3 * ++asked; };
+      setup.options = options_;
+      setup.oracle = &slow;
+      setup.seed = seed_;
+      const Outcome outcome = test::run(solver_, tried, setup);
+      if (outcome.result.status != Status::kTimeLimit)
+        fail("status {} at a limit of {} s, expected time-limit", status_name(outcome.result.status), limit);
+      const double late = outcome.trace.back().seconds - limit;
+      if (!(late <= kMostSeconds)) fail("stops {} s after a limit of {} s", late, limit);
+      slowest = std::max(slowest, late);
+      returns_last_iterate(tried, outcome);
+    }
+    return fmt::format("at most {:.3g} passes after the limit", slowest);
   }
 
   /// Sets a gap target that any iterate meets, so the first iteration ends the run. For an exact solver, also

@@ -88,7 +88,8 @@ enum class Fault {
   kOnThreads,
   kOnHistory,
   kMovesFromZero,
-  kThrowsWithoutFeatures
+  kThrowsWithoutFeatures,
+  kNeverAsks
 };
 
 /// Proximal gradient descent with backtracking and one fault.
@@ -113,6 +114,8 @@ class FaultySolver final : public Solver {
     double value = value_at(w), a = first_curvature(f);
     Objective::Selection active;
     f.select_gradient(residual, w, f.lambda(), active);
+    // An endless line search, without a loop in which it could be stopped.
+    while (fault_ == Fault::kNeverAsks && f.passes() < 1000.0) f.infer({scores}, nullptr);
     while (!done(problem, active.kkt_max, iterations)) {
       SparseVector next;
       double next_value;
@@ -252,6 +255,12 @@ TEST(Conformance, TellsThreadsFromHistory) {
 
 TEST(Conformance, SeesAStepAwayFromAnOptimalZero) {
   expect_failure(Fault::kMovesFromZero, "w = 0", "converged after 1 iterations");
+}
+
+TEST(Conformance, TimesTheEndOfALongIteration) {
+  EXPECT_THAT(failures(Fault::kNone, "within an iteration"), IsEmpty());
+  EXPECT_THAT(failures(Fault::kNeverAsks, "within an iteration"), IsEmpty())
+      << "loops of inference stop, whatever the solver does";
 }
 
 TEST(Conformance, PassesOnWhatASolverThrows) {

@@ -239,9 +239,8 @@ class Hearing {
     settings.tol = run.tol;
     settings.gap_target = run.gap_target;
     settings.max_iterations = enemy_.iterations;
-    // Neither samples nor checks of the gap depend on the clock.
+    // Samples do not depend on the clock.
     settings.sampling_budget = std::numeric_limits<double>::infinity();
-    settings.gap_by_count = true;
     std::string by =
         fmt::format("{}, {}, tol {:g}, gap {:g}", trainer.text(), penalty_.text(), run.tol, run.gap_target);
     if (run.start_size > 0.0) {

@@ -66,7 +66,6 @@ RunOutcome trained(const LoadedData& data, const std::string& solver, const Pena
   settings.loss = loss;
   settings.tol = 0.0;
   settings.gap_target = gap;
-  settings.gap_by_count = true;
   settings.max_iterations = iterations;
   return train(data, settings);
 }

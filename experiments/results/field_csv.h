@@ -64,7 +64,7 @@ inline bool parse_value(const std::string& text, FieldType type, nlohmann::json&
     out = value;
     return status == std::errc{} && end == text.data() + text.size();
   };
-  if (type == FieldType::kJson) {
+  if (type == FieldType::kNumbers) {
     std::istringstream pairs(text);
     for (std::string pair; pairs >> pair;) {
       const std::size_t equals = pair.find('=');
@@ -96,7 +96,7 @@ Record record_of(const std::vector<Field<Record>>& fields, const std::string& li
     if (!parse_value(texts[i], fields[i].type, value))
       throw Error::in_file(file.string(), number, fmt::format("{} '{}'", fields[i].name, texts[i]),
                            fields[i].type == FieldType::kCount  ? "a count"
-                           : fields[i].type == FieldType::kJson ? "NAME=NUMBER, separated by spaces"
+                           : fields[i].type == FieldType::kNumbers ? "NAME=NUMBER, separated by spaces"
                                                                 : "a number or an empty field");
     if (fields[i].set != nullptr) fields[i].set(record, value);
   }

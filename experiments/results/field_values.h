@@ -18,6 +18,9 @@ constexpr FieldType type_of(const T&) {
   if (std::is_integral_v<T>) return FieldType::kCount;
   return std::is_floating_point_v<T> ? FieldType::kReal : FieldType::kJson;
 }
+constexpr FieldType type_of(const std::map<std::string, double>&) {
+  return FieldType::kNumbers;
+}
 template <class T>
 constexpr FieldType type_of(const std::optional<T>&) {
   return type_of(T{});

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/base/error.h"
+#include "core/base/profile.h"
 #include "experiments/base/table_text.h"
 #include "experiments/results/field_values.h"
 
@@ -26,7 +27,9 @@ Json::json_pointer place_of(const Field<Run>& field) {
 }
 
 /// The name of each FieldType.
-constexpr std::array<const char*, 5> kTypeNames = {"text", "integer", "real", "bool", "JSON"};
+constexpr std::array<const char*, 6> kTypeNames = {"text", "integer", "real", "bool", "numbers", "JSON"};
+/// The name of each FieldUse.
+constexpr std::array<const char*, 4> kUseNames = {"record", "column", "summary", "model"};
 
 /// `section_is` says whether fields of this section belong to the block.
 template <class Record, class Belongs>
@@ -186,6 +189,37 @@ std::string column_name(const Field<Run>& field) {
   const bool plain = field.section.empty() || field.section == "run" || field.section == "timing" ||
                      field.section == "provenance";
   return plain ? field.name : field.section.substr(field.section.find('.') + 1) + "_" + field.name;
+}
+
+namespace {
+template <class Record>
+Json rows_json(const std::vector<Field<Record>>& fields) {
+  Json out = Json::array();
+  for (const Field<Record>& field : fields) {
+    Json& row = out.emplace_back(Json{{"section", field.section}, {"name", field.name}});
+    if constexpr (std::is_same_v<Record, Run>) {
+      row["column"] = column_name(field);
+      row["use"] = kUseNames.at(static_cast<std::size_t>(field.use));
+    }
+    row["type"] = kTypeNames.at(static_cast<std::size_t>(field.type));
+    row["unit"] = field.unit;
+    row["help"] = field.help;
+  }
+  return out;
+}
+}  // namespace
+
+Json fields_json() {
+  Json statuses = Json::array(), phases = Json::array();
+  for (int i = 0; i <= static_cast<int>(Status::kDiverged); ++i)
+    statuses.push_back(status_name(static_cast<Status>(i)));
+  for (std::size_t i = 0; i < kPhases; ++i) phases.push_back(phase_name(static_cast<Phase>(i)));
+  return {{"record_version", kRecordVersion},
+          {"statuses", statuses},
+          {"phases", phases},
+          {"run", rows_json(run_fields())},
+          {"trace", rows_json(trace_columns())},
+          {"path", rows_json(path_columns())}};
 }
 
 std::vector<std::string> field_blocks() {

@@ -37,7 +37,6 @@ struct RunParameters : RunData, RunSettings {
   std::string path;
   bool path_of_mu = false;
   double lambda = 1.0, mu = 0.0;
-  bool gap_by_count = false;
   double tighten = 0.0;
   double objective_target = -kInfinity;
   bool drop_features = true;
@@ -203,7 +202,8 @@ struct Run {
 /// The expected content of a file, in error messages about stored results.
 inline constexpr const char* kStoredResult = "a stored result";
 
-enum class FieldType { kText, kCount, kReal, kTruth, kJson };
+/// kNumbers: numbers by name.
+enum class FieldType { kText, kCount, kReal, kTruth, kNumbers, kJson };
 
 /// `section` is the JSON object that holds the field, e.g. "run.data"; empty: the top level. `get` returns
 /// null if the value was not measured or is not applicable. `set` is null if the value follows from other
@@ -248,6 +248,10 @@ nlohmann::ordered_json summary_json(const RunParameters& parameters, const RunFi
 /// The column name of a field in exports, e.g. "nnz", "reference_objective", "machine_name".
 std::string column_name(const Field<Run>& field);
 
+/// The three tables as JSON, for programs that read records: run, trace and path. Each row has section, name,
+/// type, unit, help and, for a run, column (its name in exports) and use (FieldUse: record, column, summary or
+/// model). Also record_version, the statuses of runs that did not fail, and the phases of profiled runs.
+nlohmann::ordered_json fields_json();
 /// The tables in Markdown, named "fields:parameters", "fields:figures", "fields:trace" and "fields:path".
 std::vector<std::string> field_blocks();
 

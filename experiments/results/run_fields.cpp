@@ -99,9 +99,6 @@ const std::vector<Field<Run>>& run_fields() {
       parameter("options", "of the solver", &P::solver_options).used(kSummary),
       penalty("lambda", "weight of ||w||_1 in F; path(...) for a path", &P::lambda, false),
       penalty("mu", "weight of ||w||^2 / 2 in F; path(...) for a path", &P::mu, true),
-      parameter("gap_by_count", "compute the gap after fixed counts of iterations, as references do",
-                &P::gap_by_count)
-          .used(kRecord),
       parameter("tighten", "relative gap to go on for after the run; 0: do not", &P::tighten).used(kRecord),
       or_null(parameter("objective_target", "stop when F <= this", &P::objective_target)),
       parameter("drop_features", "features that can never enter", &P::drop_features).used(kRecord),

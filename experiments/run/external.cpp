@@ -57,7 +57,7 @@ class ExternalTraining {
   }
 
   RunOutcome run() {
-    outcome_.kkt_at_zero = certify(evaluator_, {}).kkt;
+    outcome_.kkt_at_zero = kkt_at_zero(evaluator_);
     convert_data();
     double stop = limited(trainer_.start_stop);
     if (goes_on(train(stop))) {  // the first run only fills the page cache

@@ -73,6 +73,8 @@ class Path {
     outcome_.rounds = 0;
     outcome_.parameters = settings;
     outcome_.parameters.solver_options = option_texts(options_);
+    scope_.emplace(hooks_.patient_stop(), "the path was computed",
+                   data.parallel().processes());
     outcome_.lambda_max = lambda_max(data, settings.loss);
     lambda_before_ = w_.nnz() > 0 ? start.lambda : outcome_.lambda_max;
     Objective first = objective(penalties.front());
@@ -82,8 +84,13 @@ class Path {
   }
 
   RunOutcome run() {
-    begin();
-    for (std::size_t k = 0; k < penalties_.size() && done(*outcome_.status); ++k) point(k);
+    try {
+      begin();
+      for (std::size_t k = 0; k < penalties_.size() && done(*outcome_.status); ++k) point(k);
+    } catch (const Stopped&) {  // between two solves; the points so far are kept
+      outcome_.status = Status::kInterrupted;
+    }
+    scope_.reset();
     outcome_.w = expanded(w_);
     summarize();
     return std::move(outcome_);
@@ -223,9 +230,15 @@ class Path {
     const bool in_sequence = over_mu_ ? solver_.continues_over_mu : solver_.continues;
     if (solving_ == nullptr || !in_sequence) solving_ = solver_.make(options_);
     KnownStart known{.state = state_, .selection = selection_, .complete_above = selected_above_};
-    SolveResult result = solving_->solve(
+    SolveResult result = solve_within_limits(
+        *solving_,
         {seen, monitor, w_, settings_.tol, scale(checker.lambda()), settings_.seed, in_sequence, &known});
-    monitor.finish(result.iterations, result.w, result.working_set);
+    try {
+      const StopScope scope = monitor.evaluation("the result was certified");
+      monitor.finish(result.iterations, result.w, result.working_set);
+    } catch (const Stopped&) {
+      result.status = Status::kInterrupted;
+    }
     count_solve(monitor, seen, result, outcome_);
     lower_bound_ = std::max(lower_bound_, monitor.lower_bound());
     if (done(result.status)) w_ = std::move(result.w);
@@ -312,6 +325,7 @@ class Path {
   std::span<const Penalty> penalties_;
   bool over_mu_;
   const RunHooks& hooks_;
+  std::optional<StopScope> scope_;  ///< of all work but that of the solver and its monitor
   const SolverInfo& solver_;
   Options options_;
   std::unique_ptr<Solver> solving_;

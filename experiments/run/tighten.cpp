@@ -18,7 +18,6 @@ RunOutcome tighten(const LoadedData& data, const SparseVector& w, const RunParam
   job.loss = settings.loss;
   job.tol = 0.0;
   job.gap_target = settings.tighten;
-  job.gap_by_count = true;
   job.sampling_budget = 0.0;
   job.time_limit = settings.time_limit;
   job.seed = settings.seed;

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <thread>
 #include <utility>
 
+#include "core/base/memory.h"
 #include "core/base/sum.h"
 #include "core/data/reduction.h"
 #include "core/data/sharing.h"
@@ -52,6 +54,15 @@ std::vector<PhaseCost> phase_costs(const Profile& profile, double seconds) {
 }
 
 }  // namespace
+
+StopToken RunHooks::patient_stop() const {
+  return StopToken([flag = interrupt, end = std::make_shared<std::atomic<double>>(kInfinity)] {
+    if (flag == nullptr || !flag->load()) return false;
+    const double now = wall_seconds();
+    if (*end == kInfinity) *end = now + Monitor::kPatience;
+    return now >= *end;
+  });
+}
 
 std::unique_ptr<Oracle> make_oracle(const OracleInfo& info, const Dataset& data) {
   const auto refused = [&](const std::string& why, ErrorKind kind) {
@@ -146,6 +157,38 @@ void require_needs(const LoadedData& data, const SolverInfo& solver, const Penal
   }
 }
 
+namespace {
+
+/// "; solvers that need less: ...", of those that can make this run; empty if there is none.
+std::string smaller_solvers_text(const LoadedData& data, const Objective& objective) {
+  const OracleInfo& oracle = oracle_registry().find(data.oracle_name());
+  const auto d = static_cast<double>(objective.dimension());
+  std::vector<std::string> names;
+  for (const std::string& name : fitting_solvers(objective.penalty(), objective.loss().kind, oracle))
+    if (const SolverInfo& info = solver_registry().find(name);
+        !info.keeps_instances() && info.bytes_per_weight * d <= free_memory())
+      names.push_back(name);
+  return names.empty() ? "" : fmt::format("; solvers that need less: {}", fmt::join(names, ", "));
+}
+
+/// Solves, unless the weights alone would need more memory than there is. Throws Error with the solvers that
+/// need less.
+SolveResult solve_in_memory(const LoadedData& data, const SolverInfo& info, Solver& solver,
+                            const SolveProblem& problem) {
+  const Objective& objective = problem.objective;
+  try {
+    require_memory(
+        info.bytes_per_weight * static_cast<double>(objective.dimension()), kNaN,
+        fmt::format("solver '{}': {} weights ({} features, {} outputs) of {:.0f} bytes each", info.name,
+                    objective.dimension(), objective.features(), objective.outputs(), info.bytes_per_weight));
+    return solve_within_limits(solver, problem);
+  } catch (const MemoryError& error) {
+    throw Error::usage(error.what(), smaller_solvers_text(data, objective));
+  }
+}
+
+}  // namespace
+
 std::string unmet_start(const SolverInfo& solver, const std::string& start) {
   if (start.empty() || solver.starts_anywhere) return "";
   return fmt::format("solver '{}' has a start of its own: found the model {} to start from, expected none",
@@ -195,9 +238,10 @@ RunOutcome train_from(const LoadedData& data, const RunParameters& settings, Spa
   if (settings.profile) objective.time_phases(&profile);
   RunOutcome outcome;
   begin_counting(outcome);
+  std::optional<StopScope> set_up(std::in_place, hooks.patient_stop(), "the run was set up", data.parallel().processes());
   outcome.parameters = settings;
   outcome.parameters.solver_options = option_texts(options);
-  outcome.kkt_at_zero = certify(evaluator, {}).kkt;
+  outcome.kkt_at_zero = kkt_at_zero(evaluator);
 
   Monitor monitor(evaluator, objective, monitor_options(settings),
                   hooks.with_test ? data.test_set(*reduced) : nullptr);
@@ -205,18 +249,25 @@ RunOutcome train_from(const LoadedData& data, const RunParameters& settings, Spa
   monitor.interrupt = hooks.interrupt;
   outcome.setup_seconds = wall_seconds() - began;
   outcome.warm_up_seconds = warm_up(evaluator, start, settings.warm_up, hooks.interrupt);
+  set_up.reset();
 
-  SolveResult result =
-      solver->solve({objective, monitor, start, settings.tol, outcome.kkt_at_zero, settings.seed});
-  monitor.finish(result.iterations, result.w, result.working_set);
-
+  const SolveResult result = solve_in_memory(
+      data, info, *solver, {objective, monitor, start, settings.tol, outcome.kkt_at_zero, settings.seed});
   const double ended = wall_seconds();
+  outcome.status = result.status;
+  try {
+    const StopScope scope = monitor.evaluation("the result was certified");
+    monitor.finish(result.iterations, result.w, result.working_set);
+    outcome.certificate = certify(evaluator, result.w);
+    outcome.certificate.dual = std::fmax(outcome.certificate.dual, monitor.lower_bound());
+    outcome.status = checked_status(result.status, outcome.certificate, settings.tol * outcome.kkt_at_zero,
+                                    settings.gap_target);
+    if (!std::isfinite(outcome.certificate.objective)) outcome.status = Status::kDiverged;
+  } catch (const Stopped&) {
+    outcome.status = Status::kInterrupted;
+    outcome.certificate = Certificate::unknown(result.w.nnz());
+  }
   outcome.trace = monitor.trace();
-  outcome.certificate = certify(evaluator, result.w);
-  outcome.certificate.dual = std::fmax(outcome.certificate.dual, monitor.lower_bound());
-  outcome.status = checked_status(result.status, outcome.certificate, settings.tol * outcome.kkt_at_zero,
-                                  settings.gap_target);
-  if (!std::isfinite(outcome.certificate.objective)) outcome.status = Status::kDiverged;
   if (outcome.status == Status::kDiverged)
     outcome.certificate.kkt = outcome.certificate.dual = std::numeric_limits<double>::quiet_NaN();
   outcome.certify_seconds = wall_seconds() - ended;
@@ -357,7 +408,6 @@ MonitorOptions monitor_options(const RunParameters& settings) {
     options.sampling_budget = settings.sampling_budget;
   options.objective_target = settings.objective_target;
   options.gap_target = settings.gap_target;
-  options.gap_by_count = settings.gap_by_count;
   return options;
 }
 

@@ -26,6 +26,9 @@ struct RunHooks {
   std::function<void(const PathPoint&, const SparseVector& w)> on_point = {};
 
   bool stop() const { return interrupt != nullptr && interrupt->load(); }
+  /// For a StopScope: requested once stop() has been true for Monitor::kPatience seconds. Short work ends
+  /// before.
+  StopToken patient_stop() const;
 };
 
 struct RunOutcome : RunFigures {

@@ -9,8 +9,10 @@
 #include <cstdio>
 #include <fstream>
 #include <new>
+#include <optional>
 
 #include "core/base/error.h"
+#include "core/base/stop_token.h"
 #include "core/monitor.h"
 #include "experiments/base/files.h"
 #include "experiments/config/config.h"
@@ -118,9 +120,12 @@ void do_job(Run run, const fs::path& folder, const std::atomic<bool>& interrupt)
   const RunParameters& job = run.parameters;
   for (const std::string& plugin : job.plugins) load_plugin(plugin);
   const double begin = wall_seconds();
+  std::optional<StopScope> reading(std::in_place, StopToken([&] { return interrupt.load(); }),
+                                   "the data were read");
   const Options data_options =
       options_from(data_format_registry().find(job.format).options, job.data_options);
   const LoadedData data = data_of(job);
+  reading.reset();
   const double load_seconds = wall_seconds() - begin;
   RunOutcome outcome;
   if (job.solver.empty()) {

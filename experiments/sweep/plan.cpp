@@ -279,7 +279,6 @@ RunParameters reference_job(const ExperimentConfig& config, const RunParameters&
   } else {
     job.tol = config.reference_gap > 0.0 ? 0.0 : config.reference_tol;
     job.gap_target = config.reference_gap;
-    job.gap_by_count = true;
   }
   job.solver_options = option_texts(options_from(solver.options, solver.as_reference.options));
   job.start.clear();

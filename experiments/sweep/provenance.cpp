@@ -181,8 +181,9 @@ std::string busy_text(int threads) {
   const auto load = load_averages();
   const auto cpus = static_cast<double>(usable_cpus().size());
   if (!load || (*load)[0] <= 0.3 || (*load)[0] + threads <= 1.05 * cpus) return "";
-  return fmt::format("the load of this machine is {:.2f} already: other programs take time on its {} CPUs",
-                     (*load)[0], cpus);
+  return fmt::format("the load of this machine is {:.2f} already: other programs take time on its {} CPUs{}",
+                     (*load)[0], cpus,
+                     threads > 1 ? ", and threads wait for each other; --threads 1 may be faster" : "");
 }
 
 std::vector<std::string> timing_hazards(int threads, int jobs) {

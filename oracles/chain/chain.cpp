@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/base/stop_token.h"
 #include "core/base/sum.h"
 #include "core/kernels/kernel_sets.h"
 #include "core/kernels/kernel_table.h"
@@ -202,6 +203,7 @@ void ChainOracle::infer_log(const Sequences& on, const Transitions& m, Buffers& 
     work.loss[i - first] = model.loss;
     if (backward == nullptr) continue;
     for (std::size_t t = 0; t < length; ++t) {
+      stop_point();
       double* const posterior = work.posterior.data() + row + t * width;
       std::copy_n(model.marginal.data() + t * width, width, posterior);
       for (std::size_t c = 0; c < labels && t + 1 < length; ++c)

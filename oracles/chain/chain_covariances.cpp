@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/base/stop_token.h"
 #include "core/base/sum.h"
 #include "core/kernels/kernel_table.h"
 #include "oracles/chain/chain.h"
@@ -48,6 +49,7 @@ ChainOracle::Conditionals ChainOracle::conditionals(const double* scores, std::s
   // the largest of them, so that they do not grow with the sequence.
   std::vector<double> score(labels), from_next(labels, 0.0);
   for (std::size_t t = length; t-- > 0;) {
+    stop_point();
     for (std::size_t k = 0; k < labels; ++k) score[k] = scores[t * width + k] + from_next[k];
     if (t == 0) break;
     double* const next = out.next.data() + (t - 1) * labels * width;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/base/stop_token.h"
 #include "core/base/sum.h"
 #include "core/kernels/kernel_table.h"
 #include "oracles/chain/chain.h"
@@ -150,6 +151,7 @@ void ChainOracle::derivative_log_of(std::size_t instance, const Kept& at, const 
   const double* const change = direction.extra.data();
   std::vector<double> f(length * labels), shift(length), g(labels, 0.0), g_before(labels);
   for (std::size_t t = 0; t < length; ++t) {
+    stop_point();
     const double* p = model.marginal.data() + t * width;
     double* const here = f.data() + t * labels;
     for (std::size_t k = 0; k < labels; ++k) here[k] = p[k] * direction.column(k)[first + t];
@@ -164,6 +166,7 @@ void ChainOracle::derivative_log_of(std::size_t instance, const Kept& at, const 
     for (std::size_t k = 0; k < labels; ++k) here[k] -= shift[t] * p[k];
   }
   for (std::size_t t = length; t-- > 0;) {
+    stop_point();
     for (std::size_t k = 0; k < labels; ++k)
       out.column(k)[first + t] = f[t * labels + k] + model.marginal[t * width + k] * g[k];
     if (t == 0) break;

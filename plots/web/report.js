@@ -1,11 +1,8 @@
 // The charts and the sortable tables of a report. A chart's figure contains its charts as JSON, in the format of
-// plots/page_charts.h. With the controls above it, the reader chooses which of them is drawn, and how much of it. Texts,
+// charts() of plots/page.py. With the controls above it, the reader chooses which of them is drawn, and how much of it. Texts,
 // styles and points come from there. Only ranges and ticks follow the view, since the reader zooms and hides curves.
 "use strict";
 (() => {
-  const TICKS = JSON.parse(document.getElementById("ticks").textContent)
-    .map(([v, label, rank]) => ({v, label, rank}));
-  const MOST_RANK = Math.max(...TICKS.map((tick) => tick.rank));
   const DASHES = [null, [8, 4], [2, 3], [8, 3, 2, 3], [14, 4]];
   const FAILED_DASH = [3, 5];
   const PRINT_WIDTH = 660;
@@ -26,15 +23,26 @@
     return rounded.toLocaleString("en-US", {maximumFractionDigits: 10});
   }
 
-  // Returns the ticks of the largest rank that fits between low and high, in the format of dygraphs.
+  function power(exponent) {
+    return `10${[...String(exponent)].map((c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)])).join("")}`;
+  }
+
+  // Powers of ten, or 1, 2 and 5 times them if they fit, in the format of dygraphs.
   function logTicks(low, high, pixels, opts, graph, values) {
     const room = Math.max(2, Math.floor(pixels / opts("pixelsPerLabel")));
-    const inside = TICKS.filter(({v}) => v >= low && v <= high);
-    for (let rank = MOST_RANK; rank >= 0; --rank) {
-      const ticks = inside.filter((tick) => tick.rank <= rank);
-      if (ticks.length >= 2 && ticks.length <= room) return ticks;
-    }
-    return Dygraph.numericTicks(low, high, pixels, (name) => (name === "logscale" ? false : opts(name)), graph, values);
+    const first = Math.floor(Math.log10(low)), last = Math.ceil(Math.log10(high));
+    const ticks = (digits, step) => {
+      const made = [];
+      for (let k = first; k <= last; ++k)
+        for (const digit of k % step === 0 ? digits : []) {
+          const v = Number(`${digit}e${k}`), plain = low >= 1e-4 && high < 1e7;
+          if (v >= low && v <= high) made.push({v, label: plain ? plainNumber(v) : (digit > 1 ? `${digit}×` : "") + power(k)});
+        }
+      return made;
+    };
+    const options = [ticks([1, 2, 5], 1), ...[1, 2, 4, 8].map((step) => ticks([1], step))];
+    return options.find((made) => made.length >= 2 && made.length <= room) ??
+      Dygraph.numericTicks(low, high, pixels, (name) => (name === "logscale" ? false : opts(name)), graph, values);
   }
 
   // ---- a chart

@@ -385,6 +385,7 @@ SolverInfo bcd_info() {
       .options = rows().table(),
       .make = rows().maker<Bcd>(),
       .scale_free = true,
+      .bytes_per_weight = 65,
   };
 }
 

@@ -410,7 +410,7 @@ TEST(Bcfw, GapSamplingDrawsInstancesAgainWhoseGapWasZero) {
       options.insert(more.begin(), more.end());
       const Outcome r = run("bcfw", problem,
                             {.tol = 0.0,
-                             .monitor = {.max_iterations = 200000, .gap_target = 1e-3, .gap_by_count = true},
+                             .monitor = {.max_iterations = 200000, .gap_target = 1e-3},
                              .options = options});
       EXPECT_EQ(r.result.status, Status::kGapReached);
       return r.trace.back().passes;

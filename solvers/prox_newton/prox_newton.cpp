@@ -219,6 +219,7 @@ SolverInfo prox_newton_info() {
   info.continues = true;
   info.shares_instances = true;
   info.scale_free = true;
+  info.bytes_per_weight = 65;
   // A reference goes on where F is within rounding of its minimum. There kkt may rise before it falls.
   info.as_reference = {.options = {{"max_stagnant", "200"}}, .tightened = true};
   return info;

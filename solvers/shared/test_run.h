@@ -79,7 +79,7 @@ inline Outcome run(const SolverInfo& solver, const Problem& problem, const Condi
   const SolveProblem task{objective, monitor, setup.start, setup.tol, kkt_at_zero(problem, setup.parallel),
                           setup.seed};
   Outcome out;
-  out.result = solver.make(options)->solve(task);
+  out.result = solve_within_limits(*solver.make(options), task);
   out.sampled = monitor.trace().size();
   if (out.sampled == 0) throw Error("monitor.start() was never called");
   require_sparse(out.result.w, objective.dimension());

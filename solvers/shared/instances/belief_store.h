@@ -3,6 +3,9 @@
 /// marginals.
 
 #include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -28,13 +31,19 @@ class BeliefStore final : public BeliefPoint {
                    "the marginals of " + std::to_string(objective.instances()) + " instances");
     for (Index i = 0; i < objective.instances(); ++i)
       begin_.push_back(begin_.back() + objective.beliefs().belief_size(i).all());
-    logs_.resize(begin_.back());
+    // calloc() does not touch the memory, which may take minutes to fill.
+    std::size_t room = (begin_.back() + kPad) * sizeof(double);
+    memory_.reset(std::calloc(room, 1));
+    void* start = memory_.get();
+    if (start == nullptr) throw std::bad_alloc();
+    logs_ = static_cast<double*>(
+        std::align(kPad * sizeof(double), begin_.back() * sizeof(double), start, room));
   }
 
   /// The beliefs of an instance, to read and write. Threads may work on distinct instances at the same time.
-  double* at(Index instance) { return logs_.data() + begin_[instance]; }
+  double* at(Index instance) { return logs_ + begin_[instance]; }
   void beliefs(const BeliefOracle&, Index instance, double* log_beliefs) const override {
-    std::copy(logs_.data() + begin_[instance], logs_.data() + begin_[instance + std::size_t{1}], log_beliefs);
+    std::copy(logs_ + begin_[instance], logs_ + begin_[instance + std::size_t{1}], log_beliefs);
   }
 
   double estimated_gap() const override { return estimated_gap_; }
@@ -42,7 +51,8 @@ class BeliefStore final : public BeliefPoint {
 
  private:
   std::vector<std::size_t> begin_;
-  AlignedVector<double> logs_;
+  std::unique_ptr<void, decltype(&std::free)> memory_{nullptr, &std::free};
+  double* logs_ = nullptr;  ///< in memory_, on a boundary of a cache line
   double estimated_gap_ = kNaN;
 };
 

@@ -72,18 +72,8 @@ bool visit_in_batches(Monitor& monitor, std::size_t from, std::size_t to, std::s
 
 OptionSpec memory_limit_option() {
   return describe("memory_limit", "auto",
-                  "gigabytes that what is kept of the instances may take; auto: this machine's memory",
+                  "gigabytes that what is kept of the instances may take; auto: this machine's free memory",
                   above(0, 1e9));
-}
-
-void require_memory(double bytes, double limit_gigabytes, const std::string& what) {
-  const bool machine = std::isnan(limit_gigabytes);
-  if (machine) limit_gigabytes = machine_memory() / kGigabyte;
-  if (bytes <= limit_gigabytes * kGigabyte) return;
-  char text[100];
-  std::snprintf(text, sizeof text, " take %.3g GB, expected at most %s%.3g GB", bytes / kGigabyte,
-                machine ? "this machine's " : "memory_limit = ", limit_gigabytes);
-  throw Error::usage(what + text);
 }
 
 }  // namespace proxbench

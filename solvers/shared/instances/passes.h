@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "core/base/memory.h"
 #include "core/base/options.h"
 #include "core/solver.h"
 
@@ -43,9 +44,8 @@ OptionSpec averaging_option(const std::string& best);
 bool visit_in_batches(Monitor& monitor, std::size_t from, std::size_t to, std::size_t batch,
                       const std::function<bool(std::size_t count)>& step);
 
-/// The option `memory_limit`, in gigabytes. NaN stands for this machine's memory.
+/// The option `memory_limit` of solvers that keep something of each instance, in gigabytes; for
+/// require_memory().
 OptionSpec memory_limit_option();
-/// Throws Error (kUsage), "`what` take ..., expected at most ...", if `bytes` exceeds the limit.
-void require_memory(double bytes, double limit_gigabytes, const std::string& what);
 
 }  // namespace proxbench

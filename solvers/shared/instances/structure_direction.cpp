@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/base/stop_token.h"
 #include "solvers/shared/instances/passes.h"
 
 namespace proxbench {
@@ -17,14 +18,15 @@ PositionGrams::PositionGrams(const Objective& objective, double limit_gigabytes)
   require_memory(
       static_cast<double>(begin_.back()) * sizeof(double), limit_gigabytes,
       "the inner products of the positions of " + std::to_string(objective.instances()) + " instances");
-  value_.resize(begin_.back());
+  value_ = std::make_unique_for_overwrite<double[]>(begin_.back());  // zeroing gigabytes takes long
   const DesignMatrix& x = objective.x();
   const Chunks chunks{objective.instances(), 64};
   objective.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
     std::vector<double> row(objective.features(), 0.0);
     for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
-      double* out = value_.data() + begin_[i];
+      double* out = value_.get() + begin_[i];
       for (Index t = begin[i]; t < begin[i + 1]; ++t) {
+        stop_point();
         x.for_each_entry(t, [&](Index j, double value) { row[j] = value; });
         for (Index u = begin[i]; u <= t; ++u) {
           double sum = 0.0;
@@ -77,6 +79,7 @@ void StructureDirection::form(const Objective& objective, Index instance, std::s
 double StructureDirection::squared_norm(const PositionGrams& grams) const {
   double sum = 0.0;
   for (std::size_t a = 0; a < positions_.size(); ++a) {
+    stop_point();
     const Position& t = positions_[a];
     for (std::size_t e = t.begin; e < t.end; ++e) by_output_[outputs_[e].output] = outputs_[e].value;
     for (std::size_t b = 0; b <= a; ++b) {
@@ -117,13 +120,15 @@ void StructureDirection::add_to(WeightRows& w, double step) const {
 
 void StructureDirection::scores(const PositionGrams& grams, std::size_t width, std::span<double> rows) const {
   std::ranges::fill(rows, 0.0);
-  for (const Position& u : positions_)
+  for (const Position& u : positions_) {
+    stop_point();
     for (std::size_t t = 0; t * width < rows.size(); ++t) {
       const double product = grams.at(instance_, t, u.position);
       if (product == 0.0) continue;
       for (std::size_t e = u.begin; e < u.end; ++e)
         rows[t * width + outputs_[e].output] += product * outputs_[e].value;
     }
+  }
 }
 
 }  // namespace proxbench

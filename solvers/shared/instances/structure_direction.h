@@ -2,6 +2,7 @@
 /// A weighted sum of the features of one instance's structures. Only the positions and outputs with nonzero
 /// coefficients are stored. Max-margin solvers change w along it.
 
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -25,7 +26,7 @@ class PositionGrams {
 
  private:
   std::vector<std::size_t> begin_;
-  std::vector<double> value_;  ///< lower triangles by rows
+  std::unique_ptr<double[]> value_;  ///< lower triangles by rows
 };
 
 class StructureDirection {

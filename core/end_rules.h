@@ -1,0 +1,56 @@
+#pragma once
+/// Rules by which the monitor ends a run at counts of iterations. They never see the clock, so the same
+/// command gives the same model.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/base/numbers.h"
+#include "core/base/types.h"
+
+namespace proxbench {
+
+/// Says after how many passes a bound is computed for a gap target. A bound costs about three passes, and a
+/// run that reaches its target between two bounds goes on to the second one. With steps of k*sqrt(passes) a
+/// run of P passes spends about 6*sqrt(P)/k on bounds and k*sqrt(P)/2 beyond its target, which is least in sum
+/// for k = sqrt(12).
+class GapRule {
+ public:
+  bool due(double passes) const { return passes >= next_; }
+  void checked(double passes) {
+    constexpr double kStep = 3.5;
+    next_ = passes + kStep * std::sqrt(std::max(passes, 1.0));
+  }
+
+ private:
+  double next_ = 0.0;
+};
+
+/// Finds runs whose iterations change nothing any more. F is compared after kFirst, 2*kFirst, 4*kFirst, ...
+/// iterations. If the second half of all iterations has changed it by no more than a share kStill of itself,
+/// or than kStillLoss at each position, the run has stalled: rounding changes F by as much. A solver with
+/// random steps changes F by more than that even if it makes no progress.
+class StallRule {
+ public:
+  explicit StallRule(std::size_t positions) : positions_(static_cast<double>(positions)) {}
+  bool due(std::int64_t iteration) const { return iteration >= next_; }
+
+  void checked(std::int64_t iteration, double objective) {
+    constexpr double kStill = 0x1p-46, kStillLoss = 0x1p-50;
+    stalled_ = std::abs(objective - before_) <= std::max(kStill * std::abs(objective), kStillLoss * positions_);
+    before_ = objective;
+    next_ = 2 * iteration;
+  }
+  bool stalled() const { return stalled_; }
+
+ private:
+  static constexpr std::int64_t kFirst = 64;
+  double positions_;
+  std::int64_t next_ = kFirst;
+  double before_ = kInfinity;
+  bool stalled_ = false;
+};
+
+}  // namespace proxbench

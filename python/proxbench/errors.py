@@ -1,0 +1,24 @@
+"""Errors that a user reads: the path, what was found, what was expected."""
+import difflib
+
+
+class ProxbenchError(Exception):
+    """A message for the user. `status` is the exit status of a command: 1 failed, 2 bad usage or config."""
+
+    status = 1
+
+
+class UsageError(ProxbenchError):
+    status = 2
+
+
+def in_file(file, line, found, expected):
+    return ProxbenchError(f"{file}{f':{line}' if line else ''}: found {found}, expected {expected}")
+
+
+def require_known(what, name, known, expected="one of"):
+    if name in known:
+        return
+    close = difflib.get_close_matches(name, list(known), 1)
+    hint = f" (did you mean '{close[0]}'?)" if close else ""
+    raise UsageError(f"{what}: found '{name}'{hint}, expected {expected} {', '.join(known)}")

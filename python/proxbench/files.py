@@ -1,0 +1,73 @@
+"""Files that appear whole or not at all."""
+import os
+import re
+import tempfile
+from contextlib import contextmanager
+
+from .errors import ProxbenchError
+
+
+def reason(error):
+    return error.strerror or str(error)
+
+
+def file_name_part(text):
+    """The text with every byte that may be special in a file name replaced by "_"."""
+    plain = re.compile(rb"[^A-Za-z0-9_.+-]")
+    return plain.sub(b"_", str(text).encode()).decode()
+
+
+def make_folder(folder):
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise ProxbenchError(f"{folder}: cannot be made: {reason(error)}") from None
+
+
+@contextmanager
+def whole_file(file):
+    """Gives a temporary name beside the file, which it gets at the end. Devices are written as they are."""
+    file = os.path.realpath(file) if os.path.islink(file) else os.fspath(file)
+    if os.path.exists(file) and not os.path.isfile(file):
+        if os.path.isdir(file):
+            raise ProxbenchError(f"{file}: found a folder, expected a file to write")
+        yield file
+        return
+    folder, name = os.path.split(file)
+    temporary = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
+    try:
+        yield temporary
+        os.replace(temporary, file)
+    except OSError as error:
+        raise ProxbenchError(f"{file}: cannot be written: {reason(error)}") from None
+    finally:
+        if os.path.exists(temporary):
+            os.remove(temporary)
+
+
+def write_text(file, text):
+    with whole_file(file) as name:
+        with open(name, "w", encoding="utf-8", newline="") as out:
+            out.write(text)
+
+
+def check_writable(file):
+    """Raises an error if the file could not be written. Leaves nothing behind."""
+    folder = os.path.dirname(os.path.abspath(file))
+    if os.path.isdir(file):
+        raise ProxbenchError(f"{file}: found a folder, expected a file to write")
+    if os.path.exists(file) and not os.path.isfile(file):
+        return
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise ProxbenchError(f"{file}: cannot be written: {reason(error)}") from None
+
+
+def entries_of(folder):
+    """The entries of a folder, sorted, without hidden ones. Nothing if there is no such folder."""
+    try:
+        return sorted(os.path.join(folder, name) for name in os.listdir(folder) if not name.startswith("."))
+    except OSError:
+        return []
