@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -445,7 +446,8 @@ TEST(Bcfw, ContinuesWithItsDualPointAtAnotherMu) {
       EXPECT_EQ(result.status, Status::kGapReached);
       EXPECT_GE(monitor.trace().back().dual_gap, -1e-9 * monitor.trace().back().objective);
       if (in_sequence) start = result.w;
-      return objective.passes();
+      const std::vector<Sample>& trace = monitor.trace();
+      return std::ranges::find_if(trace, [](const Sample& s) { return s.gap <= kGap * s.objective; })->passes;
     };
     const double first = spec.mu;
     const double begun = passes(*continuing, first, true), again = passes(*continuing, first, true),
