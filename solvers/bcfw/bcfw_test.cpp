@@ -447,7 +447,9 @@ TEST(Bcfw, ContinuesWithItsDualPointAtAnotherMu) {
       EXPECT_GE(monitor.trace().back().dual_gap, -1e-9 * monitor.trace().back().objective);
       if (in_sequence) start = result.w;
       const std::vector<Sample>& trace = monitor.trace();
-      return std::ranges::find_if(trace, [](const Sample& s) { return s.gap <= kGap * s.objective; })->passes;
+      return std::ranges::find_if(trace, [&](const Sample& s) {
+        return s.gap <= kGap * s.objective;
+      })->passes;
     };
     const double first = spec.mu;
     const double begun = passes(*continuing, first, true), again = passes(*continuing, first, true),
