@@ -126,7 +126,7 @@ TEST_F(CommandLine, TrainStopsAtAGapWithoutATolAndCertifyTightens) {
   EXPECT_EQ(trained["tol"], 0.0);
   EXPECT_LE(trained["relative_gap"].get<double>(), 1e-2);
   EXPECT_FALSE(std::isnan(read_trace(folder / "t.csv").back().gap));
-  ASSERT_EQ(train("--lambda 0.5 --gap 1e-2 --tol 0.5 --json t.json --quiet").status, 0);
+  ASSERT_EQ(train("--lambda 0.5 --gap 1e-2 --tol 0.5 --json t.json --model m.tsv --quiet").status, 0);
   EXPECT_EQ(read_json("t.json")["tol"], 0.5);
 
   const Result tight = run("certify --train train.txt --model m.tsv --threads 1 --tighten 5 --json c.json");
