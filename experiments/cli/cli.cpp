@@ -259,7 +259,7 @@ bool is_plain(const std::string& file) {
 
 std::filesystem::path canonical_name(const std::string& file) {
   std::error_code failure;
-  const std::filesystem::path name = std::filesystem::weakly_canonical(file, failure);
+  const std::filesystem::path name = std::filesystem::weakly_canonical(std::filesystem::absolute(file), failure);
   return failure ? std::filesystem::path(file) : name;
 }
 
@@ -286,8 +286,9 @@ void check_writable(const std::string& flag, const std::string& file) {
 std::string input_file(const std::string& name) {
   if (!is_plain(name)) return name;
   if (const auto output = written_files.find(canonical_name(name)); output != written_files.end())
-    throw Error::usage(fmt::format("{} {}: found a file that the command reads, expected another name",
-                                   output->second, name));
+    throw OutputIsInput(fmt::format("{} {}: found a file that the command reads, expected another name",
+                                    output->second, name),
+                        ErrorKind::kUsage);
   return name;
 }
 

@@ -117,6 +117,11 @@ StopScope interruptible(std::string doing);
 
 using ModelHeader = std::map<std::string, std::string>;
 
+/// A command would write a file that it reads. No result of it must be written.
+struct OutputIsInput : Error {
+  using Error::Error;
+};
+
 /// Returns the name of a file that a command reads. Throws Error (kUsage) if a flag names this file as an
 /// output.
 std::string input_file(const std::string& name);

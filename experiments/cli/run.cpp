@@ -256,6 +256,8 @@ struct CheckCommand : ConfigFlags {
                                        fmt::join(missing, "\n")));
       }
       json.write(result);
+    } catch (const OutputIsInput&) {
+      throw;
     } catch (const Error& error) {
       result["valid"] = false;
       result["error"] = error.what();

@@ -204,7 +204,9 @@ bool is_stored(const fs::path& out, const std::string& problem, const Experiment
       const std::string name = fmt::format("{}-{}-rep{}", problem, solver.label, repetition);
       if (const std::optional<Run> run = find_record(out / "runs" / name / kManifestFile, missing)) {
         const RunParameters& p = run->parameters;
-        return p.mu == single_value(penalty.mu) && p.lambda == single_value(penalty.lambda) &&
+        // A path's record has the last lambda; the name has the path.
+        return p.mu == single_value(penalty.mu) &&
+               (run->is_path() || p.lambda == single_value(penalty.lambda)) &&
                run->is_path() == penalty.is_path() && !p.path_of_mu;
       }
     }
