@@ -139,23 +139,23 @@ def _ended(runs):
             f"{f', {failed} failed' if failed else ''}")
 
 
-def _order(group, targets):
+def _order(rows, targets):
     """E.g. "prox-newton 3.1 s, owl-qn 40 s; not reached: sgd", for the smallest target that any solver reached and for
     which f* is exact enough."""
-    what = f"{group.first['dataset']}, {penalty_symbols(group.first)}"
-    for i, target in reversed(list(enumerate(targets))):
-        if not target >= group.accuracy and not math.isnan(group.accuracy):
-            continue
-        ends = [(row.spreads[i][1]["median"], row.spreads[i][0]["median"], row) for row in group.rows]
+    first, accuracy = rows[0].runs[0], rows[0].accuracy
+    what = f"{first['dataset']}, {penalty_symbols(first)}"
+    for target in (one for one in reversed(targets) if not one < accuracy):
+        ends = [(*(one["median"] for one in reversed(row.spreads[tables.cost_name("seconds", target)])), row.label)
+                for row in rows]
         reached = sorted((one for one in ends if math.isfinite(one[0])), key=lambda one: one[:2])
-        missed = [row.label for end, _, row in ends if not math.isfinite(end)]
+        missed = [label for end, _, label in ends if not math.isfinite(end)]
         if reached:
-            texts = [f"{row.label} {f'{begin:.3g} to ' if is_wide(begin, end) else ''}{end:.3g} s"
-                     for end, begin, row in reached]
+            texts = [f"{label} {f'{begin:.3g} to ' if is_wide(begin, end) else ''}{end:.3g} s"
+                     for end, begin, label in reached]
             return (f"{what}, to (f − f*)/f* ≤ {target:g}: {', '.join(texts)}"
                     f"{'; not reached: ' if missed else ''}{', '.join(missed)}.")
-    if not targets[0] >= group.accuracy:
-        return (f"{what}: none can be told, f* is proven to a relative accuracy of {group.accuracy:.1e} only.")
+    if targets[0] < accuracy or math.isnan(accuracy):
+        return f"{what}: none can be told, f* is proven to a relative accuracy of {accuracy:.1e} only."
     return f"{what}: no solver reached (f − f*)/f* ≤ {targets[0]:g}."
 
 
@@ -163,8 +163,7 @@ def _orders(sweep, targets):
     good = [run for run in sweep.single if run["comparable"] and not run["failed"]]
     if not good or not targets:
         return []
-    summary = tables.Summary(sweep, good, targets)
-    return [_order(group, targets) for group in summary.groups if len(group.rows) > 1]
+    return [_order(rows, targets) for rows in tables.Summary(sweep, good, targets).groups if len(rows) > 1]
 
 
 # ---- parts of a section
