@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from ..errors import ProxbenchError, UsageError
+from ..errors import UsageError
 from ..fields import RUN
 from ..files import entries_of, file_name_part, make_folder, write_text
 from ..records import read_bytes
@@ -18,11 +18,10 @@ from .curves import BELOW, Panel, Styles, caption, subtitle
 from .figure import DASHES, style, with_commas
 from .quantities import AXES, QUANTITIES
 from .runs import data_warnings, grouped, penalty_symbols, reached_tolerance, series_name, several_machines, status
-from .texts import Table, html_grid, html_table, scroll
+from .texts import WEB, Table, render
 from .times import is_wide
 
 MOST_POINTS = 200  # of a curve
-WEB = os.path.join(os.path.dirname(os.path.realpath(__file__)), "web")
 STEPS = "A value holds up to the next sample, and the last value to the end: nothing is known in between."
 
 
@@ -139,23 +138,23 @@ def _ended(runs):
             f"{f', {failed} failed' if failed else ''}")
 
 
-def _order(group, targets):
+def _order(rows, targets):
     """E.g. "prox-newton 3.1 s, owl-qn 40 s; not reached: sgd", for the smallest target that any solver reached and for
     which f* is exact enough."""
-    what = f"{group.first['dataset']}, {penalty_symbols(group.first)}"
-    for i, target in reversed(list(enumerate(targets))):
-        if not target >= group.accuracy and not math.isnan(group.accuracy):
-            continue
-        ends = [(row.spreads[i][1]["median"], row.spreads[i][0]["median"], row) for row in group.rows]
+    first, accuracy = rows[0].runs[0], rows[0].accuracy
+    what = f"{first['dataset']}, {penalty_symbols(first)}"
+    for target in (one for one in reversed(targets) if not one < accuracy):
+        ends = [(*(one["median"] for one in reversed(row.spreads[tables.cost_name("seconds", target)])), row.label)
+                for row in rows]
         reached = sorted((one for one in ends if math.isfinite(one[0])), key=lambda one: one[:2])
-        missed = [row.label for end, _, row in ends if not math.isfinite(end)]
+        missed = [label for end, _, label in ends if not math.isfinite(end)]
         if reached:
-            texts = [f"{row.label} {f'{begin:.3g} to ' if is_wide(begin, end) else ''}{end:.3g} s"
-                     for end, begin, row in reached]
+            texts = [f"{label} {f'{begin:.3g} to ' if is_wide(begin, end) else ''}{end:.3g} s"
+                     for end, begin, label in reached]
             return (f"{what}, to (f − f*)/f* ≤ {target:g}: {', '.join(texts)}"
                     f"{'; not reached: ' if missed else ''}{', '.join(missed)}.")
-    if not targets[0] >= group.accuracy:
-        return (f"{what}: none can be told, f* is proven to a relative accuracy of {group.accuracy:.1e} only.")
+    if targets[0] < accuracy or math.isnan(accuracy):
+        return f"{what}: none can be told, f* is proven to a relative accuracy of {accuracy:.1e} only."
     return f"{what}: no solver reached (f − f*)/f* ≤ {targets[0]:g}."
 
 
@@ -163,8 +162,7 @@ def _orders(sweep, targets):
     good = [run for run in sweep.single if run["comparable"] and not run["failed"]]
     if not good or not targets:
         return []
-    summary = tables.Summary(sweep, good, targets)
-    return [_order(group, targets) for group in summary.groups if len(group.rows) > 1]
+    return [_order(rows, targets) for rows in tables.Summary(sweep, good, targets).groups if len(rows) > 1]
 
 
 # ---- parts of a section
@@ -205,26 +203,21 @@ def _svgs(pictures):
         for one in pictures:
             text = io.BytesIO()
             one.figure().savefig(text, format="svg", metadata={"Date": None})
-            label = one.whole_title
-            out.append(SimpleNamespace(svg=quote(text.getvalue().decode()), alt=label))
+            out.append(SimpleNamespace(svg=quote(text.getvalue().decode()), alt=one.whole_title))
     return out
 
 
 def _parts(sweep, results):
-    parts = []
+    part = lambda heading, pictures, tables, folded=(): SimpleNamespace(  # noqa: E731
+        heading=heading, pictures=_svgs(pictures), tables=tables, folded=folded)
     if sweep.paths:
-        every = paths.tables(sweep).tables
-        drawn = paths.pictures(sweep, True) if any(len(sweep.points_of(run)) for run in sweep.paths) else []
-        parts.append(SimpleNamespace(heading="Regularisation paths", pictures=_svgs(drawn), tables=every[:1],
-                                     folded=every[1:]))
-    cells = paths.grids(sweep)
-    if any(len({at[1] for at in one}) > 1 and len({at[0] for at in one}) > 1 for one in cells.values()):
-        parts.append(SimpleNamespace(heading="Grids of λ × μ", pictures=_svgs(paths.grid_pictures(sweep)),
-                                     tables=[], folded=[]))
+        first, *points = paths.tables(sweep).tables
+        drawn = any(len(sweep.points_of(run)) for run in sweep.paths)
+        yield part("Regularisation paths", paths.pictures(sweep, True) if drawn else [], [first], points)
+    if any(len(set(lambdas)) > 1 < len(set(mus)) for lambdas, mus in (zip(*at) for at in paths.grids(sweep).values())):
+        yield part("Grids of λ × μ", paths.grid_pictures(sweep), [])
     if stored := theory.read(results):
-        parts.append(SimpleNamespace(heading="Theory", pictures=_svgs(theory.pictures(stored)),
-                                     tables=theory.tables(stored).tables, folded=[]))
-    return parts
+        yield part("Theory", theory.pictures(stored), theory.tables(stored).tables)
 
 
 def _has_curves(sweep):
@@ -248,7 +241,7 @@ def _section(sweep, folder):
         warning=data_warnings(", ".join(data)), made=_made(runs), ended=_ended(runs),
         order=_orders(sweep, targets) if len(sets) == 1 else [],
         first_tables=[table for one in sets[:-1] for table in one.tables],
-        charts=charts(sweep) if _has_curves(sweep) else None, parts=_parts(sweep, results),
+        charts=charts(sweep) if _has_curves(sweep) else None, parts=list(_parts(sweep, results)),
         failed=Table("Runs that failed", ["run", "status", "reason"],
                      [[run["name"], status(run), run["reason"] or "-"] for run in runs if run["failed"]], 3),
         alone=Table("Timings that are not comparable", ["run", "reason"],
@@ -260,8 +253,7 @@ def _section(sweep, folder):
             [run["name"], status(run), links([os.path.join(run["folder"], name) for name in names], folder)]
             for run in runs], 3),
         files=[one for one in files if one[1]], common=common, differing=differing,
-        config=f"<pre>{html.escape(read_bytes(config).decode(errors='replace'))}</pre>\n" if os.path.exists(config) else
-        "")
+        config=read_bytes(config).decode(errors="replace") if os.path.exists(config) else "")
 
 
 # ---- the page
@@ -276,7 +268,6 @@ def _library():
 
 def write_page(folders, out, title="Results", notes=(), warn=lambda text: None):
     """Writes the page. Returns whether all results could be read."""
-    import jinja2
     from markupsafe import Markup, escape
 
     if os.path.isdir(out):
@@ -295,19 +286,10 @@ def write_page(folders, out, title="Results", notes=(), warn=lambda text: None):
         [Markup(f'<a href="#{escape(one.id)}">{escape(one.heading)}</a>'), one.title,
          Markup(f"<strong>{escape(one.warning)}</strong>" if one.warning else "") + one.data[0]
          + (f" and {len(one.data) - 1} more" if len(one.data) > 1 else ""), one.ended] for one in sections], 4)
-    env = jinja2.Environment(loader=jinja2.FileSystemLoader(WEB), autoescape=True, keep_trailing_newline=True)
-    env.filters["html"] = lambda table: Markup(html_table(table, escape))
-    env.filters["grid"] = lambda table: Markup(scroll(table.caption, html_grid(table, escape)))
-    env.filters["scroll"] = lambda text, label: Markup(scroll(label, text))
-    web = {name: read_bytes(os.path.join(WEB, name), "a file of the package").decode()
-           for name in ("report.js", "report.css", "dygraphs-licence.txt")}
-    try:
-        text = env.get_template("page.html").render(
-            title=title, notes=notes, sections=sections, contents=contents, library=library,
-            library_style=library_style, script=web["report.js"], style=web["report.css"],
-            licence=web["dygraphs-licence.txt"])
-    except jinja2.TemplateError as error:
-        raise ProxbenchError(f"{WEB}/page.html: {error}") from None
+    script, look, licence = (read_bytes(os.path.join(WEB, name), "a file of the package").decode()
+                             for name in ("report.js", "report.css", "dygraphs-licence.txt"))
+    text = render("page.html", title=title, notes=notes, sections=sections, contents=contents, library=library,
+                  library_style=library_style, script=script, style=look, licence=licence)
     make_folder(page_folder)
     write_text(out, text)
     return all(not sweep.left_out for sweep in sweeps)

@@ -1,5 +1,4 @@
 """Tables as texts: Markdown, LaTeX, HTML, CSV and JSON."""
-import html
 import json
 import math
 import os
@@ -19,6 +18,9 @@ class Table:
     words: int = 1  # how many columns on the left hold words
     notes: list = field(default_factory=list)  # paragraphs above
     footnotes: list = field(default_factory=list)  # paragraphs below
+
+
+WEB = os.path.join(os.path.dirname(os.path.realpath(__file__)), "web")
 
 
 # ---- cells: "-" for NaN
@@ -65,16 +67,6 @@ def markdown(table):
     return line(table.head) + rule + "".join(map(line, table.rows))
 
 
-def html_grid(table, escape=html.escape):
-    def line(cells, tag, scope=""):
-        return "<tr>" + "".join(
-            f"<{tag}{scope}{'' if i < table.words else ' class=' + chr(34) + 'number' + chr(34)}>{one}</{tag}>"
-            for i, one in enumerate(cells)) + "</tr>\n"
-
-    return ("<table>\n<thead>\n" + line(map(html.escape, table.head), "th", ' scope="col"') + "</thead>\n<tbody>\n"
-            + "".join(line(map(escape, row), "td") for row in table.rows) + "</tbody>\n</table>\n")
-
-
 def latex(table):
     line = lambda cells: " & ".join("--" if one == "-" else latex_text(one) for one in cells) + " \\\\\n"  # noqa: E731
     comments = "".join(f"% {one_line(note)}\n" for note in [table.caption, *table.notes])
@@ -89,7 +81,7 @@ def document(title, tables, form):
     if form == "latex":
         return f"% {title}\n% Needs \\usepackage{{booktabs}}.\n" + "".join("\n" + latex(one) for one in tables)
     if form == "html":
-        return (f"<h2>{html.escape(title)}</h2>\n" if title else "") + "".join(map(html_table, tables))
+        return render("tables.html", title=title, all=tables)
     parts = [f"## {title}\n"] if title else []
     for table in tables:
         notes = [("\\" if note.startswith("*") else "") + one_line(note) for note in table.footnotes]
@@ -98,14 +90,12 @@ def document(title, tables, form):
     return "\n".join(parts)
 
 
-def html_table(table, escape=html.escape):
-    paragraphs = lambda notes: "".join(f"<p>{html.escape(note)}</p>\n" for note in notes)  # noqa: E731
-    return (f"<h3>{html.escape(table.caption)}</h3>\n{paragraphs(table.notes)}"
-            + scroll(table.caption, html_grid(table, escape)) + paragraphs(table.footnotes))
+def render(template, **values):
+    """A template of web/, in which all texts but Markup are escaped."""
+    import jinja2
 
-
-def scroll(label, inside):
-    return f'<div class="scroll" role="region" tabindex="0" aria-label="{html.escape(label)}">\n{inside}</div>\n'
+    env = jinja2.Environment(loader=jinja2.FileSystemLoader(WEB), autoescape=True, keep_trailing_newline=True)
+    return env.get_template(template).render(**values)
 
 
 # ---- records

@@ -108,7 +108,8 @@ def spread(values):
     """Median, quartiles, extremes and number of the values that were measured."""
     ordered = sorted(float(value) for value in values if not math.isnan(value))
     return {"median": quantile(ordered, 0.5), "q25": quantile(ordered, 0.25), "q75": quantile(ordered, 0.75),
-            "min": quantile(ordered, 0.0), "max": quantile(ordered, 1.0), "n": len(ordered)}
+            "min": quantile(ordered, 0.0), "max": quantile(ordered, 1.0), "n": len(ordered),
+            "reached": sum(map(math.isfinite, ordered))}
 
 
 def shifted_geometric_mean(values, shift):

@@ -44,3 +44,8 @@ def number_text(value):
         return str(value)
     text = repr(float(value))
     return text.removesuffix(".0") if not math.isnan(value) else ""
+
+
+def real(value):
+    """A stored number; NaN for what was not measured."""
+    return math.nan if value is None else float(value)

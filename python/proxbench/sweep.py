@@ -9,7 +9,7 @@ import pandas as pd
 from . import records
 from .config import Presentation
 from .errors import UsageError, in_file, require_known
-from .fields import PATH, RUN, TRACE, UNITS, number_text
+from .fields import PATH, RUN, TRACE, UNITS, number_text, real
 from .plots import times as _times
 
 IDENTITY = ["name", "experiment", "dataset", "lambda", "mu", "path", "solver", "label", "repetition"]
@@ -18,10 +18,6 @@ DERIVED = ["folder", "path_of", "loss_text", "problem", "machine", "failed", "re
            "reference_accuracy"]
 COLUMNS = [field["column"] for field in RUN if field["use"] != "record"]
 TYPES = {field["column"]: field["type"] for field in RUN}
-
-
-def _number(value):
-    return math.nan if value is None else float(value)
 
 
 class Sweep:
@@ -68,7 +64,7 @@ class Sweep:
         for name in (name for name in IDENTITY if name not in known):
             values = [run[name] for run in self.records]
             if name in ("lambda", "mu"):
-                out[name] = np.array(list(map(_number, values)))[rows]
+                out[name] = np.array(list(map(real, values)))[rows]
             elif name == "repetition":
                 out[name] = np.array(values, int)[rows]
             else:
@@ -136,12 +132,12 @@ def _frame_of_runs(runs):
         values, kind = [run[name] for run in runs], TYPES.get(name)
         if kind == "numbers":
             for part in sorted({part for one in values for part in one or {}}):
-                columns[f"{name}.{part}"] = [_number((one or {}).get(part)) for one in values]
+                columns[f"{name}.{part}"] = [real((one or {}).get(part)) for one in values]
         elif kind == "JSON":
             columns[name] = [None if one is None else text_of(one) for one in values]
         else:
             numbers = kind == "real" or kind == "integer" and None in values
-            columns[name] = list(map(_number, values)) if numbers else values
+            columns[name] = list(map(real, values)) if numbers else values
     return pd.DataFrame(columns)
 
 
@@ -159,7 +155,7 @@ def _finish(run, references):
             run["reference_" + name] = found[name]
     run["machine"] = run["machine_name"] or ""
     run["relative_difference"] = float(_times.relative_difference(
-        _number(run["objective"]), _number(run["reference_objective"])))
+        real(run["objective"]), real(run["reference_objective"])))
 
 
 def _add_accuracy(runs):
@@ -213,7 +209,7 @@ def load_folder(folder, with_start=False):
     _add_accuracy(runs)
     if with_start:
         _add_start(runs, traces, counts)
-    best = np.repeat([_number(run["reference_objective"]) for run in runs], counts)
+    best = np.repeat([real(run["reference_objective"]) for run in runs], counts)
     traces["relative_difference"] = _times.relative_difference(traces["objective"].to_numpy(), best)
     names = ["dataset", "lambda", "mu", "objective", "relative_kkt", "relative_gap", "kkt_at_zero", "status", "seconds"]
     frame = pd.DataFrame([{"problem": problem, **{name: one[name] for name in names}}
