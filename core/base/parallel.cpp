@@ -76,7 +76,7 @@ Parallel::Parallel(int threads, Backend backend, const Processes* processes)
 }
 
 void Parallel::keep_small(double pass) {
-  constexpr double kSmall = 0x1p22;  // experiments/bench/RESULTS.md
+  constexpr double kSmall = 0x1p17;  // experiments/bench/RESULTS.md
   small_ = pass < kSmall;
 }
 
