@@ -1,6 +1,6 @@
 #pragma once
-/// Rules by which the monitor ends a run at counts of iterations. They never see the clock, so the same
-/// command gives the same model.
+/// Rules by which the monitor ends a run at counts of iterations or passes. They never see the clock, so the
+/// same command gives the same model.
 
 #include <algorithm>
 #include <cmath>
@@ -14,8 +14,8 @@ namespace proxbench {
 
 /// Says after how many passes a bound is computed for a gap target. A bound costs about three passes, and a
 /// run that reaches its target between two bounds goes on to the second one. With steps of k*sqrt(passes) a
-/// run of P passes spends about 6*sqrt(P)/k on bounds and k*sqrt(P)/2 beyond its target, which is least in sum
-/// for k = sqrt(12).
+/// run of P passes spends about 6*sqrt(P)/k on bounds and k*sqrt(P)/2 beyond its target, which is least in
+/// sum for k = sqrt(12).
 class GapRule {
  public:
   bool due(double passes) const { return passes >= next_; }
@@ -39,7 +39,8 @@ class StallRule {
 
   void checked(std::int64_t iteration, double objective) {
     constexpr double kStill = 0x1p-46, kStillLoss = 0x1p-50;
-    stalled_ = std::abs(objective - before_) <= std::max(kStill * std::abs(objective), kStillLoss * positions_);
+    stalled_ =
+        std::abs(objective - before_) <= std::max(kStill * std::abs(objective), kStillLoss * positions_);
     before_ = objective;
     next_ = 2 * iteration;
   }

@@ -39,6 +39,11 @@ constexpr double kLongIteration = 0.05;
 /// then more iterations prove nothing more.
 constexpr double kHiddenGap = 2.0;
 
+/// kkt, which a hinge loss has only where w is optimal.
+double kkt_of(const Objective& objective, const Objective::Selection& found) {
+  return objective.loss().hinge() && found.kkt_max != 0.0 ? kNaN : found.kkt_max;
+}
+
 double read_clock(clockid_t id) {
   timespec t{};
   clock_gettime(id, &t);
@@ -85,16 +90,11 @@ Certificate certify(Objective& objective, const SparseVector& w) {
 }
 
 double kkt_at_zero(Objective& objective) {
-  const Scores zero = objective.make_scores();
   Residual residual = objective.make_residual();
-  const bool hinge = objective.loss().hinge();
-  if (hinge)
-    objective.hinge(zero, &residual);
-  else
-    objective.infer({zero}, &residual);
+  objective.infer({objective.make_scores()}, &residual);
   Objective::Selection found;
   objective.select_gradient(residual, {}, kInfinity, found);
-  return hinge && found.kkt_max != 0.0 ? kNaN : found.kkt_max;
+  return kkt_of(objective, found);
 }
 
 Certificate certificate_of(const Objective& objective, const SparseVector& w, const PointBound& found) {
@@ -103,7 +103,7 @@ Certificate certificate_of(const Objective& objective, const SparseVector& w, co
   c.objective = found.objective;
   c.l1 = l1_norm(w.value);
   c.nnz = w.nnz();
-  c.kkt = objective.loss().hinge() && found.selection.kkt_max != 0.0 ? kNaN : found.selection.kkt_max;
+  c.kkt = kkt_of(objective, found.selection);
   c.dual = found.bound.value;
   c.rounding = found.rounding;
   c.kkt_rounding = found.kkt_rounding;
@@ -232,21 +232,14 @@ bool Monitor::out_of_time() {
 bool Monitor::overdue() {
   if (!has_kept_) return false;
   const double now = own_clock_();
-  if (due_ == kInfinity) {
-    const bool interrupted = interrupt != nullptr && interrupt->load();
-    const bool passed = running_ && seconds_ + (now - wall_mark_) >= options_.time_limit;
-    if (!interrupted && !passed) return false;
-    due_status_ = interrupted ? Status::kInterrupted : Status::kTimeLimit;
-    due_ = now + kPatience;
-  }
-  return now >= due_;
+  const bool interrupted = interrupt != nullptr && interrupt->load();
+  const bool passed = running_ && seconds_ + (now - wall_mark_) >= options_.time_limit;
+  return (interrupted || passed) && solver_patience_.ended(now, kPatience);
 }
 
 bool Monitor::evaluated_too_long() {
-  if (interrupt == nullptr || !interrupt->load()) return false;
-  const double now = own_clock_();
-  if (interrupted_at_ == kInfinity) interrupted_at_ = now;
-  return now >= interrupted_at_ + std::max(kPatience, full_cost_);
+  const bool interrupted = interrupt != nullptr && interrupt->load();
+  return interrupted && evaluation_patience_.ended(own_clock_(), std::max(kPatience, full_cost_));
 }
 
 template <class Iterate>
@@ -256,7 +249,8 @@ void Monitor::keep(std::int64_t iteration, const Iterate& iterate, std::uint64_t
 }
 
 Monitor::Kept Monitor::kept() {
-  stop_status_ = agree(processes_, due_status_.load());
+  const bool interrupted = interrupt != nullptr && interrupt->load();
+  stop_status_ = agree(processes_, interrupted ? Status::kInterrupted : Status::kTimeLimit);
   dual_point_ = nullptr;  // it may be incomplete
   return std::move(kept_);
 }
@@ -417,7 +411,7 @@ Sample Monitor::full_sample(std::int64_t iteration, const SparseVector& w, std::
   }
   if (!with_gradient) return sample;
   found_bound_ = found.bound.value;
-  if (!evaluator_.loss().hinge() || found.selection.kkt_max == 0.0) sample.kkt = found.selection.kkt_max;
+  sample.kkt = kkt_of(evaluator_, found.selection);
   rounding_ = found.rounding;
   raise_bound(found.bound.value, "the gradient");
   if (dual_point_ != nullptr) {
@@ -473,7 +467,8 @@ void Monitor::take_gap_sample(std::int64_t iteration, const SparseVector& w, std
   record(sample);
 }
 
-/// Compares the gap that gap samples prove with the target. `sample` is the latest of them.
+/// Finds the relative gap that the bounds of gap samples prove at `sample`, the latest gap sample, and
+/// whether rounding hides the target.
 void Monitor::judge_gap(const Sample& sample) {
   if (std::isfinite(found_bound_)) counted_bound_ = std::max(counted_bound_, found_bound_);
   const double size = std::abs(sample.objective);

@@ -163,7 +163,8 @@ enum class Status {
 };
 /// "converged", "target-reached" (F <= MonitorOptions::objective_target), "gap-reached"
 /// (MonitorOptions::gap_target), "max-iterations", "time-limit", "interrupted", "stalled" (no further
-/// decrease within rounding, or a gap target that rounding hides), "small-change" (a solver's own rule on the change of F) or "diverged".
+/// decrease within rounding, or a gap target that rounding hides), "small-change" (a solver's
+/// own rule on the change of F) or "diverged".
 const char* status_name(Status status);
 
 /// How the losses given by a solver compare with those that the monitor found at the same iterates.
@@ -219,9 +220,9 @@ class Monitor {
     return StopToken([this] { return out_of_time(); });
   }
 
-  /// The scope of all work of the solver. If the solver does not end by itself within kPatience seconds of a
-  /// limit or an interrupt, all its work stops. kept() then gives the last iterate, which the monitor copies
-  /// if iterations take long. Several processes stop together.
+  /// The scope of all work of the solver. The scope stops the solver if it does not end by itself within
+  /// kPatience seconds of a limit or an interrupt. kept() then gives the last iterate. The monitor copies
+  /// iterates if iterations take long, and only then stops the solver. Several processes stop together.
   StopScope within_solver() {
     return {StopToken([this] { return overdue(); }), "the solver was iterating", processes_};
   }
@@ -310,9 +311,7 @@ class Monitor {
   std::atomic<bool> out_of_time_ = false;
   Kept kept_;
   bool has_kept_ = false;
-  /// On own_clock_: when a stop within an iteration and during an evaluation was first due.
-  std::atomic<double> due_ = kInfinity, interrupted_at_ = kInfinity;
-  std::atomic<Status> due_status_ = Status::kInterrupted;
+  Patience solver_patience_, evaluation_patience_;
   Audits audits_;
   bool running_ = false;
   /// These two are from the last step().
@@ -344,7 +343,7 @@ class Monitor {
   /// The best bound that gap samples found, and the relative gap that it proves at the last of them.
   double counted_bound_ = -kInfinity, counted_gap_ = kInfinity;
   double found_bound_ = -kInfinity;  ///< of the last sample with bounds
-  bool gap_hidden_ = false;  ///< rounding forbids the gap target
+  bool gap_hidden_ = false;          ///< rounding forbids the gap target
   StallRule stall_rule_;
 };
 

@@ -170,7 +170,8 @@ TEST(Monitor, AsksForTheIterateOnlyWhereASampleIsDueAndOffTheClock) {
         3);
   }
   EXPECT_EQ(made, 2);
-  EXPECT_NEAR(monitor.seconds(), 0.04 + 19 * 4e-5, 1e-9) << "without the time in which the iterates were made";
+  EXPECT_NEAR(monitor.seconds(), 0.04 + 19 * 4e-5, 1e-9)
+      << "without the time in which the iterates were made";
   EXPECT_EQ(monitor.trace().size(), 3u);
   EXPECT_EQ(monitor.trace().back().nnz, 2u);
   EXPECT_EQ(monitor.trace().back().working_set, 3u);
@@ -294,7 +295,8 @@ BudgetRun run_on_a_budget(double budget, double cost, int iterations, bool gives
   time.decode_cost = decode_cost;
   const SlowOracle slow(*problem.oracle, time), slow_test(*problem.test_oracle, time);
   Objective evaluator(problem.train.x, slow, {0.5, 0.0}, Parallel());
-  MonitorOptions options{.sample_growth = 0.0, .sample_kkt = sample_kkt, .sampling_budget = budget, .stalls = false};
+  MonitorOptions options{
+      .sample_growth = 0.0, .sample_kkt = sample_kkt, .sampling_budget = budget, .stalls = false};
   options.clock = time.clock();
   const TestSet test(problem.test, slow_test, Parallel(), {&kShareRight});
   Monitor monitor(evaluator, *problem.objective, options, &test);
@@ -548,9 +550,12 @@ TEST(Target, IsLookedAtInSamplesWhereNoLossIsGiven) {
   FakeTime time(1.0);
   const SlowOracle slow(*problem.oracle, time);
   Objective evaluator(problem.train.x, slow, {0.5, 0.0}, Parallel());
-  Monitor monitor(
-      evaluator, *problem.objective,
-      {.dense_samples = 0, .sampling_budget = 0.0, .objective_target = target, .stalls = false, .clock = time.clock()});
+  Monitor monitor(evaluator, *problem.objective,
+                  {.dense_samples = 0,
+                   .sampling_budget = 0.0,
+                   .objective_target = target,
+                   .stalls = false,
+                   .clock = time.clock()});
   monitor.start(SparseVector{});
   time.now += 1000.0;
   EXPECT_TRUE(monitor.step(1, SparseVector{}, 2));
@@ -658,7 +663,8 @@ TEST(GapTarget, ASampleThatTheClockChoseDoesNotEndTheRun) {
                  bound = certify(*problem.evaluator, start).dual;
     MonitorOptions options{.sample_kkt = sample_kkt,
                            .sampling_budget = 0.0,
-                           .gap_target = (1.0 + 1e-9) * (objective - bound) / objective, .stalls = false};
+                           .gap_target = (1.0 + 1e-9) * (objective - bound) / objective,
+                           .stalls = false};
     options.clock = time.clock();
     Monitor monitor(*problem.evaluator, *problem.objective, options);
     monitor.start(start);
@@ -742,8 +748,7 @@ TEST(Stops, ASolverThatNeverAsksIsStoppedWithinAnIterationAndReturnsTheLastWhole
                      }});
     monitor.interrupt = &interrupt;
     Deaf solver(time, 1.0, 5);
-    const SolveResult r =
-        solve_within_limits(solver, {*problem.objective, monitor, {}, 1e-6, 1.0, 1});
+    const SolveResult r = solve_within_limits(solver, {*problem.objective, monitor, {}, 1e-6, 1.0, 1});
     EXPECT_EQ(r.status, interrupts ? Status::kInterrupted : Status::kTimeLimit);
     EXPECT_EQ(r.iterations, 4);
     EXPECT_EQ(r.working_set, 7u);

@@ -93,11 +93,15 @@ Work Objective::inference_work(const ScorePoint& at, const Residual* residual, s
           static_cast<double>(sizeof(double)) * static_cast<double>(columns) * n};
 }
 
+void Objective::begin_pass() {
+  passes_ += 1.0;
+  agree_to_stop(parallel().processes());
+}
+
 double Objective::infer(const ScorePoint& at, Residual* residual) {
   const PhaseTimer timer(profile_, Phase::kInference,
                          [&] { return inference_work(at, residual, map_.x().positions()); });
-  passes_ += 1.0;
-  agree_to_stop(parallel().processes());
+  begin_pass();
   if (loss_.hinge()) return max_->maximise(at, loss_.cost, residual, parallel()).loss;
   return oracle_.sum()->infer(at, residual, parallel());
 }
@@ -105,8 +109,7 @@ double Objective::infer(const ScorePoint& at, Residual* residual) {
 double Objective::infer(const ScorePoint& at, Residual& residual, Curvature& curvature) {
   const PhaseTimer timer(profile_, Phase::kInference,
                          [&] { return inference_work(at, &residual, map_.x().positions()); });
-  passes_ += 1.0;
-  agree_to_stop(parallel().processes());
+  begin_pass();
   return oracle_.derivatives()->infer_and_keep(at, residual, curvature.messages, parallel());
 }
 
@@ -114,8 +117,7 @@ double Objective::infer(const ScorePoint& at, Residual& residual, Curvature& cur
 void Objective::differentiate(Curvature& at) {
   const PhaseTimer timer(profile_, Phase::kInference,
                          [&] { return inference_work({at.direction}, &at.change, map_.x().positions()); });
-  passes_ += 1.0;
-  agree_to_stop(parallel().processes());
+  begin_pass();
   oracle_.derivatives()->derivative(*at.messages, at.direction, at.change, parallel());
 }
 

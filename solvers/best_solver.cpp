@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/error.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -20,6 +21,11 @@ std::vector<std::string> fitting_solvers(const Penalty& penalty, Loss::Kind loss
   for (const SolverInfo& info : solver_registry().items())
     if (unmet_needs(info, penalty, loss, oracle).empty()) out.push_back(info.name);
   return out;
+}
+
+std::string no_solver_text(const Penalty& penalty, Loss::Kind loss, const OracleInfo& oracle) {
+  return all_parts("no solver has a ", loss_name(loss), " loss with ", penalty.text(), " on oracle '",
+                   oracle.name, "'");
 }
 
 std::string former_option(const std::string& solver, const std::string& option) {

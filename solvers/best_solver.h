@@ -19,6 +19,9 @@ std::string best_solver(const Penalty& penalty, Loss::Kind loss, const OracleInf
 /// The solvers that have no unmet_needs() for this objective with their default options.
 std::vector<std::string> fitting_solvers(const Penalty& penalty, Loss::Kind loss, const OracleInfo& oracle);
 
+/// Says that there are none.
+std::string no_solver_text(const Penalty& penalty, Loss::Kind loss, const OracleInfo& oracle);
+
 /// prox-qn and prox-newton were once one solver with presets. For an option of that solver that `solver`
 /// lacks, returns what to write instead. Returns an empty string if nothing is known of the option.
 std::string former_option(const std::string& solver, const std::string& option);

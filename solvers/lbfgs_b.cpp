@@ -58,7 +58,8 @@ class ToStandardError {
     ::dup2(STDERR_FILENO, STDOUT_FILENO);
   }
   ~ToStandardError() {
-    // FLUSH of Fortran's run-time library, which only the library above is linked with.
+    // Fortran's run-time library has a buffer of its own. This program is not linked with that library, only
+    // the solver's library is.
     static const auto flush =
         reinterpret_cast<void (*)(const int*)>(::dlsym(RTLD_DEFAULT, "_gfortran_flush_i4"));
     constexpr int kFortranOutput = 6;

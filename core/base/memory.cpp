@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <fstream>
 
+#include "core/base/numbers.h"
+
 namespace proxbench {
 
 namespace {
@@ -18,9 +20,9 @@ double number_in(const char* file, const std::string& key) {
     if (!key.empty()) in >> word;
     char* end = nullptr;
     const double number = std::strtod(word.c_str(), &end);
-    return end == word.c_str() ? INFINITY : number;  // "max" means that there is no limit
+    return end == word.c_str() ? kInfinity : number;  // "max" means that there is no limit
   }
-  return INFINITY;
+  return kInfinity;
 }
 
 }  // namespace
@@ -30,7 +32,7 @@ double free_memory() {
   const double available = kKilobyte * number_in("/proc/meminfo", "MemAvailable:");
   const double limit = number_in("/sys/fs/cgroup/memory.max", "");
   const double used = number_in("/sys/fs/cgroup/memory.current", "");
-  const double left = std::isfinite(limit) && std::isfinite(used) ? std::max(limit - used, 0.0) : INFINITY;
+  const double left = std::isfinite(limit) && std::isfinite(used) ? std::max(limit - used, 0.0) : kInfinity;
   return std::min({machine_memory(), available, left});
 }
 
@@ -40,7 +42,8 @@ void require_memory(double bytes, double limit_gigabytes, const std::string& wha
   if (bytes <= limit) return;
   char text[120];
   if (free)
-    std::snprintf(text, sizeof text, " take %.3g GB, expected at most the %.3g GB free of this machine's %.3g",
+    std::snprintf(text, sizeof text,
+                  " take %.3g GB, expected at most the %.3g GB free of this machine's %.3g",
                   bytes / kGigabyte, limit / kGigabyte, machine_memory() / kGigabyte);
   else
     std::snprintf(text, sizeof text, " take %.3g GB, expected at most memory_limit = %.3g GB",

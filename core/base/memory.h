@@ -15,8 +15,8 @@ inline constexpr double kGigabyte = 1e9;
 inline double machine_memory() {
   return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
 }
-/// Bytes that this process can still get without swapping: what the system calls available, and what the
-/// control group of this process (a container, a job of a cluster) leaves.
+/// Bytes that this process can still get without swapping. That is what the system calls available, or what
+/// the limit of the process's control group (a container, a job of a cluster) leaves if that is less.
 double free_memory();
 
 /// Something needs more memory than there is. Its message does not say what to do instead.

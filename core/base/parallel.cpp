@@ -95,20 +95,16 @@ void Parallel::for_each(std::size_t chunks, const std::function<void(std::size_t
 }
 
 void Parallel::run(std::size_t chunks, const std::function<void(std::size_t)>& body) const {
+  const std::function<void(std::size_t)> within = [&body, scope = StopScope::current()](std::size_t chunk) {
+    const StopScope::Borrowed borrowed(scope);
+    stop_point();
+    body(chunk);
+  };
   if (threads_ == 1 || chunks <= 1 || small_) {
-    for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-      stop_point();
-      body(chunk);
-    }
+    for (std::size_t chunk = 0; chunk < chunks; ++chunk) within(chunk);
     return;
   }
-  const StopScope* const scope = StopScope::current();
   if (backend_ == Backend::kTBB) {
-    const std::function<void(std::size_t)> within = [&](std::size_t chunk) {
-      const StopScope::Borrowed borrowed(scope);
-      stop_point();
-      body(chunk);
-    };
     const OrderedBody ordered(within);
     arena_->arena.execute(
         [&] { tbb::parallel_for(std::size_t{0}, chunks, ordered, tbb::simple_partitioner()); });
@@ -119,9 +115,7 @@ void Parallel::run(std::size_t chunks, const std::function<void(std::size_t)>& b
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads_)
   for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
     try {
-      const StopScope::Borrowed borrowed(scope);
-      stop_point();
-      body(chunk);
+      within(chunk);
     } catch (...) {
       const std::lock_guard<std::mutex> lock(mutex);
       if (!failure) failure = std::current_exception();

@@ -45,8 +45,8 @@ class Parallel {
   /// the first exception of a body after all chunks have ended. Passes stop_point() before each chunk.
   void for_each(std::size_t chunks, const std::function<void(std::size_t)>& body) const;
 
-  /// From now on, loops run on the calling thread if all loops of a pass together make fewer than about
-  /// 100,000 multiplications (`pass`): then threads would mostly wait for each other.
+  /// Takes the number of multiplications of a pass. If there are fewer than about 100,000, all later loops
+  /// run on the calling thread, since threads would mostly wait for each other.
   void keep_small(double pass);
 
   /// Records in the profile that `numbers` numbers were summed over instances.

@@ -1,13 +1,15 @@
 #include "core/base/stop_token.h"
 
+#include <cstdint>
+
 #include "core/base/processes.h"
 
 namespace proxbench {
 
 namespace {
 
-/// The token is asked at one of this many calls of stop_point(), since reading a clock may cost more than the
-/// work between two calls.
+/// One of this many calls of stop_point() asks the token. The token may read a clock, which may cost more
+/// than the work between two calls.
 constexpr std::uint32_t kCallsPerQuestion = 4;
 
 }  // namespace

@@ -2,15 +2,16 @@
 /// Tells long work that it should stop, without revealing who decides.
 ///
 /// There are two ways. Work that can stop at a place of its own asks a StopToken and ends early. All other
-/// work runs within a StopScope, and passes stop_point() often: there it ends by the exception Stopped, which
-/// reaches whoever opened the scope. Parallel loops pass it before each chunk.
+/// work runs within a StopScope and calls stop_point() often. That call throws Stopped, which reaches the
+/// code that opened the scope. Parallel loops call stop_point() before each chunk.
 
-#include <cstdint>
+#include <atomic>
 #include <functional>
 #include <string>
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/numbers.h"
 
 namespace proxbench {
 
@@ -31,7 +32,21 @@ class StopToken {
   std::function<bool()> asked_;
 };
 
-/// Thrown by stop_point(). What the work leaves behind is incomplete.
+/// Gives work some time to end by itself once a stop is due. Several threads may ask at once.
+class Patience {
+ public:
+  /// Call this only while a stop is due. Returns whether `seconds` have passed from the first call to `now`.
+  bool ended(double now, double seconds) {
+    double never = kInfinity;
+    since_.compare_exchange_strong(never, now);
+    return now >= since_ + seconds;
+  }
+
+ private:
+  std::atomic<double> since_ = kInfinity;
+};
+
+/// Thrown by stop_point(). The results of the work are then incomplete.
 class Stopped : public Error {
  public:
   using Error::Error;

@@ -45,8 +45,8 @@ class LineReader {
   LineReader& operator=(const LineReader&) = delete;
 
   /// Moves to the next line; returns false after the last one. `line` has no line end and is valid until the
-  /// next call. Passes stop_point() before each block of the file. Throws Error (kInput) on a read error, on a
-  /// truncated compressed file (before the incomplete last line is returned), on a wrong checksum, and on
+  /// next call. Passes stop_point() before each block of the file. Throws Error (kInput) on a read error, on
+  /// a truncated compressed file (before the incomplete last line is returned), on a wrong checksum, and on
   /// text that is UTF-16 or has a NUL, a CR inside a line or a byte order mark inside.
   bool next(std::string_view& line);
 

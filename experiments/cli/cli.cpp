@@ -53,8 +53,8 @@ void require_known_command(const CLI::App& app, int argc, char** argv) {
   require_known("command", argv[1], commands);
 }
 
-/// Throws Error (kUsage) with a did-you-mean if one of the arguments is a flag that the command does not have.
-/// CLI11 would report it only as an unexpected argument.
+/// Throws Error (kUsage) with a did-you-mean if one of the arguments is a flag that the command does not
+/// have. CLI11 would report it only as an unexpected argument.
 void require_known_flags(const CLI::App& app, int argc, char** argv) {
   std::vector<std::string> known;
   std::string commands;
@@ -110,8 +110,10 @@ StopScope interruptible(std::string doing) {
 
 int run_command_line(int argc, char** argv) {
   set_up_logging();
-  CLI::App app("Benchmark harness and trainers for conditional random fields and max-margin models, with l1 and l2 "
-               "penalties", "proxbench");
+  CLI::App app(
+      "Benchmark harness and trainers for conditional random fields and max-margin models, with l1 and l2 "
+      "penalties",
+      "proxbench");
   app.require_subcommand(1);
   app.set_version_flag("--version", version_text);
   app.footer("Exit status: 0 done, 1 failed or interrupted, 2 bad usage or config.");
@@ -170,9 +172,9 @@ ExperimentConfig ConfigFlags::load(const std::vector<std::string>& more, bool wi
     for (const std::string& file : data.files.train) input_file(file);
     for (const std::string& file : data.files.test) input_file(file);
     for (const std::string& file : {data.files.hierarchy, data.start}) input_file(file);
+    const auto options = option_texts(data.options);
     for (const OptionSpec& spec : data.options.table())
-      if (const std::string value = option_texts(data.options).at(spec.name); spec.names_file(value))
-        input_file(value);
+      if (const std::string& value = options.at(spec.name); spec.names_file(value)) input_file(value);
   }
   return config;
 }
@@ -259,7 +261,8 @@ bool is_plain(const std::string& file) {
 
 std::filesystem::path canonical_name(const std::string& file) {
   std::error_code failure;
-  const std::filesystem::path name = std::filesystem::weakly_canonical(std::filesystem::absolute(file), failure);
+  const std::filesystem::path name =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(file), failure);
   return failure ? std::filesystem::path(file) : name;
 }
 

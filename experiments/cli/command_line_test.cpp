@@ -496,7 +496,7 @@ TEST_F(CommandLine, AnOutputIsNoInputAndNoOtherOutput) {
 }
 
 TEST_F(CommandLine, AFullDiskLeavesNoneOfTheFiles) {
-  // A device that is always full is the last of the files, so the others must wait for it.
+  // /dev/full is always full. It is the last file of each command, and no other file may be left.
   for (const std::string line :
        {"train --format crfsuite --train train.txt --lambda 1 --model m.tsv --trace t.csv --json /dev/full",
         "select --format crfsuite --train train.txt --folds 2 --lambda 'path(max, 0.5*max, 2)' --model m.tsv "

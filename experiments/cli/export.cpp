@@ -32,7 +32,8 @@ struct ExportCommand {
   }
 
   std::vector<ExportTable> tables() const {
-    std::vector<Run> runs = read_all_runs(folder, load_presentation(fs::path(folder) / "config.ini"), warn_of_result);
+    std::vector<Run> runs =
+        read_all_runs(folder, load_presentation(fs::path(folder) / "config.ini"), warn_of_result);
     if (samples) return {table_of_samples(runs)};
     if (points) {
       runs = take_paths(runs);

@@ -36,9 +36,11 @@ TEST_F(FirstHours, AFullDiskUnderStandardOutputIsAFailure) {
   run("run tiny.ini --out results");
   for (const char* line :
        {"train --format crfsuite --train train.txt --lambda 1", "evaluate test.txt",
-        "certify --model model.tsv --format crfsuite --train train.txt", "predict --model model.tsv --test test.txt",
-        "select --format crfsuite --train train.txt --lambda 'path(max, 0.1*max, 3)' --folds 2", "status results",
-        "check tiny.ini", "list", "describe --format crfsuite --train train.txt", "--help", "--version"}) {
+        "certify --model model.tsv --format crfsuite --train train.txt",
+        "predict --model model.tsv --test test.txt",
+        "select --format crfsuite --train train.txt --lambda 'path(max, 0.1*max, 3)' --folds 2",
+        "status results", "check tiny.ini", "list", "describe --format crfsuite --train train.txt", "--help",
+        "--version"}) {
     const Result r = run(std::string(line) + " > /dev/full");
     EXPECT_EQ(r.status, 1) << line;
     EXPECT_THAT(r.err, testing::AnyOf(HasSubstr("cannot be written"), HasSubstr("No space left"))) << line;
@@ -48,7 +50,8 @@ TEST_F(FirstHours, AFullDiskUnderStandardOutputIsAFailure) {
 TEST_F(FirstHours, LbfgsOfTheLibraryAnswersWhereNoFeatureIsLeft) {
   folder.write("points.svm", "1 1:1\n2 1:-1\n");
   for (const char* solver : {"liblbfgs-owlqn", "owl-qn", "lbfgs-b", "prox-newton"}) {
-    const Result r = run(std::string("train --format libsvm --train points.svm --lambda 5 --solver ") + solver);
+    const Result r =
+        run(std::string("train --format libsvm --train points.svm --lambda 5 --solver ") + solver);
     EXPECT_EQ(r.status, 0) << r.err;
     EXPECT_THAT(r.out, HasSubstr("nonzeros 0 of 2")) << solver;
   }
@@ -180,7 +183,8 @@ TEST_F(FirstHours, MistakesOfTrainingEndInASentenceThatSaysWhatToDo) {
            {"select --format crfsuite --train train.txt --lambda 'path(max, 0.5*max, 3)' --measure loss "
             "--folds 3",
             0, "smaller ones may be better: "},
-           {"select --format crfsuite --train train.txt --lambda 1 --folds 3", 2, "expected a list or path"}}) {
+           {"select --format crfsuite --train train.txt --lambda 1 --folds 3", 2,
+            "expected a list or path"}}) {
     SCOPED_TRACE(command);
     const Result result = run(command);
     EXPECT_EQ(result.status, status) << result.err;

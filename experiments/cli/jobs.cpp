@@ -34,10 +34,10 @@ RunState stored_state(const std::filesystem::path& folder) {
   if (const std::optional<Run> run = find_record(folder / kManifestFile, out.reason)) {
     out.node = run->provenance.machine;
     out.revision = run->provenance.git_revision;
-    out.state = !run->failed()                                   ? "done"
-                : is_skipped(*run)                               ? "skipped"
+    out.state = !run->failed()                               ? "done"
+                : is_skipped(*run)                           ? "skipped"
                 : run->result.status == Status::kInterrupted ? "interrupted"
-                                                                 : "failed";
+                                                             : "failed";
     const std::string& why = run->result.reason;
     out.reason = !run->failed() ? "" : why.empty() ? run->status() : run->status() + ": " + why;
   }
@@ -182,7 +182,8 @@ struct SlurmTaskCommand {
 }  // namespace
 
 void add_job_commands(CLI::App& app) {
-  add_command<StatusCommand>(app, "status", "Show which runs wait, run, are done, failed, interrupted or missing, and why");
+  add_command<StatusCommand>(app, "status",
+                             "Show which runs wait, run, are done, failed, interrupted or missing, and why");
   add_command<CancelCommand>(app, "cancel", "End the jobs of a folder that wait or run");
   add_command<SlurmTaskCommand>(app, "slurm-task",
                                 "Do one task of a job that `run --launcher slurm` submitted");

@@ -178,8 +178,9 @@ struct ListCommand {
         ->needs(with_options)
         ->excludes(json);
     command
-        .add_flag("--fields", fields,
-                  "print as JSON the fields of stored results, and the keys of configs that say how to show them")
+        .add_flag(
+            "--fields", fields,
+            "print as JSON the fields of stored results, and the keys of configs that say how to show them")
         ->excludes(with_options)
         ->excludes(json);
   }

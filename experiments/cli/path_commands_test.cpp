@@ -202,12 +202,12 @@ TEST_F(PathCommands, EachLambdaIsRunWithEachMu) {
   std::set<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder / "out/runs"))
     names.insert(entry.path().filename().string());
-  EXPECT_EQ(names, (std::set<std::string>{"words-path-2-0.5-3-mu1-prox-newton-rep1",
-                                          "words-path-2-0.5-3-mu0.31622776601683794-prox-newton-rep1",
-                                          "words-path-2-0.5-3-mu0.1-prox-newton-rep1",
-                                          "words-path-2-0.5-3-mu2-prox-newton-rep1",
-                                          "words-lambda0.5-mu-path-1-0.1-3-prox-newton-rep1",
-                                          "words-lambda0.5-mu2-prox-newton-rep1"}));
+  EXPECT_EQ(names,
+            (std::set<std::string>{
+                "words-path-2-0.5-3-mu1-prox-newton-rep1",
+                "words-path-2-0.5-3-mu0.31622776601683794-prox-newton-rep1",
+                "words-path-2-0.5-3-mu0.1-prox-newton-rep1", "words-path-2-0.5-3-mu2-prox-newton-rep1",
+                "words-lambda0.5-mu-path-1-0.1-3-prox-newton-rep1", "words-lambda0.5-mu2-prox-newton-rep1"}));
   // A run along lambda ends at the optimum of its last lambda with its mu.
   const json last = read_json("out/runs/words-path-2-0.5-3-mu2-prox-newton-rep1/manifest.json"),
              single = read_json("out/runs/words-lambda0.5-mu2-prox-newton-rep1/manifest.json");
@@ -238,7 +238,8 @@ TEST_F(PathCommands, AMuThatIsAddedOrRemovedLeavesTheRunsOfTheOthersValid) {
 }
 
 TEST_F(PathCommands, SelectChoosesFromAGrid) {
-  const std::string select = "select --format crfsuite --train train.txt --folds 3 --threads 1 --measure loss ";
+  const std::string select =
+      "select --format crfsuite --train train.txt --folds 3 --threads 1 --measure loss ";
   const Result grid =
       run(select + "--lambda 'path(2, 0.1, 3)' --mu 1,0.01 --json grid.json --model grid.tsv");
   ASSERT_EQ(grid.status, 0) << grid.err;
@@ -268,15 +269,16 @@ TEST_F(PathCommands, SelectSaysThatModelsAreFarFromConverged) {
       "select --format crfsuite --train train.txt --folds 2 --lambda 'path(0.05, 0.01, 3)' --measure loss ";
   const Result few = run(select + "--max-iterations 1 --json s.json");
   EXPECT_EQ(few.status, 0);
-  EXPECT_THAT(few.err,
-              testing::ContainsRegex("warning: [4-6] of 6 measured models are far from converged, and so is the "
-                                     "chosen one, lambda = 0.0[0-9]+: max-iterations, kkt [0-9.]+, and its "
-                                     "target is"));
+  EXPECT_THAT(few.err, testing::ContainsRegex(
+                           "warning: [4-6] of 6 measured models are far from converged, and so is the "
+                           "chosen one, lambda = 0.0[0-9]+: max-iterations, kkt [0-9.]+, and its "
+                           "target is"));
   EXPECT_THAT(run(select).err, Not(HasSubstr("far from converged")));
 }
 
 TEST_F(PathCommands, SelectProposesNothingWhereThePenaltyIsGone) {
-  const std::string select = "select --format crfsuite --train train.txt --folds 2 --threads 1 --measure loss ";
+  const std::string select =
+      "select --format crfsuite --train train.txt --folds 2 --threads 1 --measure loss ";
   EXPECT_THAT(run(select + "--lambda 'path(0.09, 9e-5, 2)'").err, Not(HasSubstr("e-32")));
   EXPECT_THAT(run(select + "--lambda 'path(max, 1e-20*max, 3)' --max-iterations 20").err,
               Not(HasSubstr("tries them")));

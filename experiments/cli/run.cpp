@@ -106,7 +106,9 @@ struct RunCommand : SweepFlags {
   }
 
  private:
-  SweepOptions options() const { return {.force = force, .replace = replace, .jobs = jobs, .launcher = launcher, .wait = wait}; }
+  SweepOptions options() const {
+    return {.force = force, .replace = replace, .jobs = jobs, .launcher = launcher, .wait = wait};
+  }
 
   /// Returns the config with the flags applied. With Slurm, threads = 0 is an error if `cpus` does not
   /// replace it: it would count the cores of the login node instead of those of the cluster.

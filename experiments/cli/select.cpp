@@ -59,7 +59,8 @@ struct Search {
   }
   /// Throws Error (kUsage) unless lambda + mu > 0 everywhere.
   PenaltyPaths paths(double lambda_max) const {
-    const std::vector<double> all_lambdas = values_of(lambdas, lambda_max), all_mus = values_of(mus, lambda_max);
+    const std::vector<double> all_lambdas = values_of(lambdas, lambda_max),
+                              all_mus = values_of(mus, lambda_max);
     PenaltyPaths out;
     if (along() == PathOf::kMu) {
       out.emplace_back();
@@ -86,8 +87,9 @@ struct SelectCommand : TrainingFlags {
     run.add(command, "lambda",
             "lambdas to try, a list or path(START, END, COUNT); START and END are reals, max (the smallest "
             "lambda at which w = 0 is optimal) or R*max. With several mus each lambda is tried with each mu");
-    run.add(command, "mu",
-            "weight of ||w||_2^2 / 2 in F, or the mus to try: a list or path(START, END, COUNT), each a real");
+    run.add(
+        command, "mu",
+        "weight of ||w||_2^2 / 2 in F, or the mus to try: a list or path(START, END, COUNT), each a real");
     auto* with_folds =
         command.add_option("--folds", folds, "K-fold cross-validation over training instances")
             ->check(CLI::Range(2, 1000000));
@@ -134,9 +136,9 @@ struct SelectCommand : TrainingFlags {
     RunParameters settings = settings_for(asked, {largest(searched.lambdas), largest(searched.mus)});
     ProgressPrinter progress(quiet);
     const auto loaded = load(config, nullptr, make_parallel(asked).alone(), settings, progress);
-    const ModelSelection selection = select_model(
-        *loaded, settings, searched.paths(lambda_max(*loaded, settings.loss)), selection_settings,
-        progress.hooks());
+    const ModelSelection selection =
+        select_model(*loaded, settings, searched.paths(lambda_max(*loaded, settings.loss)),
+                     selection_settings, progress.hooks());
     if (selection.interrupted) {
       const bool known = !selection.points.empty();
       if (prints() && known) print(searched, selection, *loaded);
@@ -260,8 +262,8 @@ struct SelectCommand : TrainingFlags {
   std::string edge_text(const Search& search, const ModelSelection& selection) const {
     const auto value = [&](std::size_t k) { return search.value_of(selection.points[selection.begin + k]); };
     const std::size_t count = selection.end - selection.begin, best = selection.best - selection.begin;
-    const bool last = best + 1 == count, first = best == 0 && (search.along() == PathOf::kMu ||
-                                                               value(0) < selection.refit.lambda_max);
+    const bool last = best + 1 == count,
+               first = best == 0 && (search.along() == PathOf::kMu || value(0) < selection.refit.lambda_max);
     constexpr double kNoPenalty = 1e-9;  // a share of lambda_max below which a smaller lambda changes nothing
     const double least = search.along() == PathOf::kLambda ? kNoPenalty * selection.refit.lambda_max : 0.0;
     if ((!last && !first) || count < 2 || value(best) <= least) return "";
@@ -322,9 +324,10 @@ struct SelectCommand : TrainingFlags {
 }  // namespace
 
 void add_select_command(CLI::App& app) {
-  add_command<SelectCommand>(app, "select",
-                             "Choose lambda and mu, along a path or in a grid, by cross-validation, held-out instances "
-                             "or the test set, then train on all training instances");
+  add_command<SelectCommand>(
+      app, "select",
+      "Choose lambda and mu, along a path or in a grid, by cross-validation, held-out instances "
+      "or the test set, then train on all training instances");
 }
 
 }  // namespace proxbench

@@ -98,12 +98,11 @@ std::string flags_that_fit(const OracleInfo& oracle) {
   return joined(out, " or ");
 }
 
-/// Throws Error (kUsage) if no solver has this objective on the data.
+/// Throws Error (kUsage) if no solver can minimise this objective on the data of this oracle.
 void require_some_solver(const RunParameters& settings, const OracleInfo& oracle) {
   const Penalty penalty{settings.lambda, settings.mu};
   if (fitting_solvers(penalty, settings.loss.kind, oracle).empty())
-    throw Error::usage(fmt::format("no solver has a {} loss with {} on oracle '{}'; expected {}",
-                                   loss_name(settings.loss.kind), penalty.text(), oracle.name,
+    throw Error::usage(fmt::format("{}; expected {}", no_solver_text(penalty, settings.loss.kind, oracle),
                                    flags_that_fit(oracle)));
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-/// The typed config of an experiment: a grid of data sets x lambdas x mus x solvers x repetitions. It is read from
-/// an INI file, the files that it includes, and --set overrides. All errors are reported at once, each with
-/// its line and column.
+/// The typed config of an experiment: a grid of data sets x lambdas x mus x solvers x repetitions. It is read
+/// from an INI file, the files that it includes, and --set overrides. All errors are reported at once, each
+/// with its line and column.
 
 #include <algorithm>
 #include <cstdint>

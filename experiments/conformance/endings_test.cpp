@@ -15,11 +15,8 @@ namespace {
 
 /// Two instances that one feature tells apart: with a tiny penalty F is nearly 0, and mostly rounding.
 LoadedData two_rows(const std::string& oracle) {
-  test::Draft draft{.oracle = oracle,
-                    .outputs = 2,
-                    .rows = {{1.0}, {-1.0}},
-                    .gold = {0, 1},
-                    .begin = {0, 1, 2}};
+  test::Draft draft{
+      .oracle = oracle, .outputs = 2, .rows = {{1.0}, {-1.0}}, .gold = {0, 1}, .begin = {0, 1, 2}};
   DataPair pair;
   pair.train = draft.dataset();
   pair.oracle = draft.oracle;
@@ -51,7 +48,8 @@ TEST_P(Ends, WhereRoundingForbidsTheGap) {
     settings.gap_target = 1e-3;
     settings.max_iterations = 100000;
     const RunOutcome outcome = train(data, settings);
-    const bool falls = (solver.name == "prox-gd-acc" || !solver.exact) && outcome.status == Status::kMaxIterations;
+    const bool falls =
+        (solver.name == "prox-gd-acc" || !solver.exact) && outcome.status == Status::kMaxIterations;
     EXPECT_TRUE(outcome.status == Status::kStalled || outcome.status == Status::kGapReached ||
                 outcome.status == Status::kSmallChange || falls)
         << penalty.text() << ": " << status_name(*outcome.status) << " after " << *outcome.iterations;

@@ -95,9 +95,9 @@ Record record_of(const std::vector<Field<Record>>& fields, const std::string& li
     nlohmann::json value;
     if (!parse_value(texts[i], fields[i].type, value))
       throw Error::in_file(file.string(), number, fmt::format("{} '{}'", fields[i].name, texts[i]),
-                           fields[i].type == FieldType::kCount  ? "a count"
+                           fields[i].type == FieldType::kCount     ? "a count"
                            : fields[i].type == FieldType::kNumbers ? "NAME=NUMBER, separated by spaces"
-                                                                : "a number or an empty field");
+                                                                   : "a number or an empty field");
     if (fields[i].set != nullptr) fields[i].set(record, value);
   }
   return record;

@@ -249,8 +249,8 @@ nlohmann::ordered_json summary_json(const RunParameters& parameters, const RunFi
 std::string column_name(const Field<Run>& field);
 
 /// The three tables as JSON, for programs that read records: run, trace and path. Each row has section, name,
-/// type, unit, help and, for a run, column (its name in exports) and use (FieldUse: record, column, summary or
-/// model). Also record_version, the statuses of runs that did not fail, and the phases of profiled runs.
+/// type, unit, help and, for a run, column (its name in exports) and use (FieldUse: record, column, summary
+/// or model). Also record_version, the statuses of runs that did not fail, and the phases of profiled runs.
 nlohmann::ordered_json fields_json();
 /// The tables in Markdown, named "fields:parameters", "fields:figures", "fields:trace" and "fields:path".
 std::vector<std::string> field_blocks();

@@ -132,9 +132,9 @@ void require_labels(const std::vector<Run>& runs, const std::vector<std::string>
 /// Reads all runs below OUT/runs. f* is taken from OUT/references, since a tighter one may have been found
 /// after a run was stored; if it is missing there, it is taken from the run's record. Runs are sorted by data
 /// set and label in the order of the presentation, then by penalty and repetition. Paths come last within
-/// their data set. A run that failed may have no trace. A folder that cannot be read as a run is left out, and
-/// `warn` gets its path and the reason; without `warn`, this is an Error with file and line. Throws Error if
-/// the folder holds no run.
+/// their data set. A run that failed may have no trace. A folder that cannot be read as a run is left out,
+/// and `warn` gets its path and the reason; without `warn`, this is an Error with file and line. Throws Error
+/// if the folder holds no run.
 std::vector<Run> read_all_runs(const std::filesystem::path& out, const Presentation& presentation = {},
                                const Warn& warn = {});
 /// Throws Error if the results hold only paths. For output that needs runs of single penalties.

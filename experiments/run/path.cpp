@@ -73,8 +73,7 @@ class Path {
     outcome_.rounds = 0;
     outcome_.parameters = settings;
     outcome_.parameters.solver_options = option_texts(options_);
-    scope_.emplace(hooks_.patient_stop(), "the path was computed",
-                   data.parallel().processes());
+    scope_.emplace(hooks_.patient_stop(), "the path was computed", data.parallel().processes());
     outcome_.lambda_max = lambda_max(data, settings.loss);
     lambda_before_ = w_.nnz() > 0 ? start.lambda : outcome_.lambda_max;
     Objective first = objective(penalties.front());

@@ -28,8 +28,8 @@ struct Measured {
 
   static auto members() {
     return std::tuple(std::pair("values", &Measured::values), std::pair("nnz", &Measured::nnz),
-                      std::pair("unsolved", &Measured::unsolved), std::pair("index", &Measured::index), std::pair("weight", &Measured::weight),
-                      std::pair("lambda", &Measured::lambda));
+                      std::pair("unsolved", &Measured::unsolved), std::pair("index", &Measured::index),
+                      std::pair("weight", &Measured::weight), std::pair("lambda", &Measured::lambda));
   }
 };
 
@@ -80,7 +80,7 @@ std::filesystem::path selection_file(const LoadedData& data, const RunParameters
 /// The results by path and split.
 using MeasuredPaths = std::vector<std::vector<Measured>>;
 
-/// Returns the results; empty if there is no file. Throws Error (kInput) if the file is
+/// Returns the results that the file holds, or none if there is no file. Throws Error (kInput) if the file is
 /// damaged. All processes get what the first one reads.
 MeasuredPaths read_selection(const std::filesystem::path& file, const Processes* processes) {
   std::string text = text_of(file);
@@ -131,8 +131,7 @@ class Selector {
       path.push_back(next_penalty(path));
       hooks_.tell(fmt::format("the best is the last so far; on to {}", path.back().text()));
     }
-    const auto down_to =
-        std::span(std::as_const(paths_[best_path_])).first(out_.chosen - out_.begin + 1);
+    const auto down_to = std::span(std::as_const(paths_[best_path_])).first(out_.chosen - out_.begin + 1);
     hooks_.tell(fmt::format("all training instances, down to {}", down_to.back().text()));
     keeping([&] { out_.refit = path({}, down_to, "all training instances", {}, {}); });
     if (interrupted_) return stopped();
@@ -495,9 +494,8 @@ std::size_t one_standard_error_point(const std::vector<SelectionPoint>& points, 
   return k;
 }
 
-ModelSelection select_model(const LoadedData& data, const RunParameters& settings,
-                            const PenaltyPaths& paths, const SelectionSettings& selection,
-                            const Hooks& hooks) {
+ModelSelection select_model(const LoadedData& data, const RunParameters& settings, const PenaltyPaths& paths,
+                            const SelectionSettings& selection, const Hooks& hooks) {
   check(data, selection);
   return Selector(data, settings, paths, selection, hooks).run();
 }

@@ -126,8 +126,7 @@ using PenaltyPaths = std::vector<std::vector<Penalty>>;
 /// the instances. Throws Error (kUsage) if the settings do not fit the data, and Error if a path ends before
 /// its last point. If interrupted, it stores its results in a file of the working folder,
 /// and the same call continues from there. It removes the file once a model is chosen.
-ModelSelection select_model(const LoadedData& data, const RunParameters& settings,
-                            const PenaltyPaths& paths, const SelectionSettings& selection,
-                            const Hooks& hooks = {});
+ModelSelection select_model(const LoadedData& data, const RunParameters& settings, const PenaltyPaths& paths,
+                            const SelectionSettings& selection, const Hooks& hooks = {});
 
 }  // namespace proxbench

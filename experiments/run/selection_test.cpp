@@ -192,8 +192,7 @@ TEST(SelectModel, AgreesWithSolvesOfEachFoldAndMuWithoutL1) {
 }
 
 TEST(SelectModel, TellsTheOtherMetricsOfWhatIsHeldOut) {
-  const ModelSelection selection =
-      select_model(load(), settings_of(), {{{1.0, 0.0}}}, {.folds = 3});
+  const ModelSelection selection = select_model(load(), settings_of(), {{{1.0, 0.0}}}, {.folds = 3});
   const std::map<std::string, double>& others = selection.points.front().others;
   ASSERT_EQ(others.count("structure-accuracy"), 1u);
   EXPECT_EQ(others.count(trace_metric().name), 0u) << "that is the mean";
@@ -270,12 +269,11 @@ TEST(SelectModel, CountsTheModelsThatAreFarFromConverged) {
   RunParameters few = settings_of();
   few.max_iterations = 1;
   few.tol = 1e-9;
-  const ModelSelection selection = select_model(data, few, {PathGrid{{0.02}, {0.001}, 3}.penalties(0, 0)},
-                                                {.folds = 3});
+  const ModelSelection selection =
+      select_model(data, few, {PathGrid{{0.02}, {0.001}, 3}.penalties(0, 0)}, {.folds = 3});
   EXPECT_EQ(selection.points[0].unsolved, 3u);
   EXPECT_TRUE(is_unsolved(selection.refit.points.back()));
-  for (const SelectionPoint& point :
-       select_model(data, settings_of(), {grid(data)}, {.folds = 3}).points)
+  for (const SelectionPoint& point : select_model(data, settings_of(), {grid(data)}, {.folds = 3}).points)
     EXPECT_EQ(point.unsolved, 0u);
 }
 

@@ -56,11 +56,8 @@ std::vector<PhaseCost> phase_costs(const Profile& profile, double seconds) {
 }  // namespace
 
 StopToken RunHooks::patient_stop() const {
-  return StopToken([flag = interrupt, end = std::make_shared<std::atomic<double>>(kInfinity)] {
-    if (flag == nullptr || !flag->load()) return false;
-    const double now = wall_seconds();
-    if (*end == kInfinity) *end = now + Monitor::kPatience;
-    return now >= *end;
+  return StopToken([hooks = *this, patience = std::make_shared<Patience>()] {
+    return hooks.stop() && patience->ended(wall_seconds(), Monitor::kPatience);
   });
 }
 
@@ -142,8 +139,7 @@ void require_needs(const LoadedData& data, const SolverInfo& solver, const Penal
   if (const std::string unmet = unmet_needs(solver, penalty, loss.kind, oracle); !unmet.empty()) {
     const std::vector<std::string> fitting = fitting_solvers(penalty, loss.kind, oracle);
     throw Error::usage(fitting.empty()
-                           ? fmt::format("{}; no solver has a {} loss with {} on oracle '{}'", unmet,
-                                         loss_name(loss.kind), penalty.text(), oracle.name)
+                           ? fmt::format("{}; {}", unmet, no_solver_text(penalty, loss.kind, oracle))
                            : fmt::format("{}; solvers that fit: {}", unmet, fmt::join(fitting, ", ")));
   }
   if (data.parallel().processes() != nullptr && !solver.shares_instances) {
@@ -238,7 +234,8 @@ RunOutcome train_from(const LoadedData& data, const RunParameters& settings, Spa
   if (settings.profile) objective.time_phases(&profile);
   RunOutcome outcome;
   begin_counting(outcome);
-  std::optional<StopScope> set_up(std::in_place, hooks.patient_stop(), "the run was set up", data.parallel().processes());
+  std::optional<StopScope> set_up(std::in_place, hooks.patient_stop(), "the run was set up",
+                                  data.parallel().processes());
   outcome.parameters = settings;
   outcome.parameters.solver_options = option_texts(options);
   outcome.kkt_at_zero = kkt_at_zero(evaluator);

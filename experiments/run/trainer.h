@@ -26,8 +26,8 @@ struct RunHooks {
   std::function<void(const PathPoint&, const SparseVector& w)> on_point = {};
 
   bool stop() const { return interrupt != nullptr && interrupt->load(); }
-  /// For a StopScope: requested once stop() has been true for Monitor::kPatience seconds. Short work ends
-  /// before.
+  /// Returns a token for a StopScope. It requests a stop once stop() has been true for Monitor::kPatience
+  /// seconds, so that short work still ends by itself.
   StopToken patient_stop() const;
 };
 

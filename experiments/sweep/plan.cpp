@@ -217,13 +217,13 @@ bool is_stored(const fs::path& out, const std::string& problem, const Experiment
 std::string problem_named(const std::string& data, const GridPenalty& penalty, bool several_mus,
                           const ExperimentConfig& config, const fs::path& out) {
   const auto& [lambda, mu] = penalty;
-  const std::string plain =
-      fmt::format("{}-{}", data, lambda.is_path() ? lambda.file_text() : fmt::format("lambda{}", lambda.value()));
+  const std::string plain = fmt::format(
+      "{}-{}", data, lambda.is_path() ? lambda.file_text() : fmt::format("lambda{}", lambda.value()));
   if (mu.is_path()) return plain + "-" + mu.file_text();
   std::string name = fmt::format("{}-mu{}", plain, mu.value()), other = plain;
   if (!several_mus) std::swap(name, other);
-  const bool renamed = !out.empty() && !is_stored(out, name, config, penalty) &&
-                       is_stored(out, other, config, penalty);
+  const bool renamed =
+      !out.empty() && !is_stored(out, name, config, penalty) && is_stored(out, other, config, penalty);
   return renamed ? other : name;
 }
 

@@ -409,10 +409,9 @@ TEST(Bcfw, GapSamplingDrawsInstancesAgainWhoseGapWasZero) {
     const auto passes = [&](const Texts& more) {
       Texts options{{"steps", "away"}, {"cache", "0"}};
       options.insert(more.begin(), more.end());
-      const Outcome r = run("bcfw", problem,
-                            {.tol = 0.0,
-                             .monitor = {.max_iterations = 200000, .gap_target = 1e-3},
-                             .options = options});
+      const Outcome r =
+          run("bcfw", problem,
+              {.tol = 0.0, .monitor = {.max_iterations = 200000, .gap_target = 1e-3}, .options = options});
       EXPECT_EQ(r.result.status, Status::kGapReached);
       return r.trace.back().passes;
     };
@@ -447,9 +446,8 @@ TEST(Bcfw, ContinuesWithItsDualPointAtAnotherMu) {
       EXPECT_GE(monitor.trace().back().dual_gap, -1e-9 * monitor.trace().back().objective);
       if (in_sequence) start = result.w;
       const std::vector<Sample>& trace = monitor.trace();
-      return std::ranges::find_if(trace, [&](const Sample& s) {
-        return s.gap <= kGap * s.objective;
-      })->passes;
+      return std::ranges::find_if(trace, [&](const Sample& s) { return s.gap <= kGap * s.objective; })
+          ->passes;
     };
     const double first = spec.mu;
     const double begun = passes(*continuing, first, true), again = passes(*continuing, first, true),

@@ -64,8 +64,8 @@ SubmittedJobs submitted_jobs(const std::filesystem::path& out);
 
 /// The state of a run, or of f* of a problem.
 struct RunState {
-  /// "queued", "running" or "failed"; of stored runs also "done", "interrupted" or "skipped"; of other runs of
-  /// the plan "missing".
+  /// "queued", "running" or "failed"; of stored runs also "done", "interrupted" or "skipped"; of other runs
+  /// of the plan "missing".
   std::string state;
   std::filesystem::path log;  ///< of the run or of its task
   // Empty: not known.

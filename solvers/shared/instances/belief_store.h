@@ -36,8 +36,8 @@ class BeliefStore final : public BeliefPoint {
     memory_.reset(std::calloc(room, 1));
     void* start = memory_.get();
     if (start == nullptr) throw std::bad_alloc();
-    logs_ = static_cast<double*>(
-        std::align(kPad * sizeof(double), begin_.back() * sizeof(double), start, room));
+    logs_ =
+        static_cast<double*>(std::align(kPad * sizeof(double), begin_.back() * sizeof(double), start, room));
   }
 
   /// The beliefs of an instance, to read and write. Threads may work on distinct instances at the same time.
