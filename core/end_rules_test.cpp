@@ -3,34 +3,59 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <stdexcept>
 #include <vector>
 
 namespace proxbench {
 namespace {
 
-TEST(GapRule, SpendsAsMuchOnBoundsAsOnPassesBeyondTheTarget) {
+/// The passes at which the rule asks for a bound, until gap_at() is at most 1.
+template <class Gap>
+std::vector<double> bounds_of(const Gap& gap_at) {
+  GapRule rule;
+  std::vector<double> bounds;
+  for (double p = 1.0; bounds.empty() || gap_at(bounds.back()) > 1.0; p += 1.0) {
+    if (p > 1e6) throw std::runtime_error("no bound after the target was reached");
+    if (!rule.due(p)) continue;
+    bounds.push_back(p);
+    rule.checked(p, gap_at(p));
+  }
+  return bounds;
+}
+
+TEST(GapRule, SpendsAsMuchOnBoundsAsOnPassesBeyondATargetThatComesByChance) {
   for (const double passes : {100.0, 1000.0, 10000.0}) {
-    GapRule rule;
-    double bounds = 0.0, largest_step = 0.0, last = 0.0;
-    for (double p = 1.0; p <= passes; p += 1.0) {
-      if (!rule.due(p)) continue;
-      bounds += 1.0;
-      largest_step = p - last;
-      last = p;
-      rule.checked(p);
-    }
-    const double beyond = largest_step / 2.0;
-    EXPECT_NEAR(3.0 * bounds / beyond, 1.0, 0.5) << passes;
-    EXPECT_LE(3.0 * bounds + beyond, 4.5 * std::sqrt(passes));
+    const std::vector<double> bounds = bounds_of([&](double p) { return p < passes ? kInfinity : 0.5; });
+    const double last_step = bounds.back() - bounds[bounds.size() - 2];
+    EXPECT_NEAR(3.0 * static_cast<double>(bounds.size()) / (last_step / 2.0), 1.0, 0.5) << passes;
+    EXPECT_LE(3.0 * static_cast<double>(bounds.size()) + last_step / 2.0, 4.5 * std::sqrt(passes));
   }
 }
 
-TEST(GapRule, LooksAtOnce) {
-  GapRule rule;
-  EXPECT_TRUE(rule.due(0.0));
-  rule.checked(0.0);
-  EXPECT_FALSE(rule.due(3.0));
-  EXPECT_TRUE(rule.due(3.5));
+TEST(GapRule, EndsSoonAfterATargetThatIsApproachedGeometricallyOrFaster) {
+  for (const double passes : {30.0, 100.0, 1000.0, 10000.0})
+    for (const double power : {1.0, 2.0}) {
+      const std::vector<double> bounds =
+          bounds_of([&](double p) { return std::exp(10.0 * (1.0 - std::pow(p / passes, power))); });
+      EXPECT_LE(bounds.back(), passes + 0.5 * std::sqrt(passes) + 1.0) << power;
+      EXPECT_LE(static_cast<double>(bounds.size()), 0.7 * std::sqrt(passes) + 4.0) << passes << ' ' << power;
+    }
+}
+
+TEST(GapRule, TakesTheLongestStepWhileTheGapGrowsOrIsUnknown) {
+  for (const double second : {kInfinity, kNaN, 20.0, 10.0}) {
+    GapRule rule;
+    EXPECT_TRUE(rule.due(0.0));
+    rule.checked(0.0, 10.0);
+    EXPECT_FALSE(rule.due(3.0));
+    EXPECT_TRUE(rule.due(3.5));
+    rule.checked(4.0, second);
+    EXPECT_FALSE(rule.due(10.5)) << second;
+    EXPECT_TRUE(rule.due(11.0)) << second;
+    if (second <= 20.0) continue;
+    rule.checked(16.0, 9.0);
+    EXPECT_FALSE(rule.due(29.5)) << second;
+  }
 }
 
 bool stalls(std::size_t positions, const std::vector<double>& objectives) {

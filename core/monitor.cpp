@@ -475,7 +475,7 @@ void Monitor::judge_gap(const Sample& sample) {
   const double gap = std::max(sample.objective - counted_bound_, rounding_);
   counted_gap_ = gap > 0.0 ? gap / size : gap;
   gap_hidden_ = rounding_ >= options_.gap_target * size && gap <= kHiddenGap * rounding_ && gap > 0.0;
-  gap_rule_.checked(sample.passes);
+  gap_rule_.checked(sample.passes, counted_gap_ / options_.gap_target);
 }
 
 /// Scores that were advanced are off by at most 2^-53 * advanced in norm, and advanced <= kMostAdvanced *
