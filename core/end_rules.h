@@ -12,18 +12,18 @@
 
 namespace proxbench {
 
-/// Says after how many passes a bound is computed for a gap target. A bound costs about three passes, and a
-/// run that reaches its target between two bounds goes on to the second one. With steps of k*sqrt(passes) a
-/// run of P passes spends about 6*sqrt(P)/k on bounds and k*sqrt(P)/2 beyond its target, which is least in
-/// sum for k = sqrt(12). Gaps fall about geometrically, so the last two tell how far the target is: near it,
-/// steps are shorter.
+/// Says after how many passes a bound is computed for a gap target. A bound costs about three passes, off the
+/// clock, and a run that reaches its target between two bounds goes on to the second one, on the clock. With
+/// steps of k*sqrt(passes) a run of P passes spends about 6*sqrt(P)/k on bounds and k*sqrt(P)/2 beyond its
+/// target. Gaps fall about geometrically, so the last two tell how far the target is: near it, steps are
+/// shorter.
 class GapRule {
  public:
   bool due(double passes) const { return passes >= next_; }
 
   /// `gap` is the gap that was found, divided by the target. It may be infinite or NaN.
   void checked(double passes, double gap) {
-    constexpr double kShortest = 0.5, kLongest = 3.5;  // in units of sqrt(passes)
+    constexpr double kShortest = 0.5, kLongest = 2.0;  // in units of sqrt(passes)
     const double unit = std::sqrt(std::max(passes, 1.0)), excess = std::log(gap), fallen = excess_ - excess;
     const double way =
         fallen > 0.0 && std::isfinite(fallen) ? excess / fallen * (passes - passes_) : kInfinity;

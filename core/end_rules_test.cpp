@@ -23,12 +23,11 @@ std::vector<double> bounds_of(const Gap& gap_at) {
   return bounds;
 }
 
-TEST(GapRule, SpendsAsMuchOnBoundsAsOnPassesBeyondATargetThatComesByChance) {
+TEST(GapRule, SpendsLittleOnBoundsAndBeyondATargetThatComesByChance) {
   for (const double passes : {100.0, 1000.0, 10000.0}) {
     const std::vector<double> bounds = bounds_of([&](double p) { return p < passes ? kInfinity : 0.5; });
-    const double last_step = bounds.back() - bounds[bounds.size() - 2];
-    EXPECT_NEAR(3.0 * static_cast<double>(bounds.size()) / (last_step / 2.0), 1.0, 0.5) << passes;
-    EXPECT_LE(3.0 * static_cast<double>(bounds.size()) + last_step / 2.0, 4.5 * std::sqrt(passes));
+    EXPECT_LE(3.0 * static_cast<double>(bounds.size()), 3.5 * std::sqrt(passes));
+    EXPECT_LE(bounds.back() - passes, 2.0 * std::sqrt(passes) + 1.0);
   }
 }
 
@@ -38,7 +37,7 @@ TEST(GapRule, EndsSoonAfterATargetThatIsApproachedGeometricallyOrFaster) {
       const std::vector<double> bounds =
           bounds_of([&](double p) { return std::exp(10.0 * (1.0 - std::pow(p / passes, power))); });
       EXPECT_LE(bounds.back(), passes + 0.5 * std::sqrt(passes) + 1.0) << power;
-      EXPECT_LE(static_cast<double>(bounds.size()), 0.7 * std::sqrt(passes) + 4.0) << passes << ' ' << power;
+      EXPECT_LE(static_cast<double>(bounds.size()), 1.0 * std::sqrt(passes) + 6.0) << passes << ' ' << power;
     }
 }
 
@@ -47,14 +46,14 @@ TEST(GapRule, TakesTheLongestStepWhileTheGapGrowsOrIsUnknown) {
     GapRule rule;
     EXPECT_TRUE(rule.due(0.0));
     rule.checked(0.0, 10.0);
-    EXPECT_FALSE(rule.due(3.0));
-    EXPECT_TRUE(rule.due(3.5));
+    EXPECT_FALSE(rule.due(1.9));
+    EXPECT_TRUE(rule.due(2.0));
     rule.checked(4.0, second);
-    EXPECT_FALSE(rule.due(10.5)) << second;
-    EXPECT_TRUE(rule.due(11.0)) << second;
+    EXPECT_FALSE(rule.due(7.9)) << second;
+    EXPECT_TRUE(rule.due(8.0)) << second;
     if (second <= 20.0) continue;
     rule.checked(16.0, 9.0);
-    EXPECT_FALSE(rule.due(29.5)) << second;
+    EXPECT_FALSE(rule.due(23.9)) << second;
   }
 }
 
