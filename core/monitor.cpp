@@ -33,7 +33,7 @@ constexpr double kFullSamples = 3.0;
 
 /// The monitor keeps a copy of an iterate if the iteration took at least this many seconds. Shorter ones end
 /// soon enough by themselves.
-constexpr double kLongIteration = 0.05;
+constexpr double kLongIteration = 0.1;
 
 /// Rounding hides a gap target if it exceeds the target, and the gap is at most this many times the rounding:
 /// then more iterations prove nothing more.
@@ -245,7 +245,10 @@ bool Monitor::evaluated_too_long() {
 template <class Iterate>
 void Monitor::keep(std::int64_t iteration, const Iterate& iterate, std::uint64_t working_set) {
   has_kept_ = iteration == 0 || iteration_seconds_ >= kLongIteration;
-  if (has_kept_) kept_ = {iterate(), iteration, working_set};
+  if (!has_kept_) return;
+  kept_.w = iterate();  // reuses its memory
+  kept_.iteration = iteration;
+  kept_.working_set = working_set;
 }
 
 Monitor::Kept Monitor::kept() {
