@@ -202,8 +202,8 @@ TEST(Doubts, AreOfLabelsWithCharactersThatNobodySees) {
 TEST(Doubts, AreOfLinesThatLookLikeCommentsOrHeaders) {
   const std::string text = "the DT B\ncat NN I\n\n";
   EXPECT_THAT(
-      doubts_of("conll", "# a b\n" + text + "# c b\n" + text),
-      ElementsAre("lines that begin with '#', such as '# a b' (FILE:1, 2 in all), are read as tokens: this "
+      doubts_of("conll", "# a z\n" + text + "# c z\n" + text),
+      ElementsAre("lines that begin with '#', such as '# a z' (FILE:1, 2 in all), are read as tokens: this "
                   "format has no comments"));
   EXPECT_THAT(doubts_of("conll", "# # B\n" + text), IsEmpty()) << "a token";
   EXPECT_THAT(
@@ -223,8 +223,7 @@ TEST(Doubts, AreOfWordsOfConlluWithoutLabel) {
       doubts_of("conllu", text + text),
       ElementsAre("words with the label '_' (FILE:2, 2 in all): '_' means none in CoNLL-U, and is read as a "
                   "label"));
-  EXPECT_THAT(doubts_of("conllu", text + text + text, "", {{"label_column", "5"}}),
-              ElementsAre(HasSubstr("all 6 positions have the label '_'")))
+  EXPECT_THAT(doubts_of("conllu", text + text, "", {{"label_column", "5"}}), IsEmpty())
       << "features may be none";
 }
 
