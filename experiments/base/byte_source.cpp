@@ -133,7 +133,9 @@ constexpr Packing kPackings[] = {
     {"bzip2", "BZh?\x17\x72\x45\x38\x50\x90"sv, make<Bzip2>},  // of an empty file
     {"xz", "\xfd\x37zXZ\0"sv, make<Xz>},
     {"zstd", "\x28\xb5\x2f\xfd"sv, make<Zstd>},
+    {"zstd", "\x50\x2a\x4d\x18"sv, make<Zstd>},  // a skippable frame, which pzstd writes
     {"zip", "PK\x03\x04"sv},
+    {"zip", "PK\x05\x06"sv},  // an empty one
     {"7z", "7z\xbc\xaf\x27\x1c"sv},
     {"rar", "Rar!\x1a\x07"sv},
     {"compress (.Z)", "\x1f\x9d"sv},
@@ -275,8 +277,9 @@ bool is_compressed_file(const std::string& path) {
 
 std::string read_unpacked(const std::string& path, const std::string& expected) {
   std::error_code ignored;
-  if (path != kStandardStream && (std::filesystem::is_directory(path, ignored) || !std::ifstream(path)))
-    throw Error::in_file(path, 0, "no readable file", expected);
+  const bool folder = std::filesystem::is_directory(path, ignored);
+  if (path != kStandardStream && (folder || !std::ifstream(path)))
+    throw Error::in_file(path, 0, folder ? "a directory" : "no readable file", expected);
   ByteSource in(path);
   std::string out;
   for (std::size_t size = 0, got = 1; got > 0; out.resize(size += got)) {

@@ -147,8 +147,9 @@ std::string file_name_part(const std::string& text) {
 std::string read_file(const fs::path& file, const std::string& expected) {
   if (file == kStandardStream) return read_file("/dev/stdin", expected);
   std::error_code ignored;  // a file that cannot be examined cannot be opened either
-  if (fs::is_directory(file, ignored) || !std::ifstream(file))
-    throw Error::in_file(file.string(), 0, "no readable file", expected);
+  const bool folder = fs::is_directory(file, ignored);
+  if (folder || !std::ifstream(file))
+    throw Error::in_file(file.string(), 0, folder ? "a directory" : "no readable file", expected);
   return text_of(file);
 }
 

@@ -161,6 +161,11 @@ TEST(LineReader, UnpacksBzip2XzAndZstd) {
   }
 }
 
+TEST(LineReader, SkipsFramesOfZstdWithoutText) {
+  const std::string empty = "\x50\x2a\x4d\x18\x03\0\0\0abc"s;
+  EXPECT_THAT(lines_in(empty + kZstd + empty), ElementsAre("1 1:1", "2 2:1"));
+}
+
 /// The message for a file with this content, without its path.
 std::string error_for(const std::string& content) {
   const TempFile file(content);
@@ -176,8 +181,10 @@ TEST(LineReader, RefusesWhatIsNotPackedOnceAsAWhole) {
   EXPECT_EQ(error_for(gzipped(gzipped("a\n"))),
             ":1: found gzip data within gzip data, expected text that is packed once");
   EXPECT_THAT(error_for(gzipped(kXz)), HasSubstr("found xz data within gzip data"));
-  for (const auto& [begin, name] :
-       {std::pair("PK\x03\x04"s, "zip"), {"7z\xbc\xaf\x27\x1c"s, "7z"}, {"\x1f\x9d"s, "compress (.Z)"}})
+  for (const auto& [begin, name] : {std::pair("PK\x03\x04"s, "zip"),
+                                    {"PK\x05\x06"s, "zip"},
+                                    {"7z\xbc\xaf\x27\x1c"s, "7z"},
+                                    {"\x1f\x9d"s, "compress (.Z)"}})
     EXPECT_EQ(error_for(begin + "..."), ":1: found data packed by "s + name +
                                             ", expected text, or text packed by gzip, bzip2, xz or zstd");
   EXPECT_THAT(error_for(std::string(257, 'x') + "ustar"), HasSubstr(":1: found a tar archive"));

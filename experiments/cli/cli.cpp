@@ -139,7 +139,8 @@ int run_command_line(int argc, char** argv) {
       try {
         app.parse(argc, argv);
       } catch (const CLI::ParseError& error) {
-        if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) require_known_flags(app, argc, argv);
+        const bool success = dynamic_cast<const CLI::Success*>(&error) != nullptr;  // help or the version
+        if (!success) require_known_flags(app, argc, argv);
         if (app.exit(error) != 0) return kBadUsage;  // else help was asked for, or the version
       }
     }
@@ -190,7 +191,8 @@ ExperimentConfig config_of(const RunFlags& flags, const ModelHeader& header) {
 Penalty penalty_of(const ExperimentConfig& config) {
   if (config.has_paths() || config.lambdas.size() > 1 || config.mus.size() > 1 ||
       config.mus.front().is_path())
-    throw Error::usage("--lambda and --mu: found a list or path, expected a number each");
+    throw Error::usage(
+        "--lambda and --mu: found a list or path, expected a number each (`proxbench select` tries several)");
   const Penalty penalty{config.lambdas.empty() ? 0.0 : config.lambdas.front().value(),
                         config.mus.front().value()};
   penalty.check();

@@ -412,7 +412,9 @@ TEST_F(CommandLine, WrongValuesAreBadUsage) {
       {"--lambda 0 --mu 1 --solver liblbfgs-owlqn",
        "solver 'liblbfgs-owlqn' needs an l1 penalty: found lambda = 0, expected lambda > 0"},
       {"--lambda inf", "--lambda: found 'inf', expected a finite real"},
-      {"--lambda 1,2", "--lambda and --mu: found a list or path, expected a number each"},
+      {"--lambda 1,2",
+       "--lambda and --mu: found a list or path, expected a number each (`proxbench select` tries "
+       "several)"},
       {"--lambda 1 --solver prox-qm", "unknown solver 'prox-qm' (did you mean 'prox-qn'?)"},
       {"--lambda 1 --option memry=3", "unknown option 'memry' (did you mean 'memory'?)"},
       {"--lambda 1 --option memory", "--option memory: expected key=value"},
@@ -434,6 +436,7 @@ TEST_F(CommandLine, WrongValuesAreBadUsage) {
   const Result format = run("train --format crfsuit --train train.txt --lambda 1");
   EXPECT_EQ(format.status, 2);
   EXPECT_THAT(format.err, HasSubstr("unknown data format 'crfsuit' (did you mean 'crfsuite'?)"));
+  EXPECT_THAT(run("predict --modle x").err, HasSubstr("found --modle (did you mean '--model'?)"));
   const Result command = run("trian");
   EXPECT_EQ(command.status, 2);
   EXPECT_THAT(command.err,
@@ -680,6 +683,13 @@ TEST_F(CommandLine, DryRunAndCheckWriteNothing) {
   EXPECT_EQ(skipped.status, 2);
   EXPECT_THAT(skipped.err, HasSubstr("[solver.lbfgs] can run on no problem of the config"));
   EXPECT_THAT(run("run train.txt").err, HasSubstr("train.txt:1:1: found key 'O\\x09w' outside a section"));
+  folder.write("words, all.txt", "O\tw\n\n");
+  EXPECT_EQ(run("check tiny.ini --set 'data.words.train=words, all.txt' --set data.words.test=").status, 0);
+  const Result gone = run("check tiny.ini --set data.words.train=gone.txt");
+  EXPECT_EQ(gone.status, 2);
+  EXPECT_THAT(gone.err,
+              HasSubstr("tiny.ini: 1 data files are missing\n--set data.words.train=gone.txt: [data.words] "
+                        "train: no file 'gone.txt'; looked at"));
   const Result bad = run("check tiny.ini --set experiment.lamda=1 --set solver.gd.memory=3 --json c.json");
   EXPECT_EQ(bad.status, 2);
   EXPECT_THAT(

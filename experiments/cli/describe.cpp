@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "core/base/error.h"
 #include "experiments/base/files.h"
 #include "experiments/base/table_text.h"
+#include "experiments/base/waiting_text.h"
 #include "experiments/cli/cli.h"
 #include "experiments/data/files.h"
 #include "experiments/metrics/chunks.h"
@@ -82,16 +84,19 @@ struct DescribeCommand : OutputFlags {
     OutputFlags::add_to(command);
   }
 
-  /// Without --format, the first lines of the first file tell it.
-  DataConfig config() const {
+  /// Without --format, the first lines of the first file tell it. `waiting` keeps them until they are read.
+  DataConfig config(std::optional<WaitingText>& waiting) const {
     if (data.keys.given("format") || !data.keys.given("train")) return data.read();
     DataConfig files;
     data.keys.read(files);
-    return data.read({{"format", guessed_format(files.files.train.front())}});
+    const std::string& first = files.files.train.front();
+    waiting.emplace(first);
+    return data.read({{"format", guessed_format(first, waiting->text())}});
   }
 
   void execute() const {
-    const DataConfig asked = config();
+    std::optional<WaitingText> waiting;
+    const DataConfig asked = config(waiting);
     const DataPair pair = read_data(asked);
     const ChunkScheme* scheme = chunk_scheme(pair.train);
     const bool has_test = pair.test.positions() > 0;

@@ -85,6 +85,7 @@ struct EvaluateCommand : ModelFlags {
     if (model.empty()) {
       LabelColumns read = read_label_columns(input_file(columns));
       for (const std::string& note : read.notes) ProgressPrinter(quiet).message(note);
+      ProgressPrinter(quiet).warning(read.doubt);
       return {std::move(read.data), std::move(read.predicted)};
     }
     const Model stored = read_model(input_file(model));

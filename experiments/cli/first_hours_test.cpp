@@ -247,6 +247,7 @@ TEST_F(FirstHours, MistakesAfterTrainingEndInASentenceThatSaysWhatToDo) {
            {"convert --format conll --train columns.txt --to crf --out x", 2, "crf not in {crfsuite,"},
            {"check dash.ini", 2, "train: found '-', expected a file: each run reads it"},
            {"run tiny", 2, "tiny: cannot be read, expected a config file"},
+           {"run .", 2, ".: found a directory, expected a config file"},
            {"table .", 1, "found no run, expected the results of `proxbench run`"}}) {
     SCOPED_TRACE(command);
     const Result result = run(command);

@@ -368,6 +368,22 @@ TEST_F(PredictCommands, AFolderIsNoFile) {
   const Result wrong = run("describe --format crfsuite --train .");
   EXPECT_EQ(wrong.status, 1);
   EXPECT_THAT(wrong.err, HasSubstr("found a directory, expected a file"));
+  EXPECT_THAT(run("predict --model . --test test.txt").err, HasSubstr("found a directory, expected a model"));
+}
+
+TEST_F(PredictCommands, GuessesTheFormatOfAPipe) {
+  EXPECT_THAT(run("describe --train - < test.txt").out, HasSubstr("format crfsuite, oracle chain"));
+  folder.write("packed.gz", "\x1f\x8b...\n");
+  EXPECT_THAT(run("describe --train - < packed.gz").err,
+              HasSubstr("--format is missing, and cannot be guessed from standard input, which is packed"));
+}
+
+TEST_F(PredictCommands, EvaluateDoubtsLabelsThatDifferOnlyInCaseOrBlanks) {
+  folder.write("columns.txt", "B-X\tB-X\nb-x\tB-X\nO\tO\xC2\xA0\n");
+  EXPECT_THAT(
+      run("evaluate columns.txt").err,
+      HasSubstr("labels that differ only in case or blanks (with their positions): 'B-X' (3) and 'b-x' (1); "
+                "'O' (1) and 'O\xC2\xA0' (1)"));
 }
 
 }  // namespace

@@ -88,16 +88,22 @@ class ConfigReader {
     if (!section) return true;
     bool complete = true;
     for (const IniEntry& entry : section->entries) {
-      const auto find = [&](const std::string& file) {
-        return found_file(file, entry.where, fmt::format("{} {}", section->title(), entry.key));
+      const auto key = key_named<Section>(entry.key);
+      const bool shared = key != keys_of<Section>().end();
+      const auto read = [&](const FindFile& find) {
+        if (shared) return key->read(out, entry.value, find);
+        return own ? errors_of([&] { set_own<Section>(*section, entry, find, *own); })
+                   : std::vector<ValueError>();
       };
-      std::vector<ValueError> errors;
-      if (const auto key = key_named<Section>(entry.key); key != keys_of<Section>().end()) {
-        errors = key->read(out, entry.value, find);
-        complete = complete && errors.empty();
-      } else if (own) {
-        errors = errors_of([&] { set_own<Section>(*section, entry, find, *own); });
+      std::vector<ValueError> errors =
+          read([&](const std::string& file) { return found_file(file, entry.where); });
+      const auto is_missing = [](const ValueError& error) { return error.kind() == ErrorKind::kInput; };
+      if (!find_files_ && std::ranges::any_of(errors, is_missing)) {
+        for (const ValueError& error : errors)
+          if (is_missing(error)) missing_text_.reject(name, entry.key, error.what(), error.offset);
+        errors = read([](const std::string& file) { return file; });
       }
+      complete = complete && (!shared || errors.empty());
       for (const ValueError& error : errors) text_.reject(name, entry.key, error.what(), error.offset);
     }
     for (const OptionSpec& spec : table_of<Section>(own)) {
@@ -142,17 +148,10 @@ class ConfigReader {
     if (!text_.given("plot", "quantities")) config_.plot.quantities = {"nnz", "accuracy"};
   }
 
-  /// Returns the file that `key` names.
-  std::string found_file(const std::string& name, const Location& where, const std::string& key) const {
+  std::string found_file(const std::string& name, const Location& where) const {
     if (name == kStandardStream)
       throw Error("found '-', expected a file: each run reads it, and standard input can be read once only");
-    try {
-      return find_data_file(name, ini_.folder_of(where)).string();
-    } catch (const Error& error) {
-      if (find_files_) throw;
-      missing_.add(where, fmt::format("{}: {}", key, error.what()));
-      return name;
-    }
+    return find_data_file(name, ini_.folder_of(where)).string();
   }
 
   void read_data(const IniSection& section) {
@@ -194,7 +193,8 @@ class ConfigReader {
   Problems& problems_;
   const ConfigText text_;
   const bool find_files_;
-  mutable Problems missing_;
+  Problems missing_;
+  const ConfigText missing_text_{ini_, missing_};  ///< rejects files that are missing
   ExperimentConfig config_;
 };
 

@@ -279,7 +279,12 @@ Ini parse_ini(std::string_view text, const std::string& source, const std::files
 
 Ini read_ini(const std::filesystem::path& file, Problems& problems) {
   std::string text;
-  if (!read_text(file, text)) throw Error::usage(file.string() + ": cannot be read, expected a config file");
+  std::error_code ignored;
+  if (!read_text(file, text))
+    throw Error::usage(
+        file.string() +
+        (std::filesystem::is_directory(file, ignored) ? ": found a directory" : ": cannot be read") +
+        ", expected a config file");
   return parse_ini(text, file.string(), file.has_parent_path() ? file.parent_path() : ".", problems);
 }
 

@@ -55,8 +55,9 @@ std::string label_doubt(const Dataset& train);
 /// LineReader throws.
 std::string other_format(const std::string& format, const std::string& file, const std::string& waiting = "");
 
-/// Returns the format that the first lines of the file look like. Throws Error (kUsage) if there is none.
-std::string guessed_format(const std::string& file);
+/// Returns the format that the first lines of the file look like. `waiting` are those of a file that can be
+/// read only once. Throws Error (kUsage) if there is none, or if these are packed.
+std::string guessed_format(const std::string& file, const std::string& waiting = "");
 
 /// Returns the parts of the training files that this process reads. All processes read about the same number
 /// of bytes, in order. One process reads a whole compressed file. Without processes, returns all files. Throws

@@ -17,7 +17,7 @@ namespace {
 struct FirstLine {
   std::uint64_t number;
   std::vector<std::string> words;  ///< separated by blanks, at least one
-  std::size_t tabs, commas;
+  std::size_t tabs, commas;        ///< semicolons, too, are commas
 
   const std::string& label() const { return words.front(); }
 };
@@ -45,10 +45,11 @@ FirstLines read_first(LineReader&& in) {
   FirstLines out;
   bool blank = false;
   for (std::string_view line; in.line() < kMost && in.next(line);) {
-    FirstLine one{in.line(),
-                  {},
-                  static_cast<std::size_t>(std::ranges::count(line, '\t')),
-                  static_cast<std::size_t>(std::ranges::count(line, ','))};
+    FirstLine one{
+        in.line(),
+        {},
+        static_cast<std::size_t>(std::ranges::count(line, '\t')),
+        static_cast<std::size_t>(std::ranges::count_if(line, [](char c) { return c == ',' || c == ';'; }))};
     for (std::string_view word = take_word(line); !word.empty(); word = take_word(line))
       one.words.emplace_back(word);
     const bool was_blank = std::exchange(blank, one.words.empty());
@@ -86,7 +87,9 @@ bool is_ocr(const FirstLines& lines) {
   return lines.half(has_pixels);
 }
 
+/// feature:value, or qid:number of a ranking problem
 bool is_entry(std::string_view word) {
+  if (word.starts_with("qid:")) return true;
   std::int64_t feature = 0;
   double value = 0.0;
   const std::size_t colon = std::min(word.find(':'), word.size() - 1);
@@ -295,8 +298,11 @@ std::string other_format(const std::string& format, const std::string& file, con
   return other;
 }
 
-std::string guessed_format(const std::string& file) {
-  const FirstLines lines = first_lines(file, "");
+std::string guessed_format(const std::string& file, const std::string& waiting) {
+  if (is_compressed(waiting))
+    throw Error::usage(
+        fmt::format("--format is missing, and cannot be guessed from {}, which is packed", shown_name(file)));
+  const FirstLines lines = first_lines(file, waiting);
   const TextFormat* const found = lines.all.empty() ? nullptr : looks_like(lines);
   if (found != nullptr && found->advice == nullptr) return found->name;
   throw Error::usage(fmt::format("--format is missing, and {} looks like {}", shown_name(file),

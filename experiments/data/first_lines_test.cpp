@@ -124,6 +124,7 @@ TEST(FirstLines, OfFormatsThatNoReaderReadsSaySo) {
                        "--format conll, put TABs between columns "
                        "and remove a header)?"));
   EXPECT_THAT(error_in_text("crfsuite", "word,label\nthe,O\n"), HasSubstr("line 1 has no TAB; is this CSV"));
+  EXPECT_THAT(error_in_text("libsvm", "1;0,5;2\n0;1;3\n"), HasSubstr("is this CSV"));
   EXPECT_THAT(error_in_text("libsvm", "2 5 3\n0,2 0:0.5 4:1\n1 3:1\n"), HasSubstr("extreme classification"));
   EXPECT_THAT(
       error_in_text("libsvm", "2,5 1:0.5\n"),
@@ -188,6 +189,42 @@ TEST(Doubts, AreOfLabelsThatDifferOnlyInCaseOrBlanks) {
       doubts_of("crfsuite", "A\tx\nB\ty\n", "A\tx\na\ty\na\ty\nC\tx\n"),
       ElementsAre("test data: labels that differ only in case or blanks (with their positions): 'a' (2) and "
                   "'A'"));
+}
+
+TEST(Doubts, AreOfLabelsWithCharactersThatNobodySees) {
+  EXPECT_THAT(
+      doubts_of("crfsuite", "A\tx\nA\u200B\tx\nA\u3000\tx\nB\ty\nB\ty\nA\ty\nA\tx\nA\tx\n"),
+      ElementsAre(
+          "labels that differ only in case or blanks (with their positions): 'A' (4) and 'A\u200B' (1) "
+          "and 'A\u3000' (1)"));
+}
+
+TEST(Doubts, AreOfLinesThatLookLikeCommentsOrHeaders) {
+  const std::string text = "the DT B\ncat NN I\n\n";
+  EXPECT_THAT(
+      doubts_of("conll", "# a z\n" + text + "# c z\n" + text),
+      ElementsAre("lines that begin with '#', such as '# a z' (FILE:1, 2 in all), are read as tokens: this "
+                  "format has no comments"));
+  EXPECT_THAT(doubts_of("conll", "# # B\n" + text), IsEmpty()) << "a token";
+  EXPECT_THAT(
+      doubts_of("conll", "Word POS Tag\n" + text + text),
+      ElementsAre("'Word POS Tag' (FILE:1) looks like a header and is read as a token: remove this line"));
+  EXPECT_THAT(doubts_of("conll", "Word NN B\n" + text), IsEmpty());
+  EXPECT_THAT(
+      doubts_of("crfsparse", "#\n1 1:1\n2 2:1\n\n#\n1 1:1\n2 1:1\n"),
+      ElementsAre(
+          "lines such as '#' (FILE:1, 2 in all) are read as labels without features: this format has no "
+          "comments"));
+}
+
+TEST(Doubts, AreOfWordsOfConlluWithoutLabel) {
+  const std::string text = "1\ta\ta\tDET\t_\t_\t2\tdet\t_\t_\n2\tb\tb\t_\tNN\t_\t0\troot\t_\t_\n\n";
+  EXPECT_THAT(
+      doubts_of("conllu", text + text),
+      ElementsAre("words with the label '_' (FILE:2, 2 in all): '_' means none in CoNLL-U, and is read as a "
+                  "label"));
+  EXPECT_THAT(doubts_of("conllu", text + text, "", {{"label_column", "5"}}), IsEmpty())
+      << "features may be none";
 }
 
 TEST(Doubts, AreOfSequencesWithoutBoundaries) {

@@ -257,6 +257,15 @@ class ColumnsFile {
     }
     end_sequence();
     out.data.vocabulary = std::make_shared<const Vocabulary>(Vocabulary{{}, names.names()});
+    std::vector<std::uint64_t> positions(names.names().size());
+    for (const auto* labels : {&out.data.gold, &out.predicted})
+      for (const Index label : *labels) ++positions[label];
+    std::vector<std::string> alike;
+    for (const auto& [text, group] : alike_labels(names.names(), [&](std::size_t k) {
+           return fmt::format("{} ({})", in_quotes(names.names()[k]), positions[k]);
+         }))
+      if (group.size() > 1) alike.push_back(joined(group, " and "));
+    out.doubt = alike_text(std::move(alike));
     for (const auto& [count, what] : {std::pair(comments_, "comments (#)"),
                                       {scores_, "lines @score and @probability"},
                                       {ranges_, "ranges and empty nodes of CoNLL-U"}})

@@ -70,6 +70,47 @@ MetricInfo chunk_metric(const char* name, const char* help, double Quality::*of)
           .applies = [](const Dataset& data) { return chunk_scheme(data) != nullptr; }};
 }
 
+/// The notation that most labels fit, and how many do.
+struct BestScheme {
+  const ChunkScheme* scheme = nullptr;
+  std::ptrdiff_t labels = 0;
+};
+
+BestScheme best_scheme(const std::vector<std::string>& labels) {
+  BestScheme best;
+  for (const ChunkScheme& scheme : kSchemes) {
+    const auto fitting =
+        std::ranges::count_if(labels, [&](const std::string& name) { return fits(name, scheme); });
+    if (fitting <= best.labels || std::ranges::none_of(labels, [&](const std::string& name) {
+          return shows_chunks(chunk_label(name, scheme));
+        }))
+      continue;
+    best = {&scheme, fitting};
+  }
+  return best;
+}
+
+/// If labels are written B_X or X-B in place of B-X, says so; otherwise returns "".
+std::string misspelt_text(const std::vector<std::string>& labels) {
+  std::vector<std::string> behind, swapped;
+  const auto is_typed = [](char c) { return c == '_' || c == ':' || c == '.' || c == '/' || c == '|'; };
+  std::string example;
+  for (const std::string& name : labels) {
+    const bool other = name.size() > 2 && is_typed(name[1]);
+    behind.push_back(other ? name.substr(0, 1) + "-" + name.substr(2) : name);
+    const std::size_t last = name.size() < 3 ? 0 : name.size() - 2;
+    const bool suffix = last > 0 && (name[last] == '-' || is_typed(name[last]));
+    swapped.push_back(suffix ? name.substr(last + 1) + "-" + name.substr(0, last) : name);
+    if (example.empty() && name.size() > 2) example = name;
+  }
+  for (const std::vector<std::string>* right : {&behind, &swapped})
+    if (*right != labels)
+      if (const BestScheme best = best_scheme(*right); best.labels == std::ssize(labels))
+        return "no chunks are counted: labels such as '" + example + "' look like those of " +
+               best.scheme->name + ", but these are TAG-TYPE, with one letter and '-' in front";
+  return "";
+}
+
 }  // namespace
 
 std::vector<std::string> chunk_scheme_names() {
@@ -79,19 +120,12 @@ std::vector<std::string> chunk_scheme_names() {
 }
 
 ChunkScheming chunk_scheme_of(const std::vector<std::string>& labels) {
-  const ChunkScheme* best = nullptr;
-  std::ptrdiff_t most = 0;
-  for (const ChunkScheme& scheme : kSchemes) {
-    const auto fitting =
-        std::ranges::count_if(labels, [&](const std::string& name) { return fits(name, scheme); });
-    if (fitting <= most || std::ranges::none_of(labels, [&](const std::string& name) {
-          return shows_chunks(chunk_label(name, scheme));
-        }))
-      continue;
-    most = fitting;
-    best = &scheme;
-  }
-  if (best == nullptr) return {};
+  const BestScheme found = best_scheme(labels);
+  const ChunkScheme* best = found.scheme;
+  const std::ptrdiff_t most = found.labels;
+  if (best == nullptr || 2 * most < std::ssize(labels))
+    if (const std::string misspelt = misspelt_text(labels); best == nullptr || !misspelt.empty())
+      return {nullptr, misspelt};
   if (most == std::ssize(labels)) return {best, ""};
   const auto typed = std::ranges::count_if(
       labels, [&](const std::string& name) { return fits(name, *best) && name.find('-') != name.npos; });
@@ -104,7 +138,9 @@ ChunkScheming chunk_scheme_of(const std::vector<std::string>& labels) {
 
 const ChunkScheme* chunk_scheme(const Dataset& data) {
   if (!data.on.empty() || data.vocabulary == nullptr) return nullptr;
-  return chunk_scheme_of(data.vocabulary->outputs).scheme;
+  const std::vector<std::string>& labels = data.vocabulary->outputs;
+  const BestScheme best = best_scheme(labels);
+  return best.labels == std::ssize(labels) ? best.scheme : nullptr;
 }
 
 const ChunkScheme& chunk_scheme_named(const std::string& name, const std::vector<std::string>& labels) {

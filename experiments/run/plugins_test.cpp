@@ -78,7 +78,7 @@ TEST(Plugins, BringASolverThatKeepsToAllPromises) {
 TEST(Plugins, RefuseWhatIsNoPlugin) {
   const TestFolder folder;
   EXPECT_THAT(refusal(folder / "missing.so").what(), HasSubstr("found no readable file, expected a plug-in"));
-  EXPECT_THAT(refusal(folder.path()).what(), HasSubstr("found no readable file"));
+  EXPECT_THAT(refusal(folder.path()).what(), HasSubstr("found a directory, expected a plug-in"));
   EXPECT_THAT(refusal(folder.write("text.so", "#!/bin/sh\n")).what(), HasSubstr("found no shared library"));
   EXPECT_THAT(refusal(folder.write("empty.so", "")).what(), HasSubstr("found no shared library"));
   EXPECT_THAT(refusal(built("no_entry")).what(),

@@ -54,9 +54,12 @@ def export(folder, out, samples, points, warn):
         import sqlite3
         from contextlib import closing
 
-        with whole_file(out) as name, closing(sqlite3.connect(name)) as database, database:
-            for table, frame in tables.items():
-                frame.to_sql(table, database, index=False)
+        try:
+            with whole_file(out) as name, closing(sqlite3.connect(name)) as database, database:
+                for table, frame in tables.items():
+                    frame.to_sql(table, database, index=False)
+        except sqlite3.Error as error:
+            raise ProxbenchError(f"{out}: cannot be written: {error}") from None
     else:
         _write_files(tables, out, stem, extension)
     return not sweep.left_out

@@ -9,9 +9,10 @@
 ///     {3 1,17 2.5,...}                 sparse: NUMBER VALUE, ascending; attributes are numbered from 0, and
 ///                                      those that are not listed are 0
 ///
-/// % begins a comment. Keywords are in any case. Empty lines are skipped. An attribute's values may continue
-/// on the next lines. Labels must have two values. Each row is an instance of one position for the oracle
-/// `labels`. The other attributes are the features, in their order. All files have the same attributes.
+/// % begins a comment, also behind other text. Keywords are in any case. Empty lines are skipped. An
+/// attribute's values may continue on the next lines. Labels must have two values. Each row is an instance of
+/// one position for the oracle `labels`. The other attributes are the features, in their order. All files
+/// have the same attributes.
 ///
 /// MEKA writes the number of labels into the header: `@relation 'NAME: -C 6'` means the first 6 attributes,
 /// and -6 the last 6. It counts if neither an XML file nor `label_count` is given.
@@ -26,11 +27,29 @@ namespace {
 
 constexpr const char* kAttribute = "@attribute NAME {0,1}, or numeric, real or integer";
 
-/// Finds the next line that contains more than blanks and comments.
+/// Returns the line up to a comment. A % in quotes begins none.
+std::string_view without_comment_at_end(std::string_view line) {
+  if (line.find('%') == line.npos) return line;
+  char quote = '\0';
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == '\\' && quote != '\0')
+      ++i;
+    else if (quote != '\0')
+      quote = c == quote ? '\0' : quote;
+    else if (c == '%')
+      return line.substr(0, i);
+    else if (c == '\'' || c == '"')
+      quote = c;
+  }
+  return line;
+}
+
+/// Finds the next line that contains more than blanks and comments, and removes these.
 bool next_line(LineReader& in, std::string_view& line) {
   while (in.next(line)) {
-    line = trim(line, kBlanks);
-    if (!line.empty() && line.front() != '%') return true;
+    line = trim(without_comment_at_end(line), kBlanks);
+    if (!line.empty()) return true;
   }
   return false;
 }
@@ -358,6 +377,19 @@ std::string without_entities(std::string_view text) {
   return out;
 }
 
+/// Returns the place of the quote after `name=` in the attributes of an XML element, or the element's size.
+std::size_t begin_of_name(std::string_view element) {
+  constexpr std::string_view kName = "name", kSpace = " \t\n";
+  for (std::size_t at = 0; (at = element.find(kName, at)) != element.npos; ++at) {
+    if (at == 0 || kSpace.find(element[at - 1]) == kSpace.npos) continue;
+    const std::size_t equals = std::min(element.find_first_not_of(kSpace, at + kName.size()), element.size()),
+                      open = std::min(element.find_first_not_of(kSpace, equals + 1), element.size());
+    if (open < element.size() && element[equals] == '=' && (element[open] == '"' || element[open] == '\''))
+      return open;
+  }
+  return element.size();
+}
+
 /// Returns the lines, with comments replaced by as many empty lines as they contain.
 std::string text_without_comments(LineReader& in) {
   constexpr std::string_view kOpen = "<!--", kClose = "-->";
@@ -379,7 +411,7 @@ std::string text_without_comments(LineReader& in) {
 
 std::vector<std::string> read_label_names(LineReader in) {
   constexpr const char* kLabel = "<label name=\"...\">, each name once";
-  constexpr std::string_view kElement = "<label", kName = "name=";
+  constexpr std::string_view kElement = "<label";
   const std::string text = text_without_comments(in);
   NameIndex names;
   for (std::size_t at = 0; (at = text.find(kElement, at)) != text.npos;) {
@@ -391,9 +423,8 @@ std::vector<std::string> read_label_names(LineReader in) {
     if (at < text.size() && text[at] == 's') continue;  // the root, <labels>
     const std::string_view element =
         std::string_view(text).substr(at, std::min(text.find('>', at), text.size()) - at);
-    const std::size_t name = element.find(kName), open = name + kName.size();
-    if (name == element.npos || open >= element.size() || (element[open] != '"' && element[open] != '\''))
-      fail("a label without a name");
+    const std::size_t open = begin_of_name(element);
+    if (open >= element.size()) fail("a label without a name");
     const std::size_t close = element.find(element[open], open + 1);
     if (close == element.npos) fail("a name without its closing quote");
     const std::string label = without_entities(element.substr(open + 1, close - open - 1));

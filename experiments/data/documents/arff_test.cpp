@@ -200,6 +200,19 @@ TEST(Arff, ValuesMayBeWordsOrQuoted) {
       "1: found type '{red,green}' of attribute 'c', expected {0,1}, {FALSE,TRUE}, numeric, real or integer");
 }
 
+TEST(Arff, CommentsMayFollowOtherText) {
+  const Settings last{{"label_count", "1"}};
+  EXPECT_EQ(
+      labels_on("@relation r % 1\n@attribute 'u % \\' v' numeric % 2\n@attribute c {0, % 3\n 1} % 4\n@data "
+                "% 5\n1,1 % 6\n{0 1, 1 1} % 7\n1,0%\n",
+                last),
+      "c|c|-");
+  EXPECT_THAT(
+      read_texts("arff", "@attribute 'u % \\' v' numeric % 2\n@attribute c {0,1}\n@data\n1,1\n", "", last)
+          .train.vocabulary->features,
+      ElementsAre("bias", "u % ' v"));
+}
+
 TEST(Arff, MekaSaysInTheHeaderHowManyLabelsThereAre) {
   const std::string attributes =
       "@attribute a {0,1}\n@attribute b {0,1}\n@attribute u numeric\n@attribute c {0,1}\n@data\n1,0,2,1\n";
@@ -215,6 +228,9 @@ TEST(Arff, CommentsInTheListAreNoLabels) {
                                   "name=\"d\"/>--><label\nname=\"h\"/></labels><!-- open <label name=\"i\"/>",
                                   "l.xml")),
       ElementsAre("g", "h"));
+  EXPECT_THAT(
+      read_label_names(LineReader("<label nickname='x' name = \"c\"/><label\n name\n='d'/>", "l.xml")),
+      ElementsAre("c", "d"));
   EXPECT_EQ(error_of([] { read_label_names(LineReader("<!--\n\n-->\n<label/>\n", "l.xml")); }),
             "l.xml:4: found a label without a name, expected <label name=\"...\">, each name once");
 }

@@ -46,7 +46,13 @@ class DocumentReader {
     std::uint64_t empty = 0;  // lines before the first one that shows whether lines have labels
     out.read(part, format_.rules.line, [&](const LineReader& in, std::string_view line) {
       const std::size_t comment = line.find('#');
-      line = line.substr(0, comment);
+      if (comment != line.npos) {
+        const std::string_view text = line.substr(0, comment);
+        if (comment > 0 && text.find_first_of(kBlanks) == text.npos)
+          in.fail("'#' inside the label " + in_quotes(line.substr(0, line.find_first_of(kBlanks))),
+                  "a blank before a comment");
+        line = text;
+      }
       if (trim(line, kBlanks).empty()) {
         empty += comment == line.npos && out.is_test() && out.labelled() != true;
       } else {

@@ -163,6 +163,8 @@ TEST(Libsvm, HashBeginsAComment) {
       error_in_text("libsvm", "1 qid:3 1:1\n"),
       "1: found qid, the query of a ranking problem, expected feature:value (--format rerank reads groups of "
       "candidates)");
+  EXPECT_EQ(error_in_text("libsvm", "C# 1:1\nC 2:1\n"),
+            "1: found '#' inside the label 'C#', expected a blank before a comment");
 }
 
 /// The number of entries of each document of a test text that may lack labels.

@@ -37,6 +37,11 @@ DataPair read_crfsparse(const DataFiles& files, const Options& options, const Pr
       const std::string_view label = take_label(line, out);
       if (!label.empty() && !label_file.empty() && !out.is_test() && !out.names.labels.find(label))
         in.fail("label " + in_quotes(label), "one of the labels in " + label_file);
+      if (label.starts_with('#') && trim(line, kBlanks).empty())
+        out.doubt(
+            "lines such as {example} ({where}, {count} in all) are read as labels without features: this "
+            "format has no comments",
+            in, label);
       for (std::string_view word = take_word(line); !word.empty(); word = take_word(line)) {
         const SparseEntry entry = parse_entry(in, word, rules);
         out.add(entry.name, entry.value);

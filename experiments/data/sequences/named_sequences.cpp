@@ -55,19 +55,42 @@ std::optional<Index> NameIndex::find(std::string_view name) const {
 
 namespace {
 
+/// Characters of Unicode that look like a blank, or like nothing.
+constexpr std::string_view kUnseen[] = {
+    "\xC2\xA0",     "\xC2\xAD",     "\xE1\x9A\x80", "\xE2\x80\x80", "\xE2\x80\x81", "\xE2\x80\x82",
+    "\xE2\x80\x83", "\xE2\x80\x84", "\xE2\x80\x85", "\xE2\x80\x86", "\xE2\x80\x87", "\xE2\x80\x88",
+    "\xE2\x80\x89", "\xE2\x80\x8A", "\xE2\x80\x8B", "\xE2\x80\x8C", "\xE2\x80\x8D", "\xE2\x80\x8E",
+    "\xE2\x80\x8F", "\xE2\x80\xAF", "\xE2\x81\x9F", "\xE2\x81\xA0", "\xE3\x80\x80"};
+
 std::string without_case_and_blanks(std::string_view text) {
-  constexpr std::string_view kNoBreakSpace = "\xC2\xA0";
   std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i)
-    if (text.substr(i).starts_with(kNoBreakSpace))
-      ++i;
-    else if (kBlanks.find(text[i]) == kBlanks.npos)
-      out += text[i];
+  for (std::size_t i = 0; i < text.size();) {
+    const auto* const unseen =
+        std::ranges::find_if(kUnseen, [&](std::string_view one) { return text.substr(i).starts_with(one); });
+    if (unseen == std::end(kUnseen) && kBlanks.find(text[i]) == kBlanks.npos) out += text[i];
+    i += unseen == std::end(kUnseen) ? 1 : unseen->size();
+  }
   to_lowercase(out);
   return out;
 }
 
 }  // namespace
+
+std::string alike_text(std::vector<std::string> groups) {
+  if (groups.empty()) return "";
+  constexpr std::size_t kShown = 3;
+  const std::size_t more = groups.size() - std::min(groups.size(), kShown);
+  groups.resize(groups.size() - more);
+  return fmt::format("labels that differ only in case or blanks (with their positions): {}{}",
+                     joined(groups, "; "), more > 0 ? fmt::format("; and {} more", more) : "");
+}
+
+std::map<std::string, std::vector<std::string>> alike_labels(
+    const std::vector<std::string>& labels, const std::function<std::string(std::size_t)>& shown) {
+  std::map<std::string, std::vector<std::string>> out;
+  for (std::size_t k = 0; k < labels.size(); ++k) out[without_case_and_blanks(labels[k])].push_back(shown(k));
+  return out;
+}
 
 NamedSequences NamedSequences::test_for(const NamedSequences& train, TestLabels labels) {
   NamedSequences out;
@@ -184,8 +207,17 @@ void NamedSequences::read(const FilePart& part, const char* record, const LineUs
 }
 
 void NamedSequences::doubt(const char* text, const LineReader& in, std::string_view example) {
+  if (Doubt& one = doubts_[text]; one.count > 0)
+    ++one.count;
+  else
+    doubt(text, fmt::format("{}:{}", in.path(), in.line()), example, 1);
+}
+
+void NamedSequences::doubt(const char* text, const std::string& where, std::string_view example,
+                           std::uint64_t count) {
   Doubt& one = doubts_[text];
-  if (one.count++ == 0) one = {1, in_quotes(example), fmt::format("{}:{}", in.path(), in.line())};
+  if (one.count == 0) one = {0, in_quotes(example), where};
+  one.count += count;
 }
 
 std::vector<std::string> NamedSequences::doubts() const {
@@ -206,22 +238,16 @@ std::string NamedSequences::label_doubt_text() const {
   const auto shown = [](const std::string& name, std::uint64_t count) {
     return fmt::format("{} ({})", in_quotes(name), count);
   };
-  std::map<std::string, std::vector<std::string>> alike;
-  for (std::size_t k = 0; k < labels.size(); ++k)
-    alike[without_case_and_blanks(labels[k])].push_back(is_test() ? in_quotes(labels[k])
-                                                                  : shown(labels[k], positions[k]));
+  const auto alike = alike_labels(labels, [&](std::size_t k) {
+    return is_test() ? in_quotes(labels[k]) : shown(labels[k], positions[k]);
+  });
   std::vector<std::string> groups;
   for (const auto& [name, count] : unknown_names_)
     if (const auto found = alike.find(without_case_and_blanks(name)); found != alike.end())
       groups.push_back(shown(name, count) + " and " + found->second.front());
   for (const auto& [text, group] : alike)
     if (!is_test() && group.size() > 1) groups.push_back(joined(group, " and "));
-  if (groups.empty()) return "";
-  constexpr std::size_t kShown = 3;
-  const std::size_t more = groups.size() - std::min(groups.size(), kShown);
-  groups.resize(groups.size() - more);
-  return fmt::format("labels that differ only in case or blanks (with their positions): {}{}",
-                     joined(groups, "; "), more > 0 ? fmt::format("; and {} more", more) : "");
+  return alike_text(std::move(groups));
 }
 
 void NamedSequences::end_sequence() {

@@ -52,6 +52,13 @@ std::vector<Index> sort_names(NameIndex& names,
                               const std::function<bool(const std::string&, const std::string&)>& before,
                               std::size_t fixed = 0);
 
+/// Groups labels that differ only in case and in characters that look like a blank or like nothing. `shown`
+/// gives the text of label k.
+std::map<std::string, std::vector<std::string>> alike_labels(
+    const std::vector<std::string>& labels, const std::function<std::string(std::size_t)>& shown);
+/// Returns a doubt that names such groups, or "".
+std::string alike_text(std::vector<std::string> groups);
+
 /// The feature that is on at every position, for formats that have one.
 inline constexpr const char* kBias = "bias";
 
@@ -113,6 +120,8 @@ class NamedSequences {
   /// Counts a sign that data are read wrongly. `text` is the sentence, in which {count}, {example} and
   /// {where} stand for the number of calls, and for the example and the line of the first one.
   void doubt(const char* text, const LineReader& in, std::string_view example = {});
+  /// Does the same for several lines, of which `where` is the first.
+  void doubt(const char* text, const std::string& where, std::string_view example, std::uint64_t count);
   /// Returns one sentence for each sign, including those of the names of labels.
   std::vector<std::string> doubts() const;
   /// Numbers of instances and positions so far, including those handed over.
