@@ -7,7 +7,6 @@
 
 #include "experiments/base/test_command_line.h"
 #include "experiments/results/field_csv.h"
-#include "experiments/results/tables/path_table.h"
 
 namespace proxbench {
 namespace {

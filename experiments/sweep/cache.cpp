@@ -7,7 +7,6 @@
 
 #include "core/base/error.h"
 #include "core/kernels/instruction_set.h"
-#include "experiments/base/table_text.h"
 #include "experiments/config/data_format.h"
 #include "experiments/run/plugins.h"
 #include "experiments/sweep/plan.h"

@@ -7,7 +7,7 @@ from copy import copy
 from types import SimpleNamespace
 
 from .errors import ProxbenchError, UsageError, require_known
-from .files import check_writable, write_text
+from .files import check_writable, reason, write_text
 
 
 def say(kind, text):
@@ -91,7 +91,9 @@ def _run(arguments):
 
 def main(arguments=None):
     try:
-        return _run(sys.argv[1:] if arguments is None else arguments)
+        status = _run(sys.argv[1:] if arguments is None else arguments)
+        sys.stdout.flush()
+        return status
     except SystemExit as end:
         return end.code
     except BrokenPipeError:
@@ -104,6 +106,10 @@ def main(arguments=None):
         text = "interrupted"
     except MemoryError:
         text = "out of memory"
+    except OSError as error:
+        text = f"{error.filename or 'standard output'}: cannot be used: {reason(error)}"
+        if not error.filename:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nothing is left to be written at the end
     except ImportError as error:
         text = (f"{error}; expected Debian's python3-pandas, python3-matplotlib and python3-jinja2 "
                 "(scripts/install-deps)")
