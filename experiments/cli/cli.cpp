@@ -126,10 +126,10 @@ int run_command_line(int argc, char** argv) {
          "load solvers, oracles, data formats and metrics from a shared library, repeatable")
       ->allow_extra_args(false)
       ->type_name("FILE");
-  for (const auto add : {add_run_commands, add_describe_command, add_train_command, add_select_command,
-                         add_predict_command, add_evaluate_command, add_certify_command, add_convert_command,
-                         add_list_commands, add_python_commands, add_scale_command, add_job_commands,
-                         add_completion_commands})
+  for (const auto add :
+       {add_run_commands, add_describe_command, add_train_command, add_select_command, add_predict_command,
+        add_evaluate_command, add_certify_command, add_convert_command, add_list_commands,
+        add_python_commands, add_scale_command, add_job_commands, add_completion_commands})
     add(app);
   try {
     if (launched_processes() != nullptr) refuse_commands_for_one_process(app);

@@ -163,7 +163,8 @@ void PythonFlags::add(CLI::App& app, const json& spec) {
   if (!has("many")) option->expected(1);
   if (!has("many") && !has("repeat")) option->multi_option_policy(CLI::MultiOptionPolicy::Throw);
   if (spec.contains("choices")) option->check(CLI::IsMember(spec["choices"].get<std::vector<std::string>>()));
-  if (spec.contains("number")) option->check(CLI::Range(spec["number"][0].get<double>(), spec["number"][1].get<double>()));
+  if (spec.contains("number"))
+    option->check(CLI::Range(spec["number"][0].get<double>(), spec["number"][1].get<double>()));
   if (spec.contains("integers")) {
     option->delimiter(',')->check(
         CLI::Range(spec["integers"][0].get<std::int64_t>(), spec["integers"][1].get<std::int64_t>()));
@@ -210,9 +211,8 @@ int show_by_python(const std::string& command, const std::vector<std::string>& a
   }
   finish_standard_output();
   pid_t child = 0;
-  const int failure =
-      ::posix_spawnp(&child, interpreter.c_str(), nullptr, nullptr,
-                     Call(interpreter, command, arguments).data(), environ);
+  const int failure = ::posix_spawnp(&child, interpreter.c_str(), nullptr, nullptr,
+                                     Call(interpreter, command, arguments).data(), environ);
   if (failure != 0)
     throw Error(fmt::format("{}: cannot be started: {}", interpreter, std::strerror(failure)));
   int status = 0;

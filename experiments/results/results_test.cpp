@@ -151,8 +151,7 @@ TEST(Results, AFailedRunHasWhatItsTraceGotTo) {
   repair_csv(trace_columns(), out.write("runs/2/trace.csv", read_text(out / "runs/2/trace.csv") + "1,2,3"));
   repair_csv(trace_columns(), out.write("runs/3/trace.csv", csv_header(trace_columns()).substr(0, 9)));
   std::map<std::string, std::size_t> samples;
-  for (const proxbench::Run& run : stored_runs(out.path()))
-    samples[run.parameters.label] = run.trace.size();
+  for (const proxbench::Run& run : stored_runs(out.path())) samples[run.parameters.label] = run.trace.size();
   EXPECT_EQ(samples, (std::map<std::string, std::size_t>{{"gone", 0}, {"cut", 1}, {"empty", 0}}));
 }
 

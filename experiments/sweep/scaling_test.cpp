@@ -57,9 +57,9 @@ TEST_F(Scale, MeasuresEachNumberOfThreadsOnBothBackEnds) {
   EXPECT_EQ(read_json("out/scale.json")["phases"][0]["speedup"], 1.0);
 
   // What was measured is kept where no Python can show it.
-  const Result blind = run(
-      "scale tiny.ini --threads 1 --repetitions 1 --iterations 1 --out blind --set experiment.lambda=1",
-      "PROXBENCH_PYTHON=/bin/false");
+  const Result blind =
+      run("scale tiny.ini --threads 1 --repetitions 1 --iterations 1 --out blind --set experiment.lambda=1",
+          "PROXBENCH_PYTHON=/bin/false");
   EXPECT_EQ(blind.status, 0) << blind.err;
   EXPECT_THAT(blind.err, HasSubstr("what was measured is stored in blind/scale.json"));
   EXPECT_EQ(run("scale tiny.ini --out blind --redraw", "PROXBENCH_PYTHON=/bin/false").status, 1);
