@@ -200,25 +200,6 @@ TEST_F(ReadCommands, ExportWritesRunsAndSamples) {
   EXPECT_FALSE(fs::exists(folder / "x.csv"));
 }
 
-TEST_F(ReadCommands, ExportWritesOneSqliteFile) {
-  if (std::system("command -v sqlite3 >/dev/null") != 0) GTEST_SKIP() << "no sqlite3";
-  write_run("one", "a", 1, 1);
-  write_run("one", "b", 1, 2);
-  folder.write("runs.sqlite", "what was there before");
-  ASSERT_EQ(run("export one --out runs.sqlite").status, 0);
-  const auto query = [&](const std::string& sql) {
-    EXPECT_EQ(
-        std::system(
-            ("cd '" + folder.path().string() + "' && sqlite3 runs.sqlite \"" + sql + "\" >rows").c_str()),
-        0);
-    return read_text(folder / "rows");
-  };
-  EXPECT_EQ(query("SELECT label, lambda, seconds, status FROM runs"),
-            "a|1.0|1.0|converged\nb|1.0|2.0|converged\n");
-  EXPECT_EQ(query("SELECT label, count(*), max(seconds) FROM samples GROUP BY label"), "a|3|1.0\nb|3|2.0\n");
-  EXPECT_EQ(query("SELECT description FROM runs LIMIT 1"), "made up, \"twice\"\n") << "as it is";
-}
-
 TEST_F(ReadCommands, NumPyReadsTheExport) {
   if (std::system("python3 -c 'import numpy' 2>/dev/null") != 0) GTEST_SKIP() << "no python3-numpy";
   write_run("one", "a", 1, 1);
