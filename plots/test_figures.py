@@ -55,6 +55,8 @@ def test_a_band_holds_values_up_to_the_next_sample(tmp_path):
 def test_every_quantity_and_axis_of_configs_has_a_row():
     assert [one.name for one in QUANTITIES] == choices("plot", "quantities")
     assert [one.name for one in AXES] == choices("plot", "x")
+    assert sorted(cli.SINGLE + cli.TOGETHER) == sorted(choices("plot", "kinds"))
+    assert sorted(cli.TOGETHER) == sorted(profiles.KINDS)
 
 
 def test_a_figure_has_four_files_and_the_width_asked_for(tmp_path, capsys):

@@ -126,10 +126,10 @@ int run_command_line(int argc, char** argv) {
          "load solvers, oracles, data formats and metrics from a shared library, repeatable")
       ->allow_extra_args(false)
       ->type_name("FILE");
-  for (const auto add : {add_run_commands, add_describe_command, add_train_command, add_select_command,
-                         add_predict_command, add_evaluate_command, add_certify_command, add_convert_command,
-                         add_list_commands, add_stored_results_commands, add_export_commands,
-                         add_scale_command, add_job_commands, add_completion_commands})
+  for (const auto add :
+       {add_run_commands, add_describe_command, add_train_command, add_select_command, add_predict_command,
+        add_evaluate_command, add_certify_command, add_convert_command, add_list_commands,
+        add_python_commands, add_scale_command, add_job_commands, add_completion_commands})
     add(app);
   try {
     if (launched_processes() != nullptr) refuse_commands_for_one_process(app);
@@ -326,10 +326,6 @@ constexpr const char* kResults = "results of `proxbench run`";
 
 void add_results(CLI::App& command, std::string& folder) {
   command.add_option("dir", folder, kResults)->required()->type_name("DIR");
-}
-
-void add_results(CLI::App& command, std::vector<std::string>& folders) {
-  command.add_option("dirs", folders, kResults)->required()->type_name("DIR...");
 }
 
 void require_results(const std::string& folder) {

@@ -49,9 +49,8 @@ void add_predict_command(CLI::App& app);
 void add_evaluate_command(CLI::App& app);
 void add_certify_command(CLI::App& app);
 void add_convert_command(CLI::App& app);
-void add_list_commands(CLI::App& app);            // list, check-solver
-void add_stored_results_commands(CLI::App& app);  // table, plot
-void add_export_commands(CLI::App& app);          // export, merge, report
+void add_list_commands(CLI::App& app);    // list, check-solver
+void add_python_commands(CLI::App& app);  // table, plot, report, export, merge
 void add_scale_command(CLI::App& app);
 void add_job_commands(CLI::App& app);         // status, cancel and, hidden, slurm-task
 void add_completion_commands(CLI::App& app);  // completion, man
@@ -88,26 +87,16 @@ std::vector<Kind> catalogue();
 /// words at the cursor and returns true. Otherwise returns false.
 bool answer_completion(CLI::App& app, const std::vector<std::string>& arguments);
 
-/// The files completion.bash, completion.zsh and manual.roff, which CMake embeds in the program.
+/// The files completion.bash, completion.zsh, manual.roff and python/proxbench/commands.json, which CMake
+/// embeds in the program.
 std::string_view completion_script(std::string_view shell);
 std::string_view manual_sections();
+std::string_view package_commands();
 
 /// Thrown to end a command with this exit status. All messages have been printed by then.
 struct ExitStatus {
   int status;
 };
-
-/// Warns of stored results that are left out.
-void warn_of_result(const std::string& text);
-/// Removes the runs that the presentation does not name, and warns of them.
-void warn_of_strangers(const std::filesystem::path& folder, const Presentation& presentation,
-                       std::vector<Run>& runs);
-
-/// Draws the figures that the config asks for below OUT/figures. Warns of figures that would mislead, and
-/// omits them: figures against seconds that are not comparable, and comparisons if no problem has runs of all
-/// solvers.
-void draw_figures_of_run(const std::vector<Run>& runs, const std::vector<Run>& paths,
-                         const std::filesystem::path& out, const Presentation& presentation);
 
 /// Set by the first Ctrl-C. The second one kills the program.
 extern std::atomic<bool> interrupted;
@@ -306,8 +295,6 @@ struct SweepFlags : ConfigFlags, OutputFlags {
 
 /// Adds an argument: a folder with results of `proxbench run`.
 void add_results(CLI::App& command, std::string& folder);
-/// Adds an argument: one or several such folders.
-void add_results(CLI::App& command, std::vector<std::string>& folders);
 /// Throws Error if the folder holds no results.
 void require_results(const std::string& folder);
 /// Help of --option.

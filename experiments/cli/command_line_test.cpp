@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "experiments/base/test_command_line.h"
-#include "experiments/results/results.h"
+#include "experiments/results/test_results.h"
 #include "solvers/best_solver.h"
 
 namespace proxbench {
@@ -554,14 +554,11 @@ TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("## tiny\n\n### words, lambda = 0.5, f* = "));
   EXPECT_EQ(read_json("r.json")["runs"].size(), 4u);
-  const auto stored_runs = [&] {
-    return read_all_runs(folder / "out", load_presentation(folder / "out/config.ini"));
-  };
-  const std::vector<proxbench::Run> runs = stored_runs();
+  const std::vector<proxbench::Run> runs = stored_runs(folder / "out");
   ASSERT_EQ(runs.size(), 4u);
-  EXPECT_EQ(runs[0].folder.filename(), "words-lambda0.5-prox-newton-rep1");
-  EXPECT_EQ(runs[1].parameters.label, "gd");
-  EXPECT_EQ(runs[1].parameters.solver, "prox-gd");
+  EXPECT_EQ(runs[1].folder.filename(), "words-lambda0.5-prox-newton-rep1");
+  EXPECT_EQ(runs[0].parameters.label, "gd");
+  EXPECT_EQ(runs[0].parameters.solver, "prox-gd");
   for (const proxbench::Run& stored : runs) {
     EXPECT_GE(stored.result.certificate.objective, stored.best.objective * (1 - 1e-10));
     EXPECT_LE(stored.best.relative_kkt, 1e-8);
@@ -570,8 +567,8 @@ TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
     EXPECT_TRUE(fs::exists(stored.folder / "model.tsv"));
     EXPECT_GE(stored.trace.size(), 2u);
   }
-  EXPECT_EQ(runs[0].status(), "converged");
-  EXPECT_LT(std::abs(runs[0].result.certificate.objective / runs[0].best.objective - 1), 1e-6);
+  EXPECT_EQ(runs[1].status(), "converged");
+  EXPECT_LT(std::abs(runs[1].result.certificate.objective / runs[1].best.objective - 1), 1e-6);
   for (const char* name : {"summary.md", "summary.tex", "summary.csv"})
     EXPECT_TRUE(fs::exists(folder / "out/tables" / name)) << name;
   EXPECT_TRUE(fs::exists(folder / "out/figures/words-lambda1-objective.svg"));
@@ -583,11 +580,11 @@ TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
       run("run tiny.ini --out out --set experiment.lambda=1 --set solver.gd.max_iterations=3 --replace");
   ASSERT_EQ(again.status, 0) << again.err;
   EXPECT_THAT(again.err, HasSubstr("reusing f* = "));
-  const std::vector<proxbench::Run> later = stored_runs();
+  const std::vector<proxbench::Run> later = stored_runs(folder / "out");
   ASSERT_EQ(later.size(), 4u);
-  EXPECT_EQ(later[1].result.iterations, 20);
-  EXPECT_EQ(later[3].result.iterations, 3);
-  EXPECT_EQ(later[3].status(), "max-iterations");
+  EXPECT_EQ(later[0].result.iterations, 20);
+  EXPECT_EQ(later[2].result.iterations, 3);
+  EXPECT_EQ(later[2].status(), "max-iterations");
 
   // A tighter reference holds for all runs on the same data, including those stored before.
   const std::string config = kConfig;
@@ -595,7 +592,7 @@ TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
   const Result tight =
       run("run tight.ini --out out --set experiment.lambda=1 --set experiment.reference_tol=1e-9");
   ASSERT_EQ(tight.status, 0) << tight.err;
-  for (const proxbench::Run& stored : read_all_runs(folder / "out"))
+  for (const proxbench::Run& stored : stored_runs(folder / "out"))
     EXPECT_LE(stored.best.relative_kkt, stored.parameters.lambda == 1 ? 1e-9 : 1e-8) << stored.folder;
 
   const Result table = run("table out --format csv --targets 1e-1");
@@ -611,6 +608,33 @@ TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
   EXPECT_EQ(run("plot out --x passes --quantities nnz").out,
             "out/figures/words-lambda0.5-nnz-passes.png\nout/figures/words-lambda1-nnz-passes.png\n");
   EXPECT_EQ(run("plot out --x pases").status, 2);
+}
+
+TEST_F(CommandLine, MeasuringNeedsNoPython) {
+  const Result ran = run("run tiny.ini --out out --set experiment.lambda=1", "PROXBENCH_PYTHON=/no/python");
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err,
+              HasSubstr("PROXBENCH_PYTHON=/no/python lacks an interpreter that starts, expected "
+                        "python3-pandas, python3-matplotlib and python3-jinja2 of Debian "
+                        "(scripts/install-deps), or the name of another interpreter in $PROXBENCH_PYTHON; "
+                        "all 2 runs are stored in out/runs"));
+  EXPECT_FALSE(fs::exists(folder / "out/tables"));
+  for (const char* command : {"table out", "plot out", "report out --out p.html", "export out --out r.csv",
+                              "merge out --out both"}) {
+    const Result shown = run(command, "PROXBENCH_PYTHON=/no/python");
+    EXPECT_EQ(shown.status, 1) << command;
+    EXPECT_THAT(shown.err, HasSubstr("PROXBENCH_PYTHON=/no/python lacks")) << command;
+  }
+  // An interpreter that lacks the packages.
+  folder.write("bare", "#!/bin/sh\nexec /usr/bin/python3 -S \"$@\"\n");
+  fs::permissions(folder / "bare", fs::perms::owner_all);
+  EXPECT_THAT(run("table out", "PROXBENCH_PYTHON=./bare").err,
+              HasSubstr("PROXBENCH_PYTHON=./bare lacks pandas, matplotlib, jinja2, expected"));
+  // The modules of the working folder are not those of Python.
+  folder.write("random.py", "raise SystemExit(7)\n");
+  const Result table = run("table out");
+  EXPECT_EQ(table.status, 0) << table.err;
+  EXPECT_THAT(table.out, HasSubstr("| prox-newton |"));
 }
 
 TEST_F(CommandLine, ReportStandsResultsBesideThePaper) {

@@ -73,7 +73,7 @@ void print_set(const Dataset& data, const std::string& name, const Json& facts) 
       table.rows.push_back(
           {printable(label), std::to_string(count),
            fixed_cell(static_cast<double>(count) / static_cast<double>(data.positions()), 4)});
-  fmt::print("\n{}\n", markdown_document("", {table}));
+  fmt::print("\n{}\n", markdown_document({table}));
 }
 
 struct DescribeCommand : OutputFlags {

@@ -132,7 +132,7 @@ struct EvaluateCommand : ModelFlags {
         wrong.rows.push_back({labels.first, labels.second, std::to_string(count)});
     if (!confusions.empty()) tables.push_back(wrong);
     fmt::print("accuracy {:.4f} of {} in {} instances\n\n{}", accuracy, graded_text(predicted.data),
-               predicted.data.instances(), markdown_document("", tables));
+               predicted.data.instances(), markdown_document(tables));
   }
 };
 

@@ -39,8 +39,8 @@ TEST_F(FirstHours, AFullDiskUnderStandardOutputIsAFailure) {
         "certify --model model.tsv --format crfsuite --train train.txt",
         "predict --model model.tsv --test test.txt",
         "select --format crfsuite --train train.txt --lambda 'path(max, 0.1*max, 3)' --folds 2",
-        "status results", "check tiny.ini", "list", "describe --format crfsuite --train train.txt", "--help",
-        "--version"}) {
+        "status results", "table results", "check tiny.ini", "list",
+        "describe --format crfsuite --train train.txt", "--help", "--version"}) {
     const Result r = run(std::string(line) + " > /dev/full");
     EXPECT_EQ(r.status, 1) << line;
     EXPECT_THAT(r.err, testing::AnyOf(HasSubstr("cannot be written"), HasSubstr("No space left"))) << line;

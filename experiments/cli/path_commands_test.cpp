@@ -7,7 +7,6 @@
 
 #include "experiments/base/test_command_line.h"
 #include "experiments/results/field_csv.h"
-#include "experiments/results/tables/path_table.h"
 
 namespace proxbench {
 namespace {
@@ -160,7 +159,7 @@ TEST_F(PathCommands, TellWhatIsWrongWithAPathAndWhere) {
   rejects("path(2, 1, 5)", "stop_at = 1e-6\n", "has no f* to stop at");
   rejects("path(2, 1, 5)", "reference_tol = 1e-6\n", "which has no f*, expected no such key");
   rejects("path(2, 1, 5)", "reference_gap = 1e-6\n", "which has no f*, expected no such key");
-  rejects("path(2, 1, 5)", "[plot]\nkinds = curves\n", "expected kinds = path alone");
+  rejects("path(2, 1, 5)", "[plot]\nkinds = curves\n", "expected kinds = path or grid");
   rejects("path(2, 1, 5)", "[plot]\nx = passes\n", "expected no such key");
   rejects("2", "[plot]\nkinds = path\n", "has a path(...), expected one to draw");
   rejects("1", "mu = 1, 1\n", "[experiment] mu: found '1' again, expected each value once");

@@ -8,8 +8,8 @@
 
 #include "core/base/error.h"
 #include "experiments/cli/cli.h"
-#include "experiments/results/tables/path_table.h"
-#include "experiments/results/tables/result_tables.h"
+#include "experiments/cli/python.h"
+#include "experiments/results/results.h"
 #include "experiments/sweep/sweep.h"
 
 namespace proxbench {
@@ -100,9 +100,20 @@ struct RunCommand : SweepFlags {
       json.write(summary);
       return tell_outstanding(result, folder);
     }
-    show_results(asked, folder, result, summary);
+    summary["runs"] = Json::array();
+    for (const std::filesystem::path& run : result.folders)
+      summary["runs"].push_back(run_json(read_run(folder, run)));
+    json.write(summary);
+    std::vector<std::string> arguments{folder.string()};
+    if (!prints()) arguments.push_back("--quiet");
+    const int shown = show_by_python(
+        "show", arguments,
+        fmt::format("all {} runs are stored in {}: `proxbench table` and `proxbench plot` show them once "
+                    "these are there",
+                    result.done + result.cached, (folder / "runs").string()));
     if (result.failed > 0)
       throw Error(fmt::format("{} of {} runs failed", result.failed, result.done + result.cached));
+    if (shown != 0) throw ExitStatus{1};
   }
 
  private:
@@ -201,30 +212,6 @@ struct RunCommand : SweepFlags {
     else if (!quiet)
       spdlog::info("{}", text);
     if (result.interrupted || result.unsubmitted > 0) throw ExitStatus{1};
-  }
-
-  /// Makes tables and figures of all stored results.
-  void show_results(const ExperimentConfig& config, const std::filesystem::path& folder,
-                    const SweepResult& result, Json& summary) const {
-    std::vector<Run> runs = read_all_runs(folder, config, warn_of_result);
-    warn_of_strangers(folder, config, runs);
-    if (std::ranges::all_of(runs, &Run::failed)) throw Error("no run of " + config.name + " succeeded");
-    summary["runs"] = Json::array();
-    for (const Run& stored : runs)
-      if (std::ranges::find(result.folders, stored.folder) != result.folders.end())
-        summary["runs"].push_back(run_json(stored));
-    const std::vector<Run> paths = take_paths(runs);
-    std::vector<TableSet> tables;
-    if (!runs.empty()) tables = write_result_tables(runs, folder, config);
-    if (!paths.empty()) {
-      const auto first = tables.insert(tables.begin(), path_tables(paths, runs, config.title));
-      first->write(folder / "tables");
-    }
-    for (const TableSet& set : tables)
-      if (prints()) fmt::print("{}\n", set.text("md"));
-    json.write(summary);
-    draw_figures_of_run(runs, paths, folder, config);
-    if (prints()) fmt::print("Results: {}\n", folder.string());
   }
 };
 

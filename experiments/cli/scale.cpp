@@ -3,10 +3,9 @@
 #include <unistd.h>
 
 #include "experiments/cli/cli.h"
-#include "experiments/results/scaling_model.h"
+#include "experiments/cli/python.h"
 #include "experiments/sweep/out_folder.h"
 #include "experiments/sweep/scaling.h"
-#include "plots/figures.h"
 
 namespace proxbench {
 namespace {
@@ -22,8 +21,7 @@ CLI::Option* add_list(CLI::App& command, const std::string& flag, std::vector<Va
 
 struct ScaleCommand : SweepFlags {
   ScalingOptions options;
-  std::vector<int> predict{16, 64, 128};
-  double latency = Network{}.latency * 1e6, bandwidth = Network{}.bandwidth / 1e9;
+  PythonFlags shown;  ///< the flags of what the package makes of scale.json
   bool redraw = false;
 
   void add_to(CLI::App& command) {
@@ -45,45 +43,29 @@ struct ScaleCommand : SweepFlags {
                           ->check(CLI::Range(1, 1000)));
     redraws->excludes(command.add_option("--iterations", options.iterations, "most iterations of a run [50]")
                           ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000})));
-    add_list(command, "--predict", predict,
-             fmt::format("numbers of threads and processes that the model predicts for, separated by "
-                         "commas [{}]",
-                         fmt::join(predict, ",")),
-             "INTS")
-        ->check(CLI::Range(1, 1'000'000));
-    command
-        .add_option(
-            "--latency", latency,
-            fmt::format("time of a message between processes that the model assumes, in microseconds [{:g}]",
-                        latency))
-        ->check(CLI::NonNegativeNumber)
-        ->type_name("REAL");
-    command
-        .add_option("--network-bandwidth", bandwidth,
-                    fmt::format("GB/s between processes that the model assumes [{:g}]", bandwidth))
-        ->check(CLI::PositiveNumber)
-        ->type_name("REAL");
+    shown.add_to(command, "scale", false);
   }
 
   void execute() const {
-    const ExperimentConfig config = load();
-    const fs::path folder = folder_of(config);
-    stop_cleanly_on_interrupt();
-    const Scaling scaling = redraw ? read_scaling(folder / "scale.json") : measure(config, folder);
-    const std::vector<ScalingProblem> problems = scaling_problems(scaling.runs);
-    const std::vector<Json> records = scaling_records(problems);
-    Json report = scaling_json(scaling);
-    report["phases"] = records;
-    write_json(folder / "scale.json", report);
-    write_file_atomically(folder / "scale.csv", csv_text(records));
-    const Network network{.latency = latency / 1e6, .bandwidth = bandwidth * 1e9};
-    const std::string text = markdown_document(scaling.title, scaling_tables(problems, predict, network));
-    write_file_atomically(folder / "scale.md", text);
-    json.write(report);
-    const std::vector<fs::path> figures = draw_all(scaling_charts(problems), folder);
-    if (!prints()) return;
-    fmt::print("{}\n", text);
-    for (const fs::path& figure : figures) fmt::print("{}\n", figure.string());
+    const ExperimentConfig config = load({}, !redraw);
+    const fs::path folder = folder_of(config), file = folder / "scale.json";
+    if (redraw) {
+      if (const std::string missing = missing_python(); !missing.empty()) throw Error(missing);
+    } else {
+      stop_cleanly_on_interrupt();
+      write_json(file, scaling_json(measure(config, folder)));
+    }
+    std::vector<std::string> arguments{folder.string()};
+    std::ranges::copy(shown.arguments(), std::back_inserter(arguments));
+    if (!prints()) arguments.push_back("--quiet");
+    const int status =
+        show_by_python("scale", arguments,
+                       fmt::format("what was measured is stored in {}: `proxbench scale {} --redraw` shows "
+                                   "it once these are there",
+                                   file.string(), config_file));
+    if (status != 0) throw ExitStatus{status};
+    // The package has put the speed-ups of each phase into the file.
+    if (!json.file.empty()) json.write(Json::parse(read_file(file, kStoredResult)));
   }
 
  private:

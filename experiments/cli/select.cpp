@@ -199,7 +199,7 @@ struct SelectCommand : TrainingFlags {
     table.caption = fmt::format("{} on {}", measure == kLoss ? "loss by position" : measure, held_out_text());
     Penalty fixed{selection.points.front().lambda, selection.points.front().mu};
     (search.along() == PathOf::kMu ? fixed.mu : fixed.lambda) = 0.0;
-    if (!search.is_grid() && fixed.lambda + fixed.mu > 0.0) table.notes.push_back(fixed.text());
+    if (!search.is_grid() && fixed.lambda + fixed.mu > 0.0) table.note = fixed.text();
     table.head = {"", search.name(), measure, "standard error", "nnz"};
     if (search.is_grid()) table.head.insert(table.head.begin() + 1, "mu");
     if (selection.interrupted) table.head.emplace_back("folds");
@@ -226,7 +226,7 @@ struct SelectCommand : TrainingFlags {
   }
 
   void print(const Search& search, const ModelSelection& selection, const LoadedData& trained) const {
-    fmt::print("{}\n", markdown_document("", {table(search, selection)}));
+    fmt::print("{}\n", markdown_document({table(search, selection)}));
     if (selection.interrupted) return;
     const PathPoint& last = selection.refit.points.back();
     fmt::print("chosen: {} = {:.10g}{}; on all training instances {} nonzeros, objective {:.10g}",

@@ -43,7 +43,8 @@ double late_change(const std::vector<Sample>& trace) {
   const auto before = std::find_if(trace.rbegin(), trace.rend(), [&](const Sample& sample) {
     return sample.seconds <= 0.9 * last.seconds;
   });
-  return before == trace.rend() ? kNaN : relative_difference(before->objective, last.objective);
+  if (before == trace.rend()) return kNaN;
+  return (before->objective - last.objective) / std::abs(last.objective);
 }
 
 /// Returns a text to append to the status: why the gap is not small, and how to prove more; or "".

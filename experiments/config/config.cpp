@@ -25,15 +25,21 @@ class ConfigReader {
 
   ExperimentConfig read() {
     for (const IniSection& section : ini_.sections) check_section_name(section);
+    bool complete = ini_.sections.find("experiment") != nullptr;
+    if (!complete)
+      text_.reject("experiment", "no section [experiment], expected it with at least name and lambda");
     Options none;
-    bool complete = read_presentation(&none);
+    complete = read_section<ExperimentConfig>("experiment", config_, &none) && complete;
+    complete = read_section("plot", config_.plot, &none) && complete;
+    complete = read_section("paper", config_.paper, &none) && complete;
     complete = read_section("slurm", config_.slurm, &none) && complete;
+    fill_defaults();
     for (const IniSection& section : ini_.sections) {
       if (section.kind() == "data") read_data(section);
       if (section.kind() == "solver" && section.name != "solver") read_solver(section);
     }
-    if (config_.datasets.empty()) text_.reject("data", "no data, expected [data] or [data.NAME]");
-    if (config_.labels.empty())
+    if (!has_any("data")) text_.reject("data", "no data, expected [data] or [data.NAME]");
+    if (!has_any("solver"))
       text_.reject("solver", "no solver, expected [solver.LABEL] with LABEL a solver: " +
                                  joined(solver_registry().names()));
     check_files(text_);
@@ -42,31 +48,13 @@ class ConfigReader {
     return std::move(config_);
   }
 
-  /// Reads the values of [experiment], [plot] and [paper], and Presentation's values of the other sections.
-  /// Returns false if a value is wrong or missing. If `own` is null, ignores unknown keys.
-  bool read_presentation(Options* own = nullptr) {
-    bool complete = ini_.sections.find("experiment") != nullptr;
-    if (!complete)
-      text_.reject("experiment", "no section [experiment], expected it with at least name and lambda");
-    complete = read_section<ExperimentConfig>("experiment", config_, own) && complete;
-    complete = read_section("plot", config_.plot, own) && complete;
-    complete = read_section("paper", config_.paper, own) && complete;
-    fill_defaults();
-    for (const IniSection& section : ini_.sections) {
-      if (section.kind() == "solver") config_.labels.push_back(section.label());
-      if (section.kind() != "data") continue;
-      const std::string name = section.label().empty() ? text_.value("data", "format") : section.label();
-      config_.datasets.push_back(name);
-      std::string& source = config_.sources[name];
-      for (const IniEntry& entry : section.entries)
-        if (entry.key != "seed") source += entry.key + "=" + entry.value + "\n";
-    }
-    return complete;
+ private:
+  bool has_any(const char* kind) const {
+    for (const IniSection& section : ini_.sections)
+      if (section.kind() == kind) return true;
+    return false;
   }
 
-  Presentation presentation() { return std::move(config_); }
-
- private:
   void check_section_name(const IniSection& section) {
     std::vector<std::string> names;
     for (const ConfigSectionInfo& known : config_sections()) names.push_back(known.name);
@@ -232,14 +220,13 @@ ExperimentConfig load_config_without_data(const std::filesystem::path& file,
   return read_config(ini, overrides, problems, false);
 }
 
-Presentation load_presentation(const std::filesystem::path& config_file) {
-  if (std::error_code ignored; !std::filesystem::exists(config_file, ignored)) return {};
+std::string stored_experiment(const std::filesystem::path& config_file) {
+  if (std::error_code ignored; !std::filesystem::exists(config_file, ignored)) return "";
   Problems problems;
   const Ini ini = read_ini(config_file, problems);
-  ConfigReader reader(ini, problems);
-  reader.read_presentation();
   problems.throw_if_any(config_file.string());
-  return reader.presentation();
+  const IniEntry* name = ini.find("experiment", "name");
+  return name == nullptr ? "" : name->value;
 }
 
 // ---- data files

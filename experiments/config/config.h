@@ -48,7 +48,7 @@ struct SolverConfig : StopRules {
   Options options;
 };
 
-/// Which figures are drawn, and how. See curve_charts(), profile_charts() and means_tables().
+/// Which figures are drawn, and how. The Python package draws them.
 struct PlotConfig {
   std::vector<std::string> kinds{"curves"};
   std::vector<std::string> x{"seconds"}, quantities{"objective", "nnz", "accuracy"};
@@ -56,11 +56,9 @@ struct PlotConfig {
   bool log_seconds = false;
   std::string repetitions = "band";
   double shift = 1.0, par = 10.0;
-  /// Whether seconds include the time before the clock starts. The flag --with-start sets this.
-  bool with_start = false;
 };
 
-/// The paper's statement about the figure or table that a config makes. See PaperRow and ReportItem.
+/// The paper's statement about the figure or table that a config makes.
 struct PaperConfig {
   std::string item;                            ///< "Figure 1"; empty: the config has no section [paper]
   std::string caption;                         ///< what the item shows, in our words
@@ -86,26 +84,20 @@ struct SlurmConfig {
 /// form, or is 0.
 std::optional<double> slurm_seconds(std::string_view text);
 
-/// The parts of the config that tables, figures and reports need in addition to stored results.
-struct Presentation {
-  std::string name, title;
-  std::vector<double> targets = default_targets();  ///< relative differences to f*
-  PlotConfig plot;
-  PaperConfig paper;
-  /// A text for each data set that describes its source without its seed. Data sets with the same text differ
-  /// only by their seed.
-  std::map<std::string, std::string> sources;
-  std::vector<std::string> datasets, labels;  ///< names of data sets and solvers, in order; empty: not known
-};
-
 /// A whole config. The stop rules here are the defaults of solvers whose sections give none. Repetition r
 /// runs with seed + r - 1.
-struct ExperimentConfig : Presentation, RunSettings {
+struct ExperimentConfig : RunSettings {
   /// A single run has one thread and no warm-up unless it is told otherwise.
   ExperimentConfig() {
     threads = 0;
     warm_up = 0.2;
   }
+
+  std::string name, title;
+  // Only the Python package uses these three. They are checked here, with all other keys.
+  std::vector<double> targets = default_targets();  ///< relative differences to f*
+  PlotConfig plot;
+  PaperConfig paper;
 
   /// Each is a number or a path. One run solves for a number with a number, and one run for a path with a
   /// number. For two paths, see grid_of().
@@ -144,9 +136,9 @@ struct ExperimentConfig : Presentation, RunSettings {
   std::string to_ini() const;
 };
 
-/// Reads the presentation from OUT/config.ini, or returns the defaults if there is no such file. Throws Error
-/// (kUsage) if its values are wrong.
-Presentation load_presentation(const std::filesystem::path& config_file);
+/// Returns the name of the experiment from OUT/config.ini, or "" if there is no such file. Throws Error
+/// (kUsage) if the file is no config.
+std::string stored_experiment(const std::filesystem::path& config_file);
 
 /// Parses a config. `source` names the text in messages. Included files are read from `folder`. Relative data
 /// files are also searched there, or in the folder of the included file that names them. With an empty

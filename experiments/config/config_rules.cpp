@@ -164,14 +164,15 @@ std::string conflict_of(const ExperimentConfig& config, const std::string& secti
     return path + "a path(...), which starts from w = 0, expected no such key";
   if (name == "plot.kinds" && !paths && contains(plot.kinds, "path"))
     return ", but neither lambda nor mu of [experiment] has a path(...), expected one to draw";
-  if (name == "plot.kinds" && !singles && plot.kinds != std::vector<std::string>{"path"})
-    return path + "nothing but a path(...), expected kinds = path alone";
+  const auto of_paths = [](const std::string& kind) { return kind == "path" || kind == "grid"; };
+  if (name == "plot.kinds" && !singles && !std::ranges::all_of(plot.kinds, of_paths))
+    return path + "nothing but a path(...), expected kinds = path or grid";
   const bool of_curves = name == "experiment.targets" || name.starts_with("experiment.reference_") ||
                          (section == "plot" && key != "kinds");
   if (of_curves && !singles) return path + "nothing but a path(...), which has no f*, expected no such key";
   const bool needs_f_star =
       (name == "experiment.stop_at" && config.stop_at > 0) ||
-      (name == "plot.kinds" && any(plot.kinds, {"profile", "ecdf"})) ||
+      (name == "plot.kinds" && any(plot.kinds, {"profile", "data-profile", "ecdf", "quality"})) ||
       (name == "plot.quantities" && any(plot.quantities, {"objective", "suboptimality", "dual"})) ||
       (name == "paper.costs" && config.paper.costs);
   return needs_f_star && !f_star ? ", which needs f*, but [experiment] reference = none" : "";

@@ -89,7 +89,7 @@ void add_rows(Rows<PlotConfig>& row) {
   row(&PlotConfig::kinds, "kinds",
       "list of the kinds of figures; not given: curves where there are single penalties, path where there "
       "are paths",
-      {.choices = {"curves", "profile", "ecdf", "path", "theory"}});
+      {.choices = {"curves", "profile", "data-profile", "ecdf", "quality", "path", "grid", "theory"}});
   row(&PlotConfig::x, "x",
       "list of the horizontal axes of curves, and of the costs that profiles, ecdf and means compare",
       {.choices = {"seconds", "passes", "updates", "iterations"}});

@@ -314,16 +314,11 @@ TEST(Config, ThePapersNumbersMustMatchLambdas) {
   EXPECT_THAT(error_of(kGood, {"paper.nnz=3"}), HasSubstr("[paper] has no key 'item'"));
 }
 
-TEST(Config, APresentationTellsWhichDataSetsDifferOnlyByTheirSeed) {
+TEST(Config, TheNameOfAStoredExperimentIsRead) {
   const TestFolder folder;
-  const Presentation presentation =
-      load_presentation(folder.write("config.ini",
-                                     "[experiment]\nname = n\nlambda = 1\n[data.a]\nformat = x\nseed = 1\n"
-                                     "[data.b]\nformat = x\nseed = 2\n[data.c]\nformat = y\nseed = 1\n"));
-  EXPECT_EQ(presentation.name, "n");
-  EXPECT_EQ(presentation.sources.at("a"), presentation.sources.at("b"));
-  EXPECT_NE(presentation.sources.at("a"), presentation.sources.at("c"));
-  EXPECT_TRUE(load_presentation(folder / "none.ini").sources.empty());
+  EXPECT_EQ(stored_experiment(folder.write("config.ini", "[experiment]\nname = n\n")), "n");
+  EXPECT_EQ(stored_experiment(folder / "none.ini"), "");
+  EXPECT_THROW(stored_experiment(folder.write("bad.ini", "[experiment\n")), Error);
 }
 
 TEST(Config, ASolverThatCanRunOnNoProblemIsAnError) {

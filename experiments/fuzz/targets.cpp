@@ -67,7 +67,7 @@ void feed_config(std::string_view input) {
     again = error.what();
   }
   require(again == understood, "to_ini() reads back to the same config");
-  load_presentation(MemoryFile(understood).path());
+  stored_experiment(MemoryFile(understood).path());
 }
 
 /// Uses data as training would, up to the first pass over them.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <sstream>
 #include <string>
@@ -11,7 +12,6 @@
 
 #include "core/base/error.h"
 #include "experiments/base/files.h"
-#include "experiments/base/table_text.h"
 #include "experiments/config/ini.h"
 #include "experiments/results/fields.h"
 
@@ -24,6 +24,15 @@ std::string csv_header(const std::vector<Field<Record>>& fields) {
   return joined(names, ",");
 }
 
+/// Returns a value as text: empty for null and NaN, text unchanged, numbers in full precision.
+inline std::string field_text(const nlohmann::ordered_json& value) {
+  if (value.is_null()) return "";
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_float())
+    return std::isnan(value.get<double>()) ? "" : fmt::format("{}", value.get<double>());
+  return value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 /// Returns the text of a value in a CSV file. Objects become "NAME=VALUE NAME=VALUE" and lists "VALUE VALUE",
 /// because commas separate the columns.
 inline std::string csv_value(const nlohmann::ordered_json& value) {
@@ -32,20 +41,6 @@ inline std::string csv_value(const nlohmann::ordered_json& value) {
   for (const auto& [name, part] : value.items())
     out += (out.empty() ? "" : " ") + (value.is_object() ? name + "=" : "") + field_text(part);
   return out;
-}
-
-/// Returns the value, but an object or a list as the text in a CSV file.
-inline nlohmann::ordered_json cell_of(const nlohmann::ordered_json& value) {
-  return value.is_structured() ? nlohmann::ordered_json(csv_value(value)) : value;
-}
-
-/// Appends the fields of a record to a row. With `cells`, each value is one by cell_of().
-template <class Record>
-nlohmann::ordered_json row_of(nlohmann::ordered_json row, const std::vector<Field<Record>>& fields,
-                              const Record& record, bool cells = true) {
-  for (const Field<Record>& field : fields)
-    row[field.name] = cells ? cell_of(field.get(record)) : field.get(record);
-  return row;
 }
 
 template <class Record>

@@ -1,6 +1,6 @@
 #pragma once
 /// theory.json: how solvers converge on problems, by the theory of Zhong et al. (2014). proxbench_theory
-/// (experiments/bench/theory_program.cpp) writes it, and plots/theory.cpp shows it. A number is NaN if it is
+/// (experiments/bench/theory_program.cpp) writes it, and plots/theory.py shows it. A number is NaN if it is
 /// not defined, e.g. the ratio of the first error.
 
 #include <cstdint>

@@ -7,8 +7,8 @@
 
 #include "core/base/error.h"
 #include "core/kernels/instruction_set.h"
-#include "experiments/base/table_text.h"
 #include "experiments/config/data_format.h"
+#include "experiments/results/field_csv.h"
 #include "experiments/run/plugins.h"
 #include "experiments/sweep/plan.h"
 #include "experiments/sweep/provenance.h"

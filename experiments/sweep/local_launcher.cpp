@@ -12,7 +12,6 @@
 #include "experiments/run/trainer.h"
 #include "experiments/sweep/job_process.h"
 #include "experiments/sweep/provenance.h"
-#include "experiments/sweep/slurm/slurm_jobs.h"
 #include "experiments/sweep/sweep.h"
 #include "oracles/oracles.h"
 
@@ -327,7 +326,6 @@ class LocalSweep {
 };
 
 void run_locally(Sweep& sweep, SweepResult& result) {
-  require_no_open_jobs(sweep.out);
   const OutLock problems(sweep.out, 0.0, OutLock::kAllProblems);
   recover(sweep.out);
   sweep.find_missing();

@@ -121,6 +121,12 @@ struct Measurement {
 
 }  // namespace
 
+Json scaling_json(const Scaling& scaling) {
+  Json runs = Json::array();
+  for (const Run& run : scaling.runs) runs.push_back(run_json(run));
+  return {{"title", scaling.title}, {"runs", runs}};
+}
+
 ScalingOptions completed(ScalingOptions options, const ExperimentConfig& config) {
   if (config.has_paths()) {
     const std::vector<GridPenalty> penalties = config.penalties();

@@ -8,10 +8,22 @@
 #include <vector>
 
 #include "experiments/config/config.h"
-#include "experiments/results/scaling_model.h"
+#include "experiments/results/results.h"
 #include "experiments/run/job.h"
 
 namespace proxbench {
+
+/// The back end name of runs by several processes of one thread each. Other names are those of Backend. For
+/// this one, "threads" counts processes.
+inline constexpr const char* kProcessesBackend = "mpi";
+
+/// The contents of scale.json: profiled runs, problem by problem and, within a problem, repetition by
+/// repetition. The Python package shows them (plots/scaling.py).
+struct Scaling {
+  std::string title;
+  std::vector<Run> runs;
+};
+Json scaling_json(const Scaling& scaling);
 
 struct ScalingOptions {
   std::vector<int> threads;  ///< 1 is always among them; none: 1 to all CPUs

@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "experiments/base/process.h"
 #include "experiments/base/test_command_line.h"
+#include "experiments/results/results.h"
 
 namespace proxbench {
 namespace {
@@ -13,7 +16,15 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-class Scale : public CommandLine {};
+class Scale : public CommandLine {
+ protected:
+  std::vector<proxbench::Run> measured() const {
+    std::vector<proxbench::Run> runs;
+    for (const nlohmann::json& run : read_json("out/scale.json")["runs"])
+      runs.push_back(run_from(run, "scale.json"));
+    return runs;
+  }
+};
 
 TEST_F(Scale, MeasuresEachNumberOfThreadsOnBothBackEnds) {
   const Result result =
@@ -23,13 +34,13 @@ TEST_F(Scale, MeasuresEachNumberOfThreadsOnBothBackEnds) {
                                 HasSubstr("scale.png")));
   for (const char* name : {"scale.json", "scale.csv", "scale.md", "scale.png", "scale.svg"})
     EXPECT_TRUE(fs::exists(folder / "out" / name)) << name;
-  const Scaling scaling = read_scaling(folder / "out/scale.json");
-  const std::vector<ScalingProblem> problems = scaling_problems(scaling.runs);
-  ASSERT_EQ(problems.size(), 1u);
-  EXPECT_THAT(problems[0].threads, ElementsAre(1, 2));
-  EXPECT_EQ(label_of(problems[0].first()), "prox-newton") << "the first of the config";
-  ASSERT_EQ(scaling.runs.size(), 8u);
-  for (const proxbench::Run& one : scaling.runs) {
+  const std::vector<proxbench::Run> runs = measured();
+  ASSERT_EQ(runs.size(), 8u);
+  EXPECT_EQ(runs[0].parameters.label, "prox-newton") << "the first of the config";
+  std::set<int> threads;
+  for (const proxbench::Run& one : runs) threads.insert(one.parameters.threads);
+  EXPECT_THAT(threads, ElementsAre(1, 2));
+  for (const proxbench::Run& one : runs) {
     EXPECT_EQ(one.result.iterations, 5);
     double sum = 0.0;
     for (const PhaseCost& phase : one.result.phases) sum += phase.seconds;
@@ -41,6 +52,18 @@ TEST_F(Scale, MeasuresEachNumberOfThreadsOnBothBackEnds) {
   const Result again = run("scale tiny.ini --out out --redraw --predict 32");
   ASSERT_EQ(again.status, 0) << again.err;
   EXPECT_THAT(again.out, HasSubstr("speed-up at 32"));
+  const Result whole = run("scale tiny.ini --out out --redraw --json -");
+  EXPECT_EQ(nlohmann::json::parse(whole.out), read_json("out/scale.json"));
+  EXPECT_EQ(read_json("out/scale.json")["phases"][0]["speedup"], 1.0);
+
+  // What was measured is kept where no Python can show it.
+  const Result blind =
+      run("scale tiny.ini --threads 1 --repetitions 1 --iterations 1 --out blind --set experiment.lambda=1",
+          "PROXBENCH_PYTHON=/bin/false");
+  EXPECT_EQ(blind.status, 0) << blind.err;
+  EXPECT_THAT(blind.err, HasSubstr("what was measured is stored in blind/scale.json"));
+  EXPECT_EQ(run("scale tiny.ini --out blind --redraw", "PROXBENCH_PYTHON=/bin/false").status, 1);
+  EXPECT_EQ(run("scale tiny.ini --out blind --redraw").status, 0);
 }
 
 TEST_F(Scale, MoreThreadsThanCpusIsSaid) {
@@ -53,7 +76,7 @@ TEST_F(Scale, MoreThreadsThanCpusIsSaid) {
               HasSubstr("oversubscribed: " + std::to_string(most) + " threads on " + std::to_string(cpus)));
   EXPECT_THAT(result.out, testing::StartsWith("## tiny\n")) << "--quiet keeps results";
   EXPECT_THAT(result.err, testing::Not(HasSubstr("info: ")));
-  EXPECT_TRUE(read_scaling(folder / "out/scale.json").runs.back().timing.cpus.empty()) << "not bound";
+  EXPECT_TRUE(measured().back().timing.cpus.empty()) << "not bound";
 }
 
 TEST_F(Scale, WrongUsageIsTold) {
@@ -111,10 +134,10 @@ TEST_F(Scale, ProcessesAreStartedByTheCommandForThem) {
           "PROXBENCH_MPIRUN='" + (folder / "launch").string() + " {}'");
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("| mpi | total |"));
-  const Scaling scaling = read_scaling(folder / "out/scale.json");
-  ASSERT_EQ(scaling.runs.size(), 2u);
-  EXPECT_EQ(scaling.runs[1].parameters.backend, "mpi");
-  EXPECT_EQ(scaling.runs[1].parameters.processes, 2);
+  const std::vector<proxbench::Run> runs = measured();
+  ASSERT_EQ(runs.size(), 2u);
+  EXPECT_EQ(runs[1].parameters.backend, "mpi");
+  EXPECT_EQ(runs[1].parameters.processes, 2);
   EXPECT_THAT(result.err, HasSubstr("words-lambda1-prox-newton: 2 processes, mpi, repetition 1"));
 }
 

@@ -49,6 +49,8 @@ SweepResult run_sweep(const ExperimentConfig& config, const fs::path& out, const
   require_own_folder(config, out);
   prepare_out(out);
   OutLock lock(out, launcher.patience_seconds);
+  for (const LauncherInfo& other : launchers())
+    if (other.require_idle != nullptr && other.name != launcher.name) other.require_idle(out);
   Sweep sweep{config, out, options, hooks, lock};
   SweepResult result;
   launcher.run(sweep, result);
@@ -64,7 +66,7 @@ SweepResult run_sweep(const ExperimentConfig& config, const fs::path& out, const
 
 void require_own_folder(const ExperimentConfig& config, const fs::path& out) {
   const fs::path file = out / "config.ini";
-  if (const std::string name = load_presentation(file).name; !name.empty() && name != config.name)
+  if (const std::string name = stored_experiment(file); !name.empty() && name != config.name)
     throw Error::usage(fmt::format(
         "{}: found the results of experiment '{}', expected those of '{}'; --out DIR takes another folder",
         file.string(), name, config.name));

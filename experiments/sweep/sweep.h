@@ -53,6 +53,9 @@ struct LauncherInfo {
   /// missing runs. Counts them in the result. Stops if the hooks ask for it. Throws Error if the launcher
   /// cannot make the sweep.
   void (*run)(Sweep&, SweepResult&);
+  /// Throws Error if its jobs still work in OUT, or if this cannot be known. Another launcher must not start
+  /// then. Null: its processes end with the sweep.
+  void (*require_idle)(const std::filesystem::path& out) = nullptr;
 };
 const std::vector<LauncherInfo>& launchers();
 /// Makes runs on this machine, one process each, with SweepOptions::jobs of them at a time.

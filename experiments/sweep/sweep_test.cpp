@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "experiments/base/test_command_line.h"
-#include "experiments/results/results.h"
+#include "experiments/results/test_results.h"
 
 namespace proxbench {
 namespace {
@@ -387,7 +387,7 @@ TEST_F(SweepProcess, InterruptKeepsThePartialTraceAndTheSweepGoesOnFromThere) {
       start_and("slow.ini", "synthetic-ocr-lambda1-prox-gd-rep1", [](pid_t id) { kill(id, SIGINT); });
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1);
   EXPECT_THAT(read_text(folder / "stderr"), HasSubstr("interrupted; 1 runs are kept in out"));
-  const std::vector<proxbench::Run> runs = read_all_runs(folder / "out");
+  const std::vector<proxbench::Run> runs = stored_runs(folder / "out");
   ASSERT_EQ(runs.size(), 1u);
   EXPECT_EQ(runs[0].status(), "interrupted");
   EXPECT_GE(runs[0].trace.size(), 3u);

@@ -7,7 +7,7 @@ from copy import copy
 from types import SimpleNamespace
 
 from .errors import ProxbenchError, UsageError, require_known
-from .files import check_writable, write_text
+from .files import check_writable, reason, write_text
 
 
 def say(kind, text):
@@ -43,13 +43,19 @@ def _options(spec):
         out.update(more if spec.get(name) else {})
     if "number" in spec:
         out["type"] = _bounded(*spec["number"])
+    if "integers" in spec:
+        one = _bounded(*spec["integers"], int)
+        out["type"] = lambda text: [one(part) for part in text.split(",")]
     return out
 
 
-def _bounded(low, high):
+def _bounded(low, high, kind=float):
     def number(text):
-        value = float(text)
-        if not low <= value <= high:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = None
+        if value is None or not low <= value <= high:
             raise argparse.ArgumentTypeError(f"found {text}, expected {low:g} to {high:g}")
         return value
 
@@ -85,7 +91,9 @@ def _run(arguments):
 
 def main(arguments=None):
     try:
-        return _run(sys.argv[1:] if arguments is None else arguments)
+        status = _run(sys.argv[1:] if arguments is None else arguments)
+        sys.stdout.flush()
+        return status
     except SystemExit as end:
         return end.code
     except BrokenPipeError:
@@ -98,6 +106,10 @@ def main(arguments=None):
         text = "interrupted"
     except MemoryError:
         text = "out of memory"
+    except OSError as error:
+        text = f"{error.filename or 'standard output'}: cannot be used: {reason(error)}"
+        if not error.filename:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nothing is left to be written at the end
     except ImportError as error:
         text = (f"{error}; expected Debian's python3-pandas, python3-matplotlib and python3-jinja2 "
                 "(scripts/install-deps)")
@@ -208,6 +220,8 @@ def table(flags):
 
 # ---- plot
 
+# The kinds of figures of one DIR, and those over the problems of all.
+SINGLE = ("curves", "path", "grid", "theory")
 TOGETHER = ("profile", "data-profile", "ecdf", "quality")
 
 
@@ -298,6 +312,8 @@ def _draw_end(sweep, folder):
                 say("warning", f"{run['name']}: its seconds are not comparable and are not drawn")
         if any(len(sweep.points_of(run)) for run in sweep.paths):
             _save(_pictures("path", sweep), folder, prints=False)
+    if "grid" in plot.kinds:
+        _save(_pictures("grid", sweep), folder, prints=False)
     if not sweep.single:
         return
     curves, together = plot.quantities and "curves" in plot.kinds, [kind for kind in plot.kinds if kind in TOGETHER]
@@ -308,8 +324,8 @@ def _draw_end(sweep, folder):
         say("warning", f"no figure is drawn against seconds: {error}")
         keep = [i for i, name in enumerate(plot.x) if name != "seconds"]
         plot.x, plot.x_max = [plot.x[i] for i in keep], [plot.x_max[i] for i in keep if plot.x_max]
-    for kind in (["curves"] if curves and plot.x else []) + (["grid"] if "grid" in plot.kinds else []):
-        _save(_pictures(kind, sweep), folder, prints=False)
+    if curves and plot.x:
+        _save(_pictures("curves", sweep), folder, prints=False)
     try:
         if together and plot.x:
             _save(_pictures(together, sweep), folder, prints=False)
@@ -318,12 +334,10 @@ def _draw_end(sweep, folder):
 
 
 def scale(flags):
-    from .config import split_list
     from .plots import scaling
 
-    predict = [int(text) for text in split_list(flags.predict)]
-    network = SimpleNamespace(latency=float(flags.latency) / 1e6, bandwidth=float(flags.network_bandwidth) * 1e9)
-    text, pictures = scaling.show(flags.dir, predict, network)
+    network = SimpleNamespace(latency=flags.latency / 1e6, bandwidth=flags.network_bandwidth * 1e9)
+    text, pictures = scaling.show(flags.dir, flags.predict, network)
     if flags.prints:
         print(text)
     _save(pictures, flags.dir, flags.width, flags.prints)

@@ -7,14 +7,10 @@ from types import SimpleNamespace
 from .errors import ProxbenchError, UsageError, require_known
 from .fields import TABLES, config_key
 
-# Kinds of figures beyond those that `proxbench check` knows from the program.
-MORE_KINDS = ["data-profile", "quality", "grid"]
-
 
 def choices(section, name):
     constraint = config_key(section, name)["constraint"]
-    known = constraint[len("one of "):].split(", ") if constraint.startswith("one of ") else []
-    return known + [kind for kind in MORE_KINDS if name == "kinds" and kind not in known]
+    return constraint[len("one of "):].split(", ") if constraint.startswith("one of ") else []
 
 
 def split_list(text):

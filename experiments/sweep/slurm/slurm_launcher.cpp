@@ -362,7 +362,7 @@ void run_by_jobs(Sweep& sweep, SweepResult& result) {
 }  // namespace
 
 LauncherInfo slurm_launcher_info() {
-  return {"slurm", "jobs of a Slurm cluster", kLockPatience, run_by_jobs};
+  return {"slurm", "jobs of a Slurm cluster", kLockPatience, run_by_jobs, require_no_open_jobs};
 }
 
 }  // namespace proxbench
