@@ -87,3 +87,8 @@ def test_table_prints_any_format(tmp_path, capsys, form, text):
     assert text in capsys.readouterr().out
     assert sorted(one.name for one in (tmp_path / "tables").iterdir()) == [
         f"{name}.{end}" for name in ("means", "summary") for end in ("csv", "md", "tex")]
+
+
+def test_no_number_is_a_range_by_its_sign():
+    assert not times.is_wide(-0.83, -0.83)
+    assert times.is_wide(0.8, 1.0) and not times.is_wide(0.95, 1.0)

@@ -35,7 +35,7 @@ def reference_bound(run):
 
 
 def is_wide(begin, end):
-    return end - begin > WIDE * end
+    return end - begin > WIDE * abs(end)
 
 
 def unproven(target, accuracy):
