@@ -160,8 +160,10 @@ void PythonFlags::add(CLI::App& app, const json& spec) {
       name, [](const auto&) {}, help + (has("repeat") ? "; repeatable" : ""));
   option->type_name(spec["metavar"].get<std::string>() + (has("many") ? "..." : ""));
   option->required(has("required") || !name.starts_with('-'));
-  if (!has("many")) option->expected(1);
-  if (!has("many") && !has("repeat")) option->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+  if (has("repeat"))
+    option->allow_extra_args(false);
+  else if (!has("many"))
+    option->expected(1);
   if (spec.contains("choices")) option->check(CLI::IsMember(spec["choices"].get<std::vector<std::string>>()));
   if (spec.contains("number"))
     option->check(CLI::Range(spec["number"][0].get<double>(), spec["number"][1].get<double>()));
