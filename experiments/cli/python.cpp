@@ -149,7 +149,7 @@ void PythonFlags::add(CLI::App& app, const json& spec) {
       plot_.add(app, key.substr(dot + 1), help, name);
     else
       experiment_.add(app, key.substr(dot + 1), help, name);
-    flags_.push_back({name, app.get_option(name), false});
+    flags_.push_back({name, app.get_option(name)->allow_extra_args(false), false});
     return;
   }
   if (has("switch")) {
@@ -160,8 +160,9 @@ void PythonFlags::add(CLI::App& app, const json& spec) {
       name, [](const auto&) {}, help + (has("repeat") ? "; repeatable" : ""));
   option->type_name(spec["metavar"].get<std::string>() + (has("many") ? "..." : ""));
   option->required(has("required") || !name.starts_with('-'));
-  if (!has("many")) option->expected(1);
-  if (!has("many") && !has("repeat")) option->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+  // A word behind the value of a flag is a folder.
+  option->allow_extra_args(has("many"));
+  if (!has("many") && !has("repeat")) option->expected(1);
   if (spec.contains("choices")) option->check(CLI::IsMember(spec["choices"].get<std::vector<std::string>>()));
   if (spec.contains("number"))
     option->check(CLI::Range(spec["number"][0].get<double>(), spec["number"][1].get<double>()));

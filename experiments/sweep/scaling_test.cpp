@@ -19,9 +19,9 @@ using testing::HasSubstr;
 class Scale : public CommandLine {
  protected:
   std::vector<proxbench::Run> measured() const {
+    const nlohmann::json stored = read_json("out/scale.json");
     std::vector<proxbench::Run> runs;
-    for (const nlohmann::json& run : read_json("out/scale.json")["runs"])
-      runs.push_back(run_from(run, "scale.json"));
+    for (const nlohmann::json& run : stored["runs"]) runs.push_back(run_from(run, "scale.json"));
     return runs;
   }
 };

@@ -164,23 +164,31 @@ def _out(flags, below, sweep=None):
 # ---- table
 
 def _tables(flags, kind, sweep, columns):
-    """The tables to write and print, and the records for --json."""
+    """Writes the tables. Returns those to print, and the records for --json."""
     from .plots import paths, tables, theory
 
+    def written(one, records):
+        one.write(_out(flags, "tables", sweep))
+        return [one], records
+
     if kind == "path":
-        return [paths.tables(sweep)], paths.records(sweep)
-    if kind in ("grid", "theory"):
-        sets = paths.grid_tables(sweep) if kind == "grid" else theory.tables(theory.read(sweep.folders[0], True))
-        return [sets], sets.records if kind == "grid" else []
+        return written(paths.tables(sweep), paths.records(sweep))
+    if kind == "grid":
+        grid = paths.grid_tables(sweep)
+        return written(grid, grid.records)
+    if kind == "theory":
+        return written(theory.tables(theory.read(sweep.folders[0], True)), [])
     tables.require_single(sweep)
     if kind == "paper" and not sweep.presentation.paper.item:
         raise ProxbenchError(f"{sweep.folders[0]}/config.ini: found no section [paper], expected one with the paper's "
                              "numbers")
     if kind in ("paper", "costs", "data"):
-        sets = getattr(tables, kind)(sweep)
-        return [sets], sets.records
+        one = getattr(tables, kind)(sweep)
+        return written(one, one.records)
     sets, summary = tables.results(sweep, columns, flags.allow_not_comparable)
-    sets[-1].records = summary.chosen_records(sets[-1].records)
+    for one in sets:
+        one.write(_out(flags, "tables", sweep))
+    sets[-1].records = summary.chosen_records(sets[-1].records)  # the file has all columns
     if sweep.presentation.targets:
         tables.means(sweep, allow_not_comparable=flags.allow_not_comparable).write(_out(flags, "tables", sweep))
     return sets, sets[-1].records
@@ -200,8 +208,6 @@ def table(flags):
     printed, records = [], []
     for sweep in sweeps:
         sets, some = _tables(flags, kind, sweep, columns)
-        for one in sets:
-            one.write(_out(flags, "tables", sweep))
         printed, records = printed + sets, records + some
     # Means over the problems of all folders, by the choices of the first.
     if kind == "means" or kind == "summary" and len(sweeps) > 1 and sweeps[0].presentation.targets and flags.out:
