@@ -1,0 +1,341 @@
+#!/usr/bin/env python3
+"""Tests the program as several processes on MPI: any number gives the same bits, and a failure gives one clear error.
+
+usage: scripts/test-mpi [--program FILE] [--mpirun COMMAND] [--install] [--only NAME]... [--list]
+
+  --program FILE    a program built with MPI, in its build folder [build/mpi/proxbench, which is built if it is missing]
+  --mpirun COMMAND  the command that starts processes; {} stands for their number
+                    [mpirun --oversubscribe -n {}, or mpirun -n {} if mpirun is MPICH's]
+  --install         install Open MPI first if there is no MPI (scripts/install-deps --mpi)
+  --only NAME       only the tests with NAME in their name, repeatable
+  --list            print the names of the tests and exit
+
+The tests may use more processes than cores, so they tell nothing about speed. Exit status: 0 all passed, 1 a test
+failed, 2 bad usage, 77 no MPI found. Needs Python 3.9 and no packages.
+"""
+import argparse
+import gzip
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# The first two variables let Open MPI run as root, as in containers. The third makes waiting processes yield the core.
+ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                   OMPI_MCA_mpi_yield_when_idle="1", OMP_NUM_THREADS="1")
+L2_ALONE = {"lbfgs", "liblbfgs", "newton-cg", "sdca"}
+LIMIT = 120
+
+
+class Mpi:
+    def __init__(self, program, mpirun, folder):
+        self.program, self.mpirun, self.folder = program, mpirun, folder
+
+    def command(self, count, *arguments):
+        launch = [] if count == 1 else [word.replace("{}", str(count)) for word in self.mpirun.split()]
+        return launch + [str(self.program)] + [str(argument) for argument in arguments]
+
+    def run(self, count, *arguments, command=None):
+        return subprocess.run(command or self.command(count, *arguments), cwd=self.folder, env=ENVIRONMENT, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT)
+
+    def done(self, count, *arguments):
+        ended = self.run(count, *arguments)
+        assert ended.returncode == 0, f"{count} processes: status {ended.returncode}\n{ended.stdout}{ended.stderr}"
+        return ended
+
+    def fails(self, count, expected, *arguments, command=None):
+        """Requires one error with the expected text, a status other than 0, and no file left behind."""
+        before = sorted(self.folder.iterdir())
+        begin = time.monotonic()
+        ended = self.run(count, *arguments, command=command)
+        assert ended.returncode != 0, "found status 0"
+        assert expected in ended.stderr, f"found {ended.stderr!r}, expected {expected!r} in it"
+        assert ended.stderr.count("error: ") <= 1, f"found more than one error: {ended.stderr}"
+        assert sorted(self.folder.iterdir()) == before, "found files left behind"
+        assert time.monotonic() - begin < 30, "found no end for 30 s"
+
+
+def words(folder):
+    """Writes a crfsuite file of 400 sequences."""
+    draw = random.Random(5)
+    lines = []
+    for _ in range(400):
+        label = draw.randrange(4)
+        for _ in range(draw.randint(1, 9)):
+            label = (label + draw.choice([0, 0, 1])) % 4
+            features = {f"a{draw.randrange(60)}" for _ in range(4)} | {f"l{label if draw.random() < 0.7 else 9}"}
+            lines.append("\t".join([f"y{label}"] + sorted(features)))
+        lines.append("")
+    (folder / "words.txt").write_text("\n".join(lines) + "\n")
+
+
+def rows(folder):
+    """Writes two libsvm files, and candidates for rerank with as many positions."""
+    draw = random.Random(6)
+
+    def features(numbers):
+        return [f"{j}:{draw.randint(1, 9) / 4}" for j in sorted(draw.sample(numbers, 4))]
+    lines = [" ".join([f"{draw.randrange(4)}"] + features(range(1, 60))) for _ in range(1200)]
+    with gzip.open(folder / "more.txt.gz", "wt") as file:
+        file.write("\n".join(lines[:300]) + "\n")
+    (folder / "rows.txt").write_text("\n".join(lines[300:]) + "\n")
+    groups = ["\n".join("\t".join([f"{k / 4}"] + features(range(1, 60))) for k in range(4)) for _ in range(300)]
+    (folder / "candidates.txt").write_text("\n\n".join(groups) + "\n")
+
+
+DATA = {
+    "words": ["--format", "crfsuite", "--train", "words.txt"],
+    "rows": ["--format", "libsvm", "--data-option", "scale=max", "--train", "rows.txt,more.txt.gz"],
+    "candidates": ["--format", "rerank", "--train", "candidates.txt"],
+    "documents": ["--format", "synthetic-lshtc", "--data-option", "documents=1100", "--data-option", "features=2000",
+                  "--data-option", "nodes=60", "--data-option", "leaves=40"],
+}
+
+
+def train(data, solver, model, *more):
+    penalty = ["--lambda", "0", "--mu", "1"] if solver in L2_ALONE else ["--lambda", "1"]
+    return ["train", *DATA[data], "--solver", solver, *penalty, "--tol", "1e-6", "--max-iterations", "15", "--threads", "1",
+            "--quiet", "--model", model, *more]
+
+
+def test_every_solver_makes_the_same_model(mpi):
+    for data in ("words", "documents"):
+        for solver in mpi.solvers:
+            texts = []
+            for count in (1, 2, 3, 4):
+                mpi.done(count, *train(data, solver, "model.tsv", "--json", "out.json", "--trace", "trace.csv"))
+                summary = json.loads((mpi.folder / "out.json").read_text())
+                assert summary["processes"] == count, summary["processes"]
+                texts.append((mpi.folder / "model.tsv").read_text())
+                assert texts[-1] == texts[0], f"{solver} on {data}: another model by {count} processes"
+            assert texts[0].count("\n") > 10, "an empty model"
+
+
+def test_every_format_makes_the_same_model(mpi):
+    for data in ("rows", "candidates"):
+        texts = []
+        for count in (1, 2, 3):
+            mpi.done(count, *train(data, "prox-newton", "model.tsv"))
+            texts.append((mpi.folder / "model.tsv").read_text())
+            assert texts[-1] == texts[0], f"{data}: another model by {count} processes"
+        assert texts[0].count("\n") > 10, "an empty model"
+
+
+def test_threads_and_processes_together(mpi):
+    mpi.done(1, *train("words", "prox-newton", "one.tsv"))
+    arguments = train("words", "prox-newton", "two.tsv")
+    arguments[arguments.index("--threads") + 1] = "2"
+    mpi.done(2, *arguments)
+    assert (mpi.folder / "one.tsv").read_text() == (mpi.folder / "two.tsv").read_text()
+
+
+def test_certify_proves_the_same(mpi):
+    mpi.done(1, *train("words", "owl-qn", "model.tsv"))
+    found = []
+    for count in (1, 3):
+        mpi.done(count, "certify", "--model", "model.tsv", "--train", "words.txt", "--threads", "1", "--json", "c.json",
+                 "--quiet")
+        summary = json.loads((mpi.folder / "c.json").read_text())
+        found.append([summary[key] for key in ("objective", "kkt", "dual", "instances", "positions", "nonzeros")])
+    assert found[0] == found[1], found
+
+
+def test_select_chooses_the_same(mpi):
+    found = []
+    for count in (1, 2):
+        mpi.done(count, "select", *DATA["words"], "--lambda", "path(0.5*max,0.1*max,4)", "--folds", "3", "--threads", "1",
+                 "--model", f"s{count}.tsv", "--json", "s.json", "--quiet")
+        found.append((mpi.folder / f"s{count}.tsv").read_text())
+    assert found[0] == found[1]
+
+
+def test_a_sweep_starts_the_processes(mpi):
+    (mpi.folder / "sweep.ini").write_text("""[experiment]
+name = mpi
+lambda = 1, path(0.5*max, 0.1*max, 3)
+threads = 1
+processes = 2
+tol = 1e-5
+[data.words]
+format = crfsuite
+train = words.txt
+[solver.prox-newton]
+[solver.owl-qn]
+""")
+    environment = dict(ENVIRONMENT, PROXBENCH_MPIRUN=mpi.mpirun)
+    ended = subprocess.run([str(mpi.program), "run", "sweep.ini", "--out", "results", "--set", "experiment.pin=false"],
+                           cwd=mpi.folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                           timeout=LIMIT)
+    assert ended.returncode == 0, ended.stdout
+    runs = [json.loads(file.read_text()) for file in (mpi.folder / "results").rglob("*.json")]
+    shared = [run for run in runs if isinstance(run, dict) and '"processes": 2' in json.dumps(run)]
+    assert len(shared) >= 2, f"found {len(shared)} runs by two processes: {ended.stdout}"
+    assert len(list((mpi.folder / "results").rglob("*.tsv"))) >= 2, "no models"
+    shutil.rmtree(mpi.folder / "results")
+
+
+def test_refuses_what_cannot_be_shared(mpi):
+    for solver in ("sgd", "sdca"):
+        mpi.fails(2, "a solver that can share instances: " + ", ".join(mpi.solvers),
+                  *train("words", solver, "m.tsv", "--json", "m.json", "--trace", "m.csv"))
+    mpi.fails(2, "commands that several processes may share: train, select, certify", "list")
+    mpi.fails(4, "expected at least one block for each of 4 processes", "train", "--format", "crfsuite", "--train",
+              "few.txt", "--lambda", "1", "--model", "m.tsv")
+
+
+def test_bad_input_is_told_once(mpi):
+    mpi.fails(3, "nowhere.txt", "train", "--format", "crfsuite", "--train", "nowhere.txt", "--lambda", "1", "--model", "m.tsv")
+    mpi.fails(3, "unknown solver", *train("words", "prox-qm", "m.tsv"))
+    mpi.fails(2, "expected an integer, 1 <= memory <= 1000", *train("words", "owl-qn", "m.tsv", "--option", "memory=0"))
+
+
+def on_second(mpi, shell, *arguments):
+    """The command of three processes. The second one runs `shell` first."""
+    rank = 'case "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" in 1) ' + shell + ' ;; esac; exec "$@"'
+    return mpi.command(3)[:-1] + ["sh", "-c", rank, "sh", str(mpi.program)] + [str(a) for a in arguments]
+
+
+def test_a_process_that_fails_alone_ends_all(mpi):
+    elsewhere = mpi.folder / "elsewhere"
+    elsewhere.mkdir()
+    mpi.fails(3, "process 2 of 3", command=on_second(mpi, f"cd {elsewhere}", *train("words", "prox-newton", "m.tsv")))
+
+
+def test_files_that_differ_are_found(mpi):
+    elsewhere = mpi.folder / "elsewhere"
+    elsewhere.mkdir()
+    shutil.copy(mpi.folder / "words.txt", mpi.folder / "unseen.txt")
+    for name, data, more in (("words.txt", "words", []), ("rows.txt", "rows", []), ("candidates.txt", "candidates", []),
+                             ("unseen.txt", "words", ["--test", "unseen.txt"])):
+        for file in mpi.folder.glob("*.txt*"):
+            shutil.copy(file, elsewhere)
+        command = on_second(mpi, f"cd {elsewhere}", *train(data, "prox-newton", "m.tsv", *more))
+        text = (mpi.folder / name).read_text()
+        at = text.rindex("7", 0, len(text) // 2)
+        (elsewhere / name).write_text(text[:at] + "8" + text[at + 1:])
+        mpi.fails(3, "expected the same data on all", command=command)
+
+
+def test_a_plugin_that_one_process_lacks_or_has_otherwise(mpi):
+    subprocess.run(["cmake", "--build", mpi.program.parent, "--target", "prox_bb_plugin"], check=True, stdout=subprocess.DEVNULL)
+    shutil.copy(mpi.program.parent / "test_plugins/prox_bb.so", mpi.folder)
+    arguments = ["--plugin", "prox_bb.so", *train("words", "prox-newton", "m.tsv")]
+    mpi.done(3, *arguments)
+    (mpi.folder / "m.tsv").unlink()
+    mpi.fails(2, "commands that several processes may share: train, select, certify", "--plugin", "prox_bb.so", "list")
+    elsewhere = mpi.folder / "elsewhere"
+    elsewhere.mkdir()
+    shutil.copy(mpi.folder / "words.txt", elsewhere)
+    mpi.fails(3, f"process 2 of 3: error: {elsewhere}/prox_bb.so: found no readable file",
+              command=on_second(mpi, f"cd {elsewhere}", *arguments))
+    (elsewhere / "prox_bb.so").write_bytes((mpi.folder / "prox_bb.so").read_bytes() + b"another build")
+    mpi.fails(3, "processes 1 and 2 found different plug-ins", command=on_second(mpi, f"cd {elsewhere}", *arguments))
+
+
+def test_processes_that_do_not_find_each_other_are_refused(mpi):
+    # This happens if the mpirun of another MPI starts them, or srun without --mpi.
+    for told in (["OMPI_COMM_WORLD_SIZE=2", "OMPI_COMM_WORLD_RANK=0"], ["SLURM_STEP_NUM_TASKS=2", "SLURM_PROCID=0"]):
+        command = ["env"] + told + mpi.command(1, *train("words", "prox-newton", "m.tsv"))
+        mpi.fails(1, "started as one of 2 processes, but MPI found 1", command=command)
+
+
+def test_a_process_without_memory_ends_all(mpi):
+    # Twenty vectors of 3.6 million weights do not fit into 600 MB, of which MPI takes 300. The lambda is so small that
+    # all features can enter.
+    arguments = train("documents", "owl-qn", "m.tsv", "--data-option", "features=60000")
+    arguments[arguments.index("--lambda") + 1] = "0.001"
+    command = on_second(mpi, "ulimit -v 600000", *arguments)
+    mpi.fails(3, "memory", command=command)
+
+
+def test_a_killed_process_ends_all(mpi):
+    command = mpi.command(3, *train("documents", "prox-gd", "m.tsv", "--data-option", "features=100000"))
+    command[command.index("--tol") + 1] = "0"
+    command[command.index("--max-iterations") + 1] = "100000000"
+    running = subprocess.Popen(command, cwd=mpi.folder, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    time.sleep(4)
+    assert running.poll() is None, "ended by itself"
+    pids = subprocess.run(["pgrep", "-f", f"^{mpi.program} train"], text=True, stdout=subprocess.PIPE).stdout.split()
+    assert len(pids) >= 3, pids
+    os.kill(int(pids[-1]), signal.SIGKILL)
+    begin = time.monotonic()
+    running.communicate(timeout=30)
+    assert running.returncode != 0 and time.monotonic() - begin < 20
+    assert not (mpi.folder / "m.tsv").exists()
+
+
+TESTS = {name[len("test_"):]: test for name, test in globals().items() if name.startswith("test_")}
+
+
+def parse():
+    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n")[0], add_help=False)
+    for flag in ("--install", "--list", "--help"):
+        parser.add_argument(flag, action="store_true")
+    parser.add_argument("--program", type=pathlib.Path)
+    parser.add_argument("--mpirun")
+    parser.add_argument("--only", action="append", default=[])
+    return parser.parse_args()
+
+
+def build():
+    program = ROOT / "build/mpi/proxbench"
+    subprocess.run(["cmake", "--preset", "mpi"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["cmake", "--build", "--preset", "mpi", "--parallel", str(os.cpu_count()), "--target", "proxbench"],
+                   cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    return program
+
+
+def default_mpirun():
+    told = subprocess.run(["mpirun", "--version"], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+    return "mpirun --oversubscribe -n {}" if "Open MPI" in told else "mpirun -n {}"
+
+
+def main():
+    arguments = parse()
+    if arguments.help:
+        print(__doc__)
+        return 0
+    chosen = [name for name in TESTS if all(only in name for only in arguments.only)]
+    if arguments.list:
+        print("\n".join(chosen))
+        return 0
+    if not chosen:
+        print(f"test-mpi: no test has {arguments.only} in its name", file=sys.stderr)
+        return 2
+    if arguments.install and not shutil.which("mpirun"):
+        subprocess.run([ROOT / "scripts/install-deps", "--mpi"], check=True)
+    if not shutil.which("mpirun"):
+        print("test-mpi: no mpirun is here; scripts/install-deps --mpi installs Open MPI", file=sys.stderr)
+        return 77
+    program = (arguments.program or build()).resolve()
+    failed = []
+    for name in chosen:
+        with tempfile.TemporaryDirectory(prefix="proxbench-mpi-") as folder:
+            mpi = Mpi(program, arguments.mpirun or default_mpirun(), pathlib.Path(folder))
+            words(mpi.folder)
+            rows(mpi.folder)
+            (mpi.folder / "few.txt").write_text("y0\ta\n\ny1\tb\n\n")
+            told = mpi.run(2, *train("words", "sgd", "m.tsv")).stderr
+            mpi.solvers = told.split("can share instances: ")[1].split("\n")[0].split(", ")
+            begin = time.monotonic()
+            try:
+                TESTS[name](mpi)
+                print(f"ok      {name} ({time.monotonic() - begin:.1f} s)", flush=True)
+            except Exception:
+                failed.append(name)
+                print(f"FAILED  {name}\n{traceback.format_exc()}", flush=True)
+    print(f"test-mpi: {len(chosen) - len(failed)} of {len(chosen)} tests passed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
