@@ -1,7 +1,4 @@
-#!/usr/bin/env python3
 """Kills `proxbench run` with SIGKILL at random moments and checks that nothing is lost.
-
-usage: scripts/kill-test [--kills N | --quick] [--seed N] [--program FILE] [--keep]
 
 Runs a sweep over small problems once without disturbance. Then starts the same sweep in a new folder, kills it at a
 random moment, starts it again in the same folder, kills it again, and so on until it finishes. Repeats this until N
@@ -9,47 +6,39 @@ processes have been killed. After every kill, each visible run must be complete 
 and belong together), and no process may be left over. After every finished sweep, the runs must equal those of the
 undisturbed sweep, with bitwise equal results except for times, and no file may be left over.
 
-  --kills N       number of processes to kill [200]
-  --quick         kill 40 processes, in under two minutes
-  --seed N        seed of the random moments [1]
-  --program FILE  the program [build/release/proxbench]
-  --keep          keep the folders and print where they are
-
-Exit status: 0 nothing was lost, 1 something was lost, 2 bad usage. Needs Python 3.9 and no packages.
+Exit status: 0 nothing was lost, 1 something was lost, 2 bad usage.
 """
-import argparse
-import json
 import os
-import pathlib
 import random
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
+from pathlib import Path
+
+from ..errors import ProxbenchError
+from .common import add_program, built, read_json
 
 CONFIG = """[experiment]
-name = kill-test
+name = {name}
 lambda = 0.5, 1
 threads = 1
 tol = 1e-6
 max_iterations = 25
 reference_tol = 1e-7
 reference_time_limit = 20
-repetitions = 2
+repetitions = {repetitions}
 warm_up = 0
 sampling_budget = 1e6
 pin = false
-
+{more}
 [data.words]
 format = crfsuite
 train = train.txt
 test = test.txt
 
 [solver.prox-newton]
-
-[solver.owl-qn]
 
 [solver.prox-gd]
 
@@ -63,9 +52,14 @@ TRACE_TIMES = 2  # the number of leading columns of a trace that hold times
 ALL_KILLS, QUICK_KILLS = 200, 40
 
 
-def fail(text):
-    print(f"kill-test: error: {text}", file=sys.stderr)
-    sys.exit(1)
+def add_flags(parser):
+    kills = parser.add_mutually_exclusive_group()
+    kills.add_argument("--kills", type=int, default=ALL_KILLS, metavar="N", help=f"number of processes to kill [{ALL_KILLS}]")
+    kills.add_argument("--quick", dest="kills", action="store_const", const=QUICK_KILLS,
+                       help=f"kill {QUICK_KILLS} processes, in under two minutes")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the random moments")
+    add_program(parser)
+    parser.add_argument("--keep", action="store_true", help="keep the folders and print where they are")
 
 
 def write_data(folder, seed):
@@ -79,7 +73,6 @@ def write_data(folder, seed):
                     label = words[word] if draw.random() < 0.9 else draw.choice("OBI")
                     file.write(f"{label}\tw={word}\tbias\n")
                 file.write("\n")
-    (folder / "sweep.ini").write_text(CONFIG, encoding="ascii")
 
 
 def start(program, folder, out):
@@ -89,16 +82,16 @@ def start(program, folder, out):
                                 stdout=log, stderr=log)
 
 
-def run_of(path, program):
+def run_of(path):
     """A stored run without its times. Fails if the run is not complete."""
     try:
-        manifest = json.loads((path / "manifest.json").read_text())
+        manifest = read_json(path / "manifest.json")
         trace = (path / "trace.csv").read_text()
         model = (path / "model.tsv").read_text()
     except (OSError, ValueError) as error:
-        fail(f"{path} is not whole: {error}")
+        raise ProxbenchError(f"{path} is not whole: {error}") from None
     if not trace.endswith("\n") or not model.endswith("\n") or manifest["run"]["name"] != path.name:
-        fail(f"{path} is not whole")
+        raise ProxbenchError(f"{path} is not whole")
     rows = [line.split(",")[TRACE_TIMES:] for line in trace.splitlines()]
     return {"manifest": {key: value for key, value in manifest.items() if key not in TIMES}, "trace": rows, "model": model}
 
@@ -111,37 +104,41 @@ def where(found, expected):
                    if found.get(key) != expected.get(key))
 
 
-def runs_of(out, program):
-    folder = out / "runs"
-    if not folder.is_dir():
-        return {}
-    return {path.name: run_of(path, program) for path in sorted(folder.iterdir()) if not path.name.startswith(".")}
+def require_same(found, expected):
+    """Fails unless the runs equal the expected ones."""
+    if set(found) != set(expected):
+        raise ProxbenchError(f"found the runs {sorted(found)}, expected {sorted(expected)}")
+    for name, run in found.items():
+        for part, value in run.items():
+            if value != expected[name][part]:
+                raise ProxbenchError(f"{name}: {part} differs from the undisturbed one{where(value, expected[name][part])}")
+
+
+def runs_of(out):
+    return {path.name: run_of(path) for path in sorted(out.glob("runs/[!.]*"))}
 
 
 def references_of(out):
     found = {}
-    for path in sorted((out / "references").glob("*.json")):
-        if path.name.startswith("."):
-            continue
+    for path in sorted(out.glob("references/[!.]*.json")):
         try:
-            reference = json.loads(path.read_text())
+            reference = read_json(path)
         except ValueError as error:
-            fail(f"{path} is not whole: {error}")
+            raise ProxbenchError(f"{path} is not whole: {error}") from None
         found[path.name] = {key: reference[key] for key in ("objective", "nnz", "kkt", "dual", "iterations", "tighten")}
         found[path.name]["tighten"].pop("seconds")
     return found
 
 
 def check_leftovers(out):
-    left = [str(path) for path in out.rglob(".*") if path.name != ".lock"]
-    if left:
-        fail(f"left over: {', '.join(left)}")
+    if left := [str(path) for path in out.rglob(".*") if path.name != ".lock"]:
+        raise ProxbenchError(f"left over: {', '.join(left)}")
 
 
 def children_in(folder):
     """Processes that work in the folder, or whose command line names it: runs, and programs that draw figures."""
     found = []
-    for entry in pathlib.Path("/proc").iterdir():
+    for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
         try:
@@ -161,81 +158,73 @@ def wait_for_children(folder):
         if not children_in(folder):
             return
         time.sleep(0.01)
-    fail("a process outlived its runner by 10 s")
+    raise ProxbenchError("a process outlived its runner by 10 s")
 
 
-def main():
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--kills", type=int)
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--program", default=str(pathlib.Path(__file__).resolve().parent.parent / "build/release/proxbench"))
-    parser.add_argument("--keep", action="store_true")
-    parser.add_argument("--help", "-h", action="store_true")
-    arguments = parser.parse_args()
-    if arguments.help:
-        print(__doc__)
-        return
-    if arguments.quick and arguments.kills is not None:
-        print("kill-test: error: --quick: found --kills too, expected one of them", file=sys.stderr)
-        sys.exit(2)
-    to_kill = arguments.kills if arguments.kills is not None else QUICK_KILLS if arguments.quick else ALL_KILLS
-    program = str(pathlib.Path(arguments.program).resolve())
-    if not os.access(program, os.X_OK):
-        print(f"kill-test: error: {program}: no program, expected a built proxbench", file=sys.stderr)
-        sys.exit(2)
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="proxbench-kill-"))
-    write_data(folder, arguments.seed)
+class Sweeps:
+    """Runs the sweep in a folder, again and again."""
 
-    begin = time.monotonic()
-    if start(program, folder, "undisturbed").wait() != 0:
-        fail((folder / "log.txt").read_text())
-    length = time.monotonic() - begin
-    expected = runs_of(folder / "undisturbed", program)
-    expected_references = references_of(folder / "undisturbed")
-    print(f"undisturbed: {len(expected)} runs, {len(expected_references)} references in {length:.2f} s")
+    def __init__(self, program, folder, seed, kills):
+        self.program, self.folder, self.to_kill, self.kills, self.in_sight = program, folder, kills, 0, 0
+        self.draw = random.Random(seed)
+        begin = time.monotonic()
+        if start(program, folder, "undisturbed").wait() != 0:
+            raise ProxbenchError(self.log())
+        self.length = time.monotonic() - begin
+        self.expected, self.references = runs_of(folder / "undisturbed"), references_of(folder / "undisturbed")
 
-    draw = random.Random(arguments.seed)
-    kills = sweeps = in_sight = 0
-    while kills < to_kill:
-        sweeps += 1
-        out = folder / f"sweep-{sweeps}"
-        while True:
-            process = start(program, folder, out.name)
-            try:
-                # Waits a third of a sweep on average, so most sweeps are killed more than once.
-                process.wait(timeout=draw.uniform(0, 0.7 * length) if kills < to_kill else None)
-            except subprocess.TimeoutExpired:
-                process.send_signal(signal.SIGKILL)
-                process.wait()
-                kills += 1
-                wait_for_children(folder)
-                in_sight += len(runs_of(out, program))
-                references_of(out)
-                continue
-            if process.returncode != 0:
-                fail(f"sweep {sweeps} ended with status {process.returncode}: {(folder / 'log.txt').read_text()}")
-            break
-        found = runs_of(out, program)
-        if set(found) != set(expected):
-            fail(f"sweep {sweeps} has the runs {sorted(found)}, expected {sorted(expected)}")
-        for name, run in found.items():
-            for part, value in run.items():
-                if value != expected[name][part]:
-                    fail(f"sweep {sweeps}: {name}: {part} differs from the undisturbed one{where(value, expected[name][part])}")
-        if references_of(out) != expected_references:
-            fail(f"sweep {sweeps}: other references")
+    def log(self):
+        return (self.folder / "log.txt").read_text()
+
+    def disturbed(self, out):
+        """Starts the sweep and kills it until it ends by itself. Checks what is stored after each kill and at the end."""
+        while self.is_killed(out):
+            wait_for_children(self.folder)
+            self.in_sight += len(runs_of(out))
+            references_of(out)
+        require_same(runs_of(out), self.expected)
+        if references_of(out) != self.references:
+            raise ProxbenchError("other references")
         check_leftovers(out)
-        if not arguments.keep:
+
+    def is_killed(self, out):
+        """Starts the sweep, and kills it after a third of its time on average, so that most die more than once."""
+        process = start(self.program, self.folder, out.name)
+        try:
+            process.wait(timeout=self.draw.uniform(0, 0.7 * self.length) if self.kills < self.to_kill else None)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            self.kills += 1
+            return True
+        if process.returncode != 0:
+            raise ProxbenchError(f"ended with status {process.returncode}: {self.log()}")
+        return False
+
+
+def main(options):
+    program = built(options.program)
+    folder = Path(tempfile.mkdtemp(prefix="proxbench-kill-"))  # it stays if a check fails
+    write_data(folder, options.seed)
+    text = CONFIG.format(name="kill-test", repetitions=2, more="") + "[solver.owl-qn]\n"
+    (folder / "sweep.ini").write_text(text, encoding="ascii")
+    sweeps = Sweeps(program, folder, options.seed, options.kills)
+    runs = len(sweeps.expected)
+    print(f"undisturbed: {runs} runs, {len(sweeps.references)} references in {sweeps.length:.2f} s")
+    count = 0
+    while sweeps.kills < options.kills:
+        count += 1
+        out = folder / f"sweep-{count}"
+        try:
+            sweeps.disturbed(out)
+        except ProxbenchError as error:
+            raise ProxbenchError(f"sweep {count}: {error}") from None
+        if not options.keep:
             shutil.rmtree(out)
-        print(f"\r{kills} kills, {sweeps} sweeps", end="", flush=True)
-    print(f"\r{kills} kills in {sweeps} sweeps of {len(expected)} runs; {in_sight} runs were in sight after a kill, all whole; "
-          f"every sweep ended with the undisturbed results")
-    if arguments.keep:
+        print(f"\r{sweeps.kills} kills, {count} sweeps", end="", flush=True)
+    print(f"\r{sweeps.kills} kills in {count} sweeps of {runs} runs; {sweeps.in_sight} runs were in sight after a kill, "
+          f"all whole; every sweep ended with the undisturbed results")
+    if options.keep:
         print(folder)
     else:
         shutil.rmtree(folder)
-
-
-if __name__ == "__main__":
-    main()

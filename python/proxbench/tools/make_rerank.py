@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Makes a re-ranking task from CoNLL-2000 chunking: lists of the N best chunkings with features, for --format rerank.
 
 It replaces the parse re-ranking data of Andrew and Gao (ICML 2007), which are not public; task and size differ. The
@@ -23,29 +22,38 @@ chunks counts as a chunk of type O):
 
 A feature with the same count in all candidates of a list changes no probability and is left out. A feature is kept if
 it differs in at least --min-count lists of the training set.
+
+Exit status: 0 written, 1 no data or a run failed, 2 bad usage.
 """
-import argparse
 import collections
 import concurrent.futures
 import gzip
 import json
-import os
-import pathlib
-import subprocess
 import sys
-import tempfile
+from pathlib import Path
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from ..errors import ProxbenchError, UsageError
+from .common import DATA, add_program, run, scratch
 
 
-def fail(text):
-    sys.exit(f"make-rerank: error: {text}")
+def add_flags(parser):
+    parser.add_argument("--out", type=Path, required=True, help="the folder to write to")
+    for name in ("train", "test"):
+        parser.add_argument("--" + name, type=Path, default=DATA / f"conll2000/{name}.txt.gz")
+    add_program(parser)
+    parser.add_argument("--nbest", type=int, default=50)
+    parser.add_argument("--folds", type=int, default=10)
+    parser.add_argument("--dev-share", type=float, default=0.1, help="share of the training file")
+    parser.add_argument("--base-lambda", default="1", help="l1 penalty of the base model")
+    parser.add_argument("--min-count", type=int, default=5)
+    parser.add_argument("--sentences", type=int, help="use only the first N of each file, for a quick look")
+    parser.add_argument("--threads", type=int, default=2)
 
 
 def read_conll(path):
     """Sentences as lists of (word, POS, label)."""
     if not path.is_file():
-        fail(f"no file {path}, expected CoNLL-2000 (https://www.clips.uantwerpen.be/conll2000/chunking/)")
+        raise ProxbenchError(f"no file {path}, expected CoNLL-2000 (https://www.clips.uantwerpen.be/conll2000/chunking/)")
     sentences, sentence = [], []
     with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else open(path, encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
@@ -53,7 +61,7 @@ def read_conll(path):
             if len(fields) == 3:
                 sentence.append(tuple(fields))
             elif fields:
-                fail(f"{path}:{number}: found {len(fields)} columns, expected word, POS and label")
+                raise ProxbenchError(f"{path}:{number}: found {len(fields)} columns, expected word, POS and label")
             elif sentence:
                 sentences.append(sentence)
                 sentence = []
@@ -76,39 +84,52 @@ def write_crfsuite(sentences, path):
             file.write("\n")
 
 
-class Program:
+class BaseModel:
     """Runs proxbench for the base model."""
 
-    def __init__(self, arguments, folder):
-        self.program, self.arguments, self.folder = arguments.program, arguments, pathlib.Path(folder)
+    def __init__(self, options, folder):
+        self.options, self.folder = options, folder
 
     def run(self, *words):
-        done = subprocess.run([self.program, *map(str, words)], capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            fail(f"{self.program} {' '.join(map(str, words))}: {done.stderr.strip()}")
+        run(self.options.program, *words, "--quiet", "--threads", self.options.threads)
 
     def lists(self, train, sets):
         """Trains on `train` and yields, for each of the sets, the lists of its sentences: [(score, labels)]."""
-        write_crfsuite(train, self.folder / "train.txt")
-        model, threads = self.folder / "model.tsv", ["--threads", self.arguments.threads]
-        self.run("train", "--format", "crfsuite", "--train", self.folder / "train.txt", "--lambda",
-                 self.arguments.base_lambda, "--tol", "1e-4", "--model", model, "--quiet", *threads)
+        data, model, lists = (self.folder / name for name in ("data.txt", "model.tsv", "lists.txt"))
+        write_crfsuite(train, data)
+        self.run("train", "--format", "crfsuite", "--train", data, "--lambda", self.options.base_lambda, "--tol", "1e-4",
+                 "--model", model)
         for sentences in sets:
-            write_crfsuite(sentences, self.folder / "test.txt")
-            self.run("predict", "--model", model, "--test", self.folder / "test.txt", "--nbest", self.arguments.nbest,
-                     "--output", self.folder / "lists.txt", "--quiet", *threads)
-            found, group = [], []
-            with open(self.folder / "lists.txt", encoding="utf-8") as file:
-                for line in file:
-                    fields = line.rstrip("\n").split("\t")
-                    if len(fields) > 1:
-                        group.append((float(fields[1]), fields[2:]))
-                    else:
-                        found.append(group)
-                        group = []
+            write_crfsuite(sentences, data)
+            self.run("predict", "--model", model, "--test", data, "--nbest", self.options.nbest, "--output", lists)
+            found = read_lists(lists)
             if len(found) != len(sentences):
-                fail(f"{len(found)} lists of {len(sentences)} sentences")
+                raise ProxbenchError(f"{len(found)} lists of {len(sentences)} sentences")
             yield found
+
+
+def read_lists(path):
+    """The lists that `predict --nbest` wrote: [(score, labels)] for each sentence."""
+    found, group = [], []
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            fields = line.rstrip("\n").split("\t")
+            if len(fields) > 1:
+                group.append((float(fields[1]), fields[2:]))
+            else:
+                found.append(group)
+                group = []
+    return found
+
+
+def jackknifed(train, folds, lists_of):
+    """The lists of all sentences, each by a model of the other folds: lists_of(others, [inside]) gives those of `inside`."""
+    lists = [[]] * len(train)
+    for fold in range(folds):
+        print(f"fold {fold + 1} of {folds}", file=sys.stderr)
+        others = [sentence for i, sentence in enumerate(train) if i % folds != fold]
+        (lists[fold::folds],) = lists_of(others, [train[fold::folds]])
+    return lists
 
 
 def chunks_of(labels):
@@ -155,17 +176,17 @@ def candidates_of(sentence, group):
     return [(counts, score, dict(on.items() - everywhere)) for counts, score, on in out]
 
 
+def f1_of(correct, gold, guessed):
+    return 2 * correct / (gold + guessed) if gold + guessed else 1.0
+
+
 def write_set(path, lists, kept):
     """Writes one set, and returns facts about it."""
     sums, perfect = {"first": [0, 0, 0], "oracle": [0, 0, 0]}, 0
     with gzip.open(path, "wt", encoding="utf-8", compresslevel=4) as file:
         for group in lists:
-            def f1(candidate):
-                correct, gold, guessed = candidate[0]
-                return 2 * correct / (gold + guessed) if gold + guessed else 1.0
-
-            best = max(group, key=f1)
-            perfect += f1(best) == 1.0
+            best = max(group, key=lambda candidate: f1_of(*candidate[0]))
+            perfect += f1_of(*best[0]) == 1.0
             for name, chosen in (("first", group[0]), ("oracle", best)):
                 sums[name] = [a + b for a, b in zip(sums[name], chosen[0])]
             for counts, score, on in group:
@@ -173,66 +194,43 @@ def write_set(path, lists, kept):
                 fields += [escaped(name) if n == 1 else f"{escaped(name)}:{n}" for name, n in sorted(on.items()) if name in kept]
                 file.write("\t".join(fields) + "\n")
             file.write("\n")
-    f1_of = {name: 2 * c / (g + s) if g + s else 1.0 for name, (c, g, s) in sums.items()}
     return {"groups": len(lists), "candidates": sum(map(len, lists)), "gold_listed": perfect / len(lists),
-            "baseline_f1": f1_of["first"], "oracle_f1": f1_of["oracle"]}
+            "baseline_f1": f1_of(*sums["first"]), "oracle_f1": f1_of(*sums["oracle"])}
 
 
-def make(arguments, folder):
-    sentences = read_conll(arguments.train)[:arguments.sentences]
-    held_out = max(1, round(arguments.dev_share * len(sentences)))
-    train, dev, test = sentences[:-held_out], sentences[-held_out:], read_conll(arguments.test)[:arguments.sentences]
-    program = Program(arguments, folder)
-    lists = [[]] * len(train)
-    for fold in range(arguments.folds):
-        print(f"fold {fold + 1} of {arguments.folds}", file=sys.stderr)
-        inside = range(fold, len(train), arguments.folds)
-        others = [s for i, s in enumerate(train) if i % arguments.folds != fold]
-        (found,) = program.lists(others, [[train[i] for i in inside]])
-        for i, group in zip(inside, found):
-            lists[i] = group
+def kept_of(lists, least):
+    """The features that differ in at least so many lists."""
+    differ = collections.Counter()
+    for group in lists:
+        differ.update({feature for _, _, on in group for feature in on})
+    return {feature for feature, n in differ.items() if n >= least}
+
+
+def make(options, folder):
+    train, test = (read_conll(path)[:options.sentences] for path in (options.train, options.test))
+    held_out = max(1, round(options.dev_share * len(train)))
+    train, dev = train[:-held_out], train[-held_out:]
+    model = BaseModel(options, folder)
+    sets = {"train": (train, jackknifed(train, options.folds, model.lists))}
     print("all training sentences", file=sys.stderr)
-    sets = {"train": (train, lists)}
-    sets.update(zip(("dev", "test"), zip((dev, test), program.lists(train, [dev, test]))))
+    sets.update(zip(("dev", "test"), zip((dev, test), model.lists(train, [dev, test]))))
 
-    about, kept = {"nbest": arguments.nbest, "folds": arguments.folds, "base_lambda": arguments.base_lambda,
-                   "min_count": arguments.min_count}, None
-    with concurrent.futures.ProcessPoolExecutor(arguments.threads) as pool:
+    about, kept = {name: getattr(options, name) for name in ("nbest", "folds", "base_lambda", "min_count")}, None
+    with concurrent.futures.ProcessPoolExecutor(options.threads) as pool:
         for name, (texts, groups) in sets.items():
             print(f"features of {name}", file=sys.stderr)
             made = list(pool.map(candidates_of, texts, groups, chunksize=64))
             if kept is None:
-                differ = collections.Counter()
-                for group in made:
-                    differ.update({feature for _, _, on in group for feature in on})
-                kept = {feature for feature, n in differ.items() if n >= arguments.min_count}
+                kept = kept_of(made, options.min_count)
                 about["features"] = len(kept) + 1
-            about[name] = write_set(arguments.out / f"{name}.gz", made, kept)
-    (arguments.out / "about.json").write_text(json.dumps(about, indent=2) + "\n")
+            about[name] = write_set(options.out / f"{name}.gz", made, kept)
+    (options.out / "about.json").write_text(json.dumps(about, indent=2) + "\n")
     print(json.dumps(about, indent=2))
 
 
-def main():
-    data = pathlib.Path(os.environ.get("PROXBENCH_DATA", ROOT / "../shared/data")) / "conll2000"
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=pathlib.Path, required=True, help="the folder to write to")
-    parser.add_argument("--train", type=pathlib.Path, default=data / "train.txt.gz")
-    parser.add_argument("--test", type=pathlib.Path, default=data / "test.txt.gz")
-    parser.add_argument("--program", default=ROOT / "build/release/proxbench", help="the built program")
-    parser.add_argument("--nbest", type=int, default=50)
-    parser.add_argument("--folds", type=int, default=10)
-    parser.add_argument("--dev-share", type=float, default=0.1, help="share of the training file [0.1]")
-    parser.add_argument("--base-lambda", default="1", help="l1 penalty of the base model [1]")
-    parser.add_argument("--min-count", type=int, default=5)
-    parser.add_argument("--sentences", type=int, help="use only the first N of each file, for a quick look")
-    parser.add_argument("--threads", type=int, default=2)
-    arguments = parser.parse_args()
-    if arguments.folds < 2 or arguments.nbest < 1 or not 0 < arguments.dev_share < 1:
-        parser.error("expected --folds >= 2, --nbest >= 1, 0 < --dev-share < 1")
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
-        make(arguments, folder)
-
-
-if __name__ == "__main__":
-    main()
+def main(options):
+    if options.folds < 2 or options.nbest < 1 or not 0 < options.dev_share < 1:
+        raise UsageError("expected --folds >= 2, --nbest >= 1, 0 < --dev-share < 1")
+    options.out.mkdir(parents=True, exist_ok=True)
+    with scratch("rerank") as folder:
+        make(options, folder)

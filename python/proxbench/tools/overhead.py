@@ -1,7 +1,4 @@
-#!/usr/bin/env python3
 """Measures what the harness adds to a run of about 5 s.
-
-usage: scripts/overhead [--pairs N] [--seconds S] [--threads N] [--solver NAME] [--build DIR]
 
 Alternates a run of `proxbench run` and the bare run, N times each, on the same CPUs. The first is a separate process
 with samples within its budget, a trace, provenance and results on disk. The bare run (experiments/bench/bare_run.cpp)
@@ -18,70 +15,69 @@ into S seconds. Prints median and range of:
 
 The data are letter.data (OCR, degree 2, lambda = 100) if available, otherwise similar synthetic data.
 
-  --pairs N      number of pairs of runs [10]
-  --seconds S    length of a run [5]
-  --threads N    threads of a run [1]
-  --solver NAME  solver [prox-newton]
-  --build DIR    folder of the built programs [build/release]
-
-Exit status: 0 measured, 1 failed, 2 bad usage. Needs Python 3.9, no packages, and a machine that does nothing else.
+Exit status: 0 measured, 1 failed, 2 bad usage. Needs a machine that does nothing else.
 """
-import argparse
 import json
 import os
-import pathlib
+import shutil
 import statistics
-import subprocess
-import sys
-import tempfile
+from pathlib import Path
+
+from ..errors import ProxbenchError
+from .common import PROGRAM, ROOT, built, manifests, run, scratch
+
+CONFIG = """[experiment]
+name = overhead
+lambda = 100
+threads = {threads}
+tol = 0
+{limit}
+reference_tol = 1e-2
+[data.ocr]
+{data}features = degree2
+seed = 1
+[solver.{solver}]
+[plot]
+quantities =
+"""
 
 
-def fail(text, status=1):
-    print(f"overhead: error: {text}", file=sys.stderr)
-    sys.exit(status)
+def add_flags(parser):
+    parser.add_argument("--pairs", type=int, default=10, metavar="N", help="number of pairs of runs")
+    parser.add_argument("--seconds", type=float, default=5, metavar="S", help="length of a run")
+    parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads of a run")
+    parser.add_argument("--solver", default="prox-newton", metavar="NAME", help="solver")
+    parser.add_argument("--build", type=Path, default=PROGRAM.parent, metavar="DIR", help="folder of the built programs")
 
 
-def config(arguments, iterations):
-    root = pathlib.Path(__file__).resolve().parent.parent
-    found = subprocess.run([root / "scripts/get-data"], capture_output=True, text=True, cwd=root)
-    folder = found.stdout.strip() if found.returncode == 0 else ""
-    real = "format = ocr\ntrain = ocr/letter.data.gz\nfeatures = degree2\nsplit = random\nseed = 1\n"
-    synthetic = "format = synthetic-ocr\nfeatures = degree2\nseed = 1\n"
-    limit = f"max_iterations = {iterations}\n" if iterations else f"time_limit = {arguments.seconds}\n"
-    text = (f"[experiment]\nname = overhead\nlambda = 100\nthreads = {arguments.threads}\ntol = 0\n{limit}"
-            f"reference_tol = 1e-2\n[data.ocr]\n{real if folder else synthetic}[solver.{arguments.solver}]\n"
-            f"[plot]\nquantities =\n")
-    return text, folder, "letter.data" if folder else "synthetic data of the shape of letter.data"
+def config(options, data, limit):
+    lines = "format = ocr\ntrain = ocr/letter.data.gz\nsplit = random\n" if data else "format = synthetic-ocr\n"
+    return CONFIG.format(threads=options.threads, limit=limit, data=lines, solver=options.solver)
 
 
 def sweep(program, folder, text, data):
+    """Makes the one run of the sweep, again if it is stored: only f* is kept. Returns its folder and manifest."""
+    shutil.rmtree(folder / "out/runs", ignore_errors=True)
     (folder / "overhead.ini").write_text(text)
-    environment = dict(os.environ)
-    if data:
-        environment["PROXBENCH_DATA"] = data
-    done = subprocess.run([program, "run", "overhead.ini", "--out", "out", "--quiet"], cwd=folder, env=environment,
-                          capture_output=True, text=True)
-    if done.returncode != 0:
-        fail(done.stderr)
-    (run,) = (path for path in (folder / "out/runs").iterdir() if not path.name.startswith("."))
-    return run, json.loads((run / "manifest.json").read_text())
-
-
-def again(program, folder, text, data):
-    """Makes the same run again. Only f* is kept."""
-    for path in (folder / "out/runs").glob("*"):
-        subprocess.run(["rm", "-rf", path], check=True)
-    return sweep(program, folder, text, data)
+    environment = dict(os.environ, PROXBENCH_DATA=data) if data else None
+    run(program, "run", "overhead.ini", "--out", "out", "--quiet", cwd=folder, env=environment)
+    (made,) = manifests(folder / "out").items()
+    return made
 
 
 def bare(program, job, cpus):
-    environment = dict(os.environ, OMP_PROC_BIND="true",
-                       OMP_PLACES=",".join(f"{{{cpu}}}" for cpu in cpus))
-    done = subprocess.run([program, job], capture_output=True, text=True, env=environment,
-                          preexec_fn=lambda: os.sched_setaffinity(0, cpus))
-    if done.returncode != 0:
-        fail(done.stderr)
-    return json.loads(done.stdout)
+    environment = dict(os.environ, OMP_PROC_BIND="true", OMP_PLACES=",".join(f"{{{cpu}}}" for cpu in cpus))
+    return json.loads(run(program, job, env=environment, preexec_fn=lambda: os.sched_setaffinity(0, cpus)))
+
+
+def measured(manifest, other):
+    """The numbers of one pair, from the manifest of the harness's run and the summary of the bare one."""
+    timing, seconds = manifest["timing"], manifest["seconds"]
+    known = sum(timing[key] for key in ("load_seconds", "setup_seconds", "warm_up_seconds", "certify_seconds"))
+    rest = (timing["wall_seconds"] - known - seconds - timing["sampling_seconds"]) / seconds
+    sampling = timing["sampling_seconds"] / seconds
+    return {"process + trace": rest, "sampling": sampling, "both": rest + sampling, "clock": seconds / other["seconds"],
+            "CPU clock": manifest["cpu_seconds"] / other["cpu_seconds"]}
 
 
 def line(name, values, unit):
@@ -90,52 +86,24 @@ def line(name, values, unit):
     print(f"{name:16} {middle:8.3f} {unit}   [{low:.3f}, {high:.3f}]")
 
 
-def main():
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--pairs", type=int, default=10)
-    parser.add_argument("--seconds", type=float, default=5)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--solver", default="prox-newton")
-    parser.add_argument("--build", default=str(pathlib.Path(__file__).resolve().parent.parent / "build/release"))
-    parser.add_argument("--help", "-h", action="store_true")
-    arguments = parser.parse_args()
-    if arguments.help:
-        print(__doc__)
-        return
-    programs = [str(pathlib.Path(arguments.build).resolve() / name) for name in ("proxbench", "proxbench_bare")]
-    for program in programs:
-        if not os.access(program, os.X_OK):
-            fail(f"{program}: no program, expected a build with benchmarks", 2)
-    with tempfile.TemporaryDirectory(prefix="proxbench-overhead-") as name:
-        folder = pathlib.Path(name)
-        text, data, what = config(arguments, 0)
-        _, manifest = sweep(programs[0], folder, text, data)
+def main(options):
+    program, bare_program = (built(options.build / name) for name in ("proxbench", "proxbench_bare"))
+    data = run(ROOT / "scripts/get-data", cwd=ROOT, accept=range(256)).strip()
+    with scratch("overhead") as folder:
+        _, manifest = sweep(program, folder, config(options, data, f"time_limit = {options.seconds}"), data)
         iterations = manifest["iterations"]
-        text, data, what = config(arguments, iterations)
-        print(f"{what}, lambda = 100, {arguments.solver}, {arguments.threads} threads, {iterations} iterations, "
-              f"{arguments.pairs} pairs; load {os.getloadavg()[0]:.2f}")
-        rest, sampling, both, clock, cpu = [], [], [], [], []
-        for _ in range(arguments.pairs):
-            run, manifest = again(programs[0], folder, text, data)
-            timing, seconds = manifest["timing"], manifest["seconds"]
-            other = bare(programs[1], run / "manifest.json", timing["cpus"])
+        text = config(options, data, f"max_iterations = {iterations}")
+        print(f"{'letter.data' if data else 'synthetic data of the shape of letter.data'}, lambda = 100, {options.solver}, "
+              f"{options.threads} threads, {iterations} iterations, {options.pairs} pairs; load {os.getloadavg()[0]:.2f}")
+        pairs = []
+        for _ in range(options.pairs):
+            place, manifest = sweep(program, folder, text, data)
+            other = bare(bare_program, place / "manifest.json", manifest["timing"]["cpus"])
             if other["objective"] != manifest["objective"]:
-                fail(f"the bare run ends at {other['objective']}, the other at {manifest['objective']}")
-            told = sum(timing[key] for key in ("load_seconds", "setup_seconds", "warm_up_seconds", "certify_seconds"))
-            rest.append((timing["wall_seconds"] - told - seconds - timing["sampling_seconds"]) / seconds)
-            sampling.append(timing["sampling_seconds"] / seconds)
-            both.append(rest[-1] + sampling[-1])
-            clock.append(seconds / other["seconds"])
-            cpu.append(manifest["cpu_seconds"] / other["cpu_seconds"])
-        samples = len((run / "trace.csv").read_text().splitlines()) - 1
-        print(f"{seconds:.2f} s on the clock, {samples} samples ({other['samples']} in the bare run), "
-              f"{manifest['audits']} of them audits")
-        line("process + trace", rest, "%")
-        line("sampling", sampling, "%")
-        line("both", both, "%")
-        line("clock", clock, "x")
-        line("CPU clock", cpu, "x")
-
-
-if __name__ == "__main__":
-    main()
+                raise ProxbenchError(f"the bare run ends at {other['objective']}, the other at {manifest['objective']}")
+            pairs.append(measured(manifest, other))
+        samples = len((place / "trace.csv").read_text().splitlines()) - 1
+    print(f"{manifest['seconds']:.2f} s on the clock, {samples} samples ({other['samples']} in the bare run), "
+          f"{manifest['audits']} of them audits")
+    for name in pairs[0]:
+        line(name, [pair[name] for pair in pairs], "x" if "clock" in name else "%")
