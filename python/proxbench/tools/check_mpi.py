@@ -1,36 +1,23 @@
-#!/usr/bin/env python3
 """Tests the program as several processes on MPI: any number gives the same bits, and a failure gives one clear error.
 
-usage: scripts/test-mpi [--program FILE] [--mpirun COMMAND] [--install] [--only NAME]... [--list]
-
-  --program FILE    a program built with MPI, in its build folder [build/mpi/proxbench, which is built if it is missing]
-  --mpirun COMMAND  the command that starts processes; {} stands for their number
-                    [mpirun --oversubscribe -n {}, or mpirun -n {} if mpirun is MPICH's]
-  --install         install Open MPI first if there is no MPI (scripts/install-deps --mpi)
-  --only NAME       only the tests with NAME in their name, repeatable
-  --list            print the names of the tests and exit
-
 The tests may use more processes than cores, so they tell nothing about speed. Exit status: 0 all passed, 1 a test
-failed, 2 bad usage, 77 no MPI found. Needs Python 3.9 and no packages.
+failed, 2 bad usage, 77 no MPI found.
 """
-import argparse
 import gzip
-import json
 import os
-import pathlib
 import random
 import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-import traceback
+from pathlib import Path
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-# The first two variables let Open MPI run as root, as in containers. The third makes waiting processes yield the core.
-ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                   OMPI_MCA_mpi_yield_when_idle="1", OMP_NUM_THREADS="1")
+from . import common
+from .common import MPI_ENVIRONMENT, ROOT, SKIPPED, add_check_flags, chosen_of, passes, read_json, scratch
+
+# Waiting processes yield the core.
+ENVIRONMENT = dict(MPI_ENVIRONMENT, OMPI_MCA_mpi_yield_when_idle="1", OMP_NUM_THREADS="1")
 L2_ALONE = {"lbfgs", "liblbfgs", "newton-cg", "sdca"}
 LIMIT = 120
 
@@ -41,7 +28,7 @@ class Mpi:
 
     def command(self, count, *arguments):
         launch = [] if count == 1 else [word.replace("{}", str(count)) for word in self.mpirun.split()]
-        return launch + [str(self.program)] + [str(argument) for argument in arguments]
+        return launch + [str(self.program), *map(str, arguments)]
 
     def run(self, count, *arguments, command=None):
         return subprocess.run(command or self.command(count, *arguments), cwd=self.folder, env=ENVIRONMENT, text=True,
@@ -113,7 +100,7 @@ def test_every_solver_makes_the_same_model(mpi):
             texts = []
             for count in (1, 2, 3, 4):
                 mpi.done(count, *train(data, solver, "model.tsv", "--json", "out.json", "--trace", "trace.csv"))
-                summary = json.loads((mpi.folder / "out.json").read_text())
+                summary = read_json(mpi.folder / "out.json")
                 assert summary["processes"] == count, summary["processes"]
                 texts.append((mpi.folder / "model.tsv").read_text())
                 assert texts[-1] == texts[0], f"{solver} on {data}: another model by {count} processes"
@@ -144,7 +131,7 @@ def test_certify_proves_the_same(mpi):
     for count in (1, 3):
         mpi.done(count, "certify", "--model", "model.tsv", "--train", "words.txt", "--threads", "1", "--json", "c.json",
                  "--quiet")
-        summary = json.loads((mpi.folder / "c.json").read_text())
+        summary = read_json(mpi.folder / "c.json")
         found.append([summary[key] for key in ("objective", "kkt", "dual", "instances", "positions", "nonzeros")])
     assert found[0] == found[1], found
 
@@ -176,8 +163,7 @@ train = words.txt
                            cwd=mpi.folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                            timeout=LIMIT)
     assert ended.returncode == 0, ended.stdout
-    runs = [json.loads(file.read_text()) for file in (mpi.folder / "results").rglob("*.json")]
-    shared = [run for run in runs if isinstance(run, dict) and '"processes": 2' in json.dumps(run)]
+    shared = [file for file in (mpi.folder / "results").rglob("*.json") if '"processes": 2' in file.read_text()]
     assert len(shared) >= 2, f"found {len(shared)} runs by two processes: {ended.stdout}"
     assert len(list((mpi.folder / "results").rglob("*.tsv"))) >= 2, "no models"
     shutil.rmtree(mpi.folder / "results")
@@ -276,66 +262,49 @@ def test_a_killed_process_ends_all(mpi):
 TESTS = {name[len("test_"):]: test for name, test in globals().items() if name.startswith("test_")}
 
 
-def parse():
-    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n")[0], add_help=False)
-    for flag in ("--install", "--list", "--help"):
-        parser.add_argument(flag, action="store_true")
-    parser.add_argument("--program", type=pathlib.Path)
-    parser.add_argument("--mpirun")
-    parser.add_argument("--only", action="append", default=[])
-    return parser.parse_args()
+def add_flags(parser):
+    parser.add_argument("--program", type=Path, metavar="FILE",
+                        help="a program built with MPI, in its build folder [build/mpi/proxbench, built if it is missing]")
+    parser.add_argument("--mpirun", metavar="COMMAND", help="starts processes; {} stands for their number "
+                        "[mpirun --oversubscribe -n {}, or mpirun -n {} if mpirun is MPICH's]")
+    parser.add_argument("--install", action="store_true",
+                        help="install Open MPI first if there is no MPI (scripts/install-deps --mpi)")
+    add_check_flags(parser)
 
 
 def build():
-    program = ROOT / "build/mpi/proxbench"
-    subprocess.run(["cmake", "--preset", "mpi"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["cmake", "--build", "--preset", "mpi", "--parallel", str(os.cpu_count()), "--target", "proxbench"],
-                   cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-    return program
+    common.run("cmake", "--preset", "mpi", cwd=ROOT)
+    common.run("cmake", "--build", "--preset", "mpi", "--parallel", os.cpu_count(), "--target", "proxbench", cwd=ROOT)
+    return ROOT / "build/mpi/proxbench"
 
 
 def default_mpirun():
-    told = subprocess.run(["mpirun", "--version"], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
-    return "mpirun --oversubscribe -n {}" if "Open MPI" in told else "mpirun -n {}"
+    is_open = "Open MPI" in common.run("mpirun", "--version", accept=range(256))
+    return "mpirun --oversubscribe -n {}" if is_open else "mpirun -n {}"
 
 
-def main():
-    arguments = parse()
-    if arguments.help:
-        print(__doc__)
+def check(test, program, mpirun):
+    """Runs one test in a folder of its own, with small data."""
+    with scratch("mpi") as folder:
+        mpi = Mpi(program, mpirun, folder)
+        words(folder)
+        rows(folder)
+        (folder / "few.txt").write_text("y0\ta\n\ny1\tb\n\n")
+        refused = mpi.run(2, *train("words", "sgd", "m.tsv")).stderr
+        mpi.solvers = refused.split("can share instances: ")[1].split("\n")[0].split(", ")
+        test(mpi)
+
+
+def main(options):
+    chosen = chosen_of(TESTS, options)
+    if options.list:
         return 0
-    chosen = [name for name in TESTS if all(only in name for only in arguments.only)]
-    if arguments.list:
-        print("\n".join(chosen))
-        return 0
-    if not chosen:
-        print(f"test-mpi: no test has {arguments.only} in its name", file=sys.stderr)
-        return 2
-    if arguments.install and not shutil.which("mpirun"):
-        subprocess.run([ROOT / "scripts/install-deps", "--mpi"], check=True)
+    if options.install and not shutil.which("mpirun"):
+        common.run(ROOT / "scripts/install-deps", "--mpi")
     if not shutil.which("mpirun"):
         print("test-mpi: no mpirun is here; scripts/install-deps --mpi installs Open MPI", file=sys.stderr)
-        return 77
-    program = (arguments.program or build()).resolve()
-    failed = []
-    for name in chosen:
-        with tempfile.TemporaryDirectory(prefix="proxbench-mpi-") as folder:
-            mpi = Mpi(program, arguments.mpirun or default_mpirun(), pathlib.Path(folder))
-            words(mpi.folder)
-            rows(mpi.folder)
-            (mpi.folder / "few.txt").write_text("y0\ta\n\ny1\tb\n\n")
-            told = mpi.run(2, *train("words", "sgd", "m.tsv")).stderr
-            mpi.solvers = told.split("can share instances: ")[1].split("\n")[0].split(", ")
-            begin = time.monotonic()
-            try:
-                TESTS[name](mpi)
-                print(f"ok      {name} ({time.monotonic() - begin:.1f} s)", flush=True)
-            except Exception:
-                failed.append(name)
-                print(f"FAILED  {name}\n{traceback.format_exc()}", flush=True)
-    print(f"test-mpi: {len(chosen) - len(failed)} of {len(chosen)} tests passed")
-    return 1 if failed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        return SKIPPED
+    program, mpirun = (options.program or build()).resolve(), options.mpirun or default_mpirun()
+    passed = sum(passes(name, check, test, program, mpirun) for name, test in chosen.items())
+    print(f"test-mpi: {passed} of {len(chosen)} tests passed")
+    return 0 if passed == len(chosen) else 1

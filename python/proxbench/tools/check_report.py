@@ -1,19 +1,20 @@
-"""Tests the report page in a real browser: makes small results on generated data, makes a page from them, and uses it
-in headless Chromium as a reader would. scripts/test-report runs it, and scripts/install-deps --browser installs the
-packages for it."""
-import argparse
+"""Tests the report page in a real browser.
+
+Makes small results on generated data, makes a page from them, and uses it in headless Chromium as a reader would.
+scripts/install-deps --browser installs what it needs.
+
+Exit status: 0 all passed, 1 a test failed, 2 bad usage, 77 no browser or no python3 with Selenium is here.
+"""
 import base64
 import json
 import os
 import shutil
-import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 
-SKIPPED = 77  # exit status that ctest takes for "not run"
-ROOT = Path(__file__).resolve().parent.parent
+from .common import SKIPPED, add_program, built, read_json, run, scratch
+
 BROWSER, DRIVER = "chromium", "chromedriver"
 HOSTILE = "</script><img src=http://example.invalid/x onerror=alert(1)>\"'&"
 WIDE, NARROW = 1200, 400
@@ -41,18 +42,10 @@ quantities =
 """
 
 
-def options():
-    parser = argparse.ArgumentParser(prog="scripts/test-report", description=__doc__)
-    parser.add_argument("--program", type=Path, default=ROOT / "build/release/proxbench", help="the built program")
+def add_flags(parser):
+    add_program(parser)
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the page, screenshots and a printed PDF there")
     parser.add_argument("--check", action="store_true", help="only tell whether the test has all it needs")
-    return parser.parse_args()
-
-
-def run(program, *arguments):
-    done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(f"test-report: error: {program} {arguments[0]} failed:\n{done.stdout}{done.stderr}")
 
 
 def make_results(program, folder, name):
@@ -63,7 +56,7 @@ def make_results(program, folder, name):
 
 def edit_manifests(results, edit):
     for file in sorted(results.glob("runs/*/manifest.json")):
-        manifest = json.loads(file.read_text())
+        manifest = read_json(file)
         edit(manifest)
         file.write_text(json.dumps(manifest))
 
@@ -94,7 +87,7 @@ def write_traces(results):
     for a second."""
     shutil.rmtree(results / "references")  # the manifests hold f* too
     for folder in results.glob("runs/*"):
-        manifest = json.loads((folder / "manifest.json").read_text())
+        manifest = read_json(folder / "manifest.json")
         about = manifest["run"]
         repetition, best = about["repetition"], manifest["reference"]["objective"]
         differences = {0: 1.0, repetition: 10.0 ** -repetition}
@@ -472,29 +465,22 @@ class Page(unittest.TestCase):
         self.assertIn("Data here", text)
 
 
-def main():
-    chosen = options()
+def main(options):
     if missing := [program for program in (BROWSER, DRIVER) if shutil.which(program) is None]:
         print(f"test-report: NOT RUN: found no {', '.join(missing)} (scripts/install-deps --browser)")
-        sys.exit(SKIPPED)
-    if chosen.check:
-        sys.exit(0)
-    with tempfile.TemporaryDirectory(prefix="proxbench-test-report-") as scratch:
-        Page.keep = chosen.keep
-        folder = Path(scratch)
-        if chosen.keep is not None:
-            chosen.keep.mkdir(parents=True, exist_ok=True)
-        Page.page = make_page(chosen.program.resolve(), folder)
-        if chosen.keep is not None:
-            shutil.copy(Page.page, chosen.keep / "report.html")
+        return SKIPPED
+    if options.check:
+        return 0
+    if options.keep:
+        options.keep.mkdir(parents=True, exist_ok=True)
+    with scratch("test-report") as folder:
+        Page.keep, Page.page = options.keep, make_page(built(options.program), folder)
+        if options.keep:
+            shutil.copy(Page.page, options.keep / "report.html")
         Page.browser = start_browser()
         try:
             result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(
                 unittest.defaultTestLoader.loadTestsFromTestCase(Page))
         finally:
             Page.browser.quit()
-    sys.exit(0 if result.wasSuccessful() else 1)
-
-
-if __name__ == "__main__":
-    main()
+    return 0 if result.wasSuccessful() else 1

@@ -1,85 +1,30 @@
-#!/usr/bin/env python3
 """Runs sweeps through a private Slurm on this machine, disturbs them, and checks that nothing is lost.
-
-usage: scripts/test-slurm [--program FILE] [--install] [--only NAME]... [--keep] [--list]
 
 Starts munged, slurmctld and slurmd of Debian's slurm-wlm in a temporary folder, without systemd and cgroups. Runs the
 tests below, and stops the daemons again. slurmd needs root.
 
-  --program FILE  the program [build/release/proxbench]
-  --install       install slurm-wlm first if it is missing (scripts/install-deps --slurm)
-  --only NAME     only the tests with NAME in their name, repeatable
-  --keep          keep the folder and print where it is
-  --list          print the names of the tests and exit
-
 Exit status: 0 all passed, 1 a test failed, 2 bad usage, 77 Slurm is missing or does not start, or the user is not root.
-Needs Python 3.9 and no packages.
 """
-import argparse
 import contextlib
 import json
 import os
-import pathlib
 import re
 import shutil
 import signal
 import socket
 import subprocess
-import sys
-import tempfile
 import time
-import traceback
+from pathlib import Path
+from types import SimpleNamespace
 
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_loader
+from . import common, kill_test
+from .common import ROOT, SKIPPED, add_check_flags, add_program, built, chosen_of, passes, read_json, scratch
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAMS = ["munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel", "scontrol", "sinfo"]
-
-
-def load_kill_test():
-    """Loads scripts/kill-test, for its data and its comparison of runs."""
-    sys.dont_write_bytecode = True
-    loader = SourceFileLoader("kill_test", str(ROOT / "scripts/kill-test"))
-    module = module_from_spec(spec_from_loader("kill_test", loader))
-    loader.exec_module(module)
-    return module
-
-
-kill_test = load_kill_test()
-
 # 40 cells of a few milliseconds each: 2 lambdas x 2 solvers x 10 repetitions. The clock ends a search for a gap, so the
 # reference runs have only a tolerance.
-CONFIG = """[experiment]
-name = slurm-test
-lambda = 0.5, 1
-threads = 1
-tol = 1e-6
-max_iterations = 25
-reference_tol = 1e-7
-reference_gap = 0
-reference_time_limit = 20
-repetitions = {repetitions}
-warm_up = 0
-sampling_budget = 1e6
-pin = false
-kill_grace = 2
-
-[data.words]
-format = crfsuite
-train = train.txt
-test = test.txt
-
-[solver.prox-newton]
-
-[solver.prox-gd]
-
-[plot]
-quantities = nnz
-
-[slurm]
-exclusive = false
-"""
+CONFIG = kill_test.CONFIG + "[slurm]\nexclusive = false\n"
+MORE = "reference_gap = 0\nkill_grace = 2\n"
 
 # Two runs, one after the other, each of which continues until it is stopped.
 ENDLESS = """[experiment]
@@ -246,7 +191,7 @@ class Cluster:
         if pid:
             signal_quietly(pid, signal.SIGTERM)
             with contextlib.suppress(AssertionError):
-                wait_until(f"end of {file}", lambda: not pathlib.Path(f"/proc/{pid}").exists(), 20)
+                wait_until(f"end of {file}", lambda: not Path(f"/proc/{pid}").exists(), 20)
 
 
 class Test:
@@ -256,8 +201,8 @@ class Test:
         self.cluster, self.folder, self.program, self.local = cluster, folder, program, local
         folder.mkdir(exist_ok=True)
         kill_test.write_data(folder, 1)
-        (folder / "sweep.ini").write_text(CONFIG.format(repetitions=10))
-        (folder / "small.ini").write_text(CONFIG.format(repetitions=1))
+        (folder / "sweep.ini").write_text(CONFIG.format(name="slurm-test", repetitions=10, more=MORE))
+        (folder / "small.ini").write_text(CONFIG.format(name="slurm-test", repetitions=1, more=MORE))
         (folder / "endless.ini").write_text(ENDLESS)
 
     def command(self, *arguments):
@@ -280,28 +225,25 @@ class Test:
 
     def status(self, out="out"):
         self.proxbench("status", out, "--json", "status.json")
-        return json.loads((self.folder / "status.json").read_text())
+        return read_json(self.folder / "status.json")
 
     def runs(self, out="out"):
         """All stored runs and their keys, without times. The folder of the test is replaced by FOLDER."""
-        found = kill_test.runs_of(self.folder / out, self.program)
+        found = kill_test.runs_of(self.folder / out)
         return json.loads(json.dumps(found).replace(str(self.folder), "FOLDER"))
 
     def check_same(self, out="out", names=None):
         """Requires that the runs are bitwise equal to those of the local sweep."""
         found = self.runs(out)
         expected = {name: run for name, run in self.local.items() if names is None or name in names}
-        assert set(found) == set(expected), (sorted(found), sorted(expected))
-        for name, one in found.items():
-            for part, value in one.items():
-                assert value == expected[name][part], f"{name}: {part} {kill_test.where(value, expected[name][part])}"
+        kill_test.require_same(found, expected)
         left = [str(path) for path in (self.folder / out / "runs").glob(".*")]
         assert not left, left
 
     def arrays(self, out="out"):
         """The names of the tasks of each submitted array."""
         paths = sorted((self.folder / out / "slurm").glob("*/jobs.json"))
-        return [[f"{task['problem']} {task['solver']}" for task in json.loads(path.read_text())] for path in paths]
+        return [[f"{task['problem']} {task['solver']}" for task in read_json(path)] for path in paths]
 
     def task(self, name, out="out"):
         return next(task for task in self.status(out)["tasks"] if task["name"] == name)
@@ -324,7 +266,7 @@ def sweep_of_40_cells(test):
     seconds = time.monotonic() - begin
     test.check_same()
     assert "[40/40]" in text and (test.folder / "out/tables/summary.md").exists(), text
-    manifests = [json.loads(path.read_text()) for path in (test.folder / "out/runs").glob("*/manifest.json")]
+    manifests = common.manifests(test.folder / "out").values()
     node = test.cluster.options["host"]
     assert all(one["provenance"]["slurm"]["node"] == node for one in manifests)
     assert all(one["provenance"]["machine"]["name"] == socket.gethostname() for one in manifests)
@@ -376,18 +318,18 @@ def task_killed(test):
     wait_until("the end", lambda: test.status()["running"] == test.status()["queued"] == 0)
     task = test.task(name)
     assert task["state"] == "failed" and "SIGKILL" in task["reason"], task
-    manifest = json.loads((test.folder / f"out/runs/{name}/manifest.json").read_text())
+    manifest = read_json(test.folder / f"out/runs/{name}/manifest.json")
     assert manifest["status"] == "crashed(SIGKILL)" and manifest["iterations"] > 0, manifest["status"]
     # The task's process dies, and its worker with it. The run is not stored; the next sweep makes it.
     limited = ["--set", "solver.owl-qn.max_iterations=3", "--set", "solver.prox-gd.max_iterations=100000"]
     test.slurm("endless.ini", "--out", "out", *limited)
     worker = test.wait_for_trace(name)
-    parent = int(pathlib.Path(f"/proc/{worker}/stat").read_text().rsplit(")", 1)[1].split()[1])
+    parent = int(Path(f"/proc/{worker}/stat").read_text().rsplit(")", 1)[1].split()[1])
     os.kill(parent, signal.SIGKILL)
     wait_until("the end", lambda: test.status()["running"] == 0)
     task = test.task(name)
     assert task["state"] == "failed" and "ended without a result" in task["reason"], task
-    assert not pathlib.Path(f"/proc/{worker}/cwd").exists()
+    assert not Path(f"/proc/{worker}/cwd").exists()
     test.slurm("endless.ini", "--out", "out", "--wait", "--set", "solver.owl-qn.max_iterations=3",
                "--set", "solver.prox-gd.max_iterations=3")
     assert test.status()["failed"] == 0 and test.status()["done"] == 2
@@ -410,7 +352,7 @@ def array_cancelled(test):
     wait_until("the end", lambda: test.status()["running"] + test.status()["queued"] == 0)
     for task in test.status()["tasks"]:
         assert task["state"] == "interrupted" and task["reason"] == "interrupted", task
-        manifest = json.loads((test.folder / f"out/runs/{task['name']}/manifest.json").read_text())
+        manifest = read_json(test.folder / f"out/runs/{task['name']}/manifest.json")
         assert manifest["status"] == "interrupted" and manifest["iterations"] > 0, manifest
     assert "0 queued and 0 running tasks cancelled" in test.proxbench("cancel", "out")
     test.slurm("endless.ini", "--out", "out", "--set", "experiment.max_iterations=3", "--wait")
@@ -432,7 +374,7 @@ def task_requeued(test):
     wait_until("released", lambda: run(["scontrol", "update", f"jobid={job}", "starttime=now+3"],
                                        env=test.cluster.environment).returncode == 0)
     test.slurm("endless.ini", "--out", "out", *limited, "--wait")
-    manifest = json.loads((test.folder / f"out/runs/{name}/manifest.json").read_text())
+    manifest = read_json(test.folder / f"out/runs/{name}/manifest.json")
     assert manifest["status"] == "max-iterations" and manifest["provenance"]["slurm"]["restarts"] == "1", \
         (manifest["status"], manifest["provenance"]["slurm"])
     rows = (test.folder / f"out/runs/{name}/trace.csv").read_text().splitlines()
@@ -535,8 +477,8 @@ def exclusive_by_default(test):
     config = (test.folder / "small.ini").read_text().replace("exclusive = false", "").replace("pin = false", "")
     (test.folder / "timed.ini").write_text(config.replace("lambda = 0.5, 1", "lambda = 1"))
     test.slurm("timed.ini", "--out", "out", "--wait", "--slurm", "time=10")
-    for path in (test.folder / "out/runs").glob("*/manifest.json"):
-        timing = json.loads(path.read_text())["timing"]
+    for manifest in common.manifests(test.folder / "out").values():
+        timing = manifest["timing"]
         assert timing["comparable"] and len(timing["cpus"]) == 1, timing
     asked = test.cluster.answer("scontrol", "--oneliner", "show", "job")
     runs = [line for line in asked.splitlines() if f"Command={test.folder}/out/slurm/" in line]
@@ -570,93 +512,66 @@ def full_queue(test):
     assert test.status()["done"] == 48
 
 
-TESTS = [sweep_of_40_cells, a_task_for_each_solver, more_tasks_than_an_array_takes, local_and_slurm_share_a_cache, limits_and_names, task_killed, array_cancelled, task_requeued,
-         reference_fails, data_differ_on_the_node, exclusive_by_default, two_sweeps_into_one_folder, killed_while_it_waits,
-         interrupted_while_it_waits, folder_unseen_by_the_nodes, controller_gone]
+TESTS = [sweep_of_40_cells, a_task_for_each_solver, more_tasks_than_an_array_takes, local_and_slurm_share_a_cache,
+         limits_and_names, task_killed, array_cancelled, task_requeued, reference_fails, data_differ_on_the_node,
+         exclusive_by_default, two_sweeps_into_one_folder, killed_while_it_waits, interrupted_while_it_waits,
+         folder_unseen_by_the_nodes, controller_gone]
 # These tests run on a separate cluster with a small queue, which forgets finished jobs after a moment.
 TESTS_OF_A_SMALL_QUEUE = [full_queue]
 
 
+def add_flags(parser):
+    add_program(parser)
+    parser.add_argument("--install", action="store_true",
+                        help="install slurm-wlm first if it is missing (scripts/install-deps --slurm)")
+    add_check_flags(parser)
+    parser.add_argument("--keep", action="store_true", help="keep the folder and print where it is")
+
+
 def run_test(one, test):
-    begin = time.monotonic()
-    try:
-        one(test)
-    except Exception:  # any failure of a test
-        print(f"FAILED {one.__name__}")
-        traceback.print_exc()
-        log = test.folder / "log.txt"
-        if log.exists():
-            print(log.read_text()[-3000:])
-        return False
-    print(f"passed {one.__name__} ({time.monotonic() - begin:.1f} s)", flush=True)
-    return True
+    if passes(one.__name__, one, test):
+        return True
+    log = test.folder / "log.txt"
+    if log.exists():
+        print(log.read_text()[-3000:])
+    return False
 
 
 def run_tests(folder, program, chosen):
-    local = Test(argparse.Namespace(environment=dict(os.environ)), folder / "local", program)
+    local = Test(SimpleNamespace(environment=dict(os.environ)), folder / "local", program)
     local.proxbench("run", "sweep.ini", "--out", "out", "--quiet")
     expected = local.runs()
     good = True
     for tests, options in ((TESTS, {}), (TESTS_OF_A_SMALL_QUEUE, {"job_count": 12, "job_age": 2})):
-        mine = [one for one in tests if one in chosen]
+        mine = [one for one in tests if one.__name__ in chosen]
         if not mine:
             continue
         place = folder / f"cluster-{len(options)}"
         place.mkdir()
         with Cluster(place, **options) as cluster:
             for one in mine:
-                test = Test(cluster, folder / one.__name__, program, expected)
-                good = run_test(one, test) and good
-                run(["scancel", "--user=root"], env=cluster.environment)
+                good = run_test(one, Test(cluster, folder / one.__name__, program, expected)) and good
+                cluster.answer("scancel", "--user=root")
     return good
 
 
-def main():
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--program", default=str(ROOT / "build/release/proxbench"))
-    parser.add_argument("--only", action="append", default=[])
-    for flag in ("--install", "--keep", "--list"):
-        parser.add_argument(flag, action="store_true")
-    parser.add_argument("--help", "-h", action="store_true")
-    arguments = parser.parse_args()
-    everything = TESTS + TESTS_OF_A_SMALL_QUEUE
-    if arguments.help:
-        print(__doc__)
+def main(options):
+    chosen = chosen_of({one.__name__: one for one in TESTS + TESTS_OF_A_SMALL_QUEUE}, options)
+    if options.list:
         return 0
-    if arguments.list:
-        print("\n".join(one.__name__ for one in everything))
-        return 0
-    program = pathlib.Path(arguments.program).resolve()
-    if not os.access(program, os.X_OK):
-        print(f"test-slurm: error: {program}: no program, expected a built proxbench", file=sys.stderr)
-        return 2
+    program = built(options.program)
     if os.geteuid() != 0:
         print("test-slurm: skipped: slurmd needs root")
-        return 77
-    if arguments.install:
-        subprocess.run([str(ROOT / "scripts/install-deps"), "--slurm"], check=True)
-    missing = [name for name in PROGRAMS if shutil.which(name) is None]
-    if missing:
+        return SKIPPED
+    if options.install:
+        common.run(ROOT / "scripts/install-deps", "--slurm")
+    if missing := [name for name in PROGRAMS if shutil.which(name) is None]:
         print(f"test-slurm: skipped: found no {', '.join(missing)}; scripts/install-deps --slurm installs them")
-        return 77
-    chosen = [one for one in everything if not arguments.only or any(part in one.__name__ for part in arguments.only)]
-    if not chosen:
-        print(f"test-slurm: error: no test has one of {arguments.only} in its name", file=sys.stderr)
-        return 2
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="proxbench-slurm-"))
-    folder.chmod(0o755)
-    try:
-        good = run_tests(folder, str(program), chosen)
-    except CannotStart as error:
-        print(f"test-slurm: skipped: a private Slurm does not start here: {error}")
-        return 77
-    finally:
-        if arguments.keep:
-            print(folder)
-        else:
-            shutil.rmtree(folder, ignore_errors=True)
-    return 0 if good else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        return SKIPPED
+    with scratch("slurm", options.keep) as folder:
+        folder.chmod(0o755)
+        try:
+            return 0 if run_tests(folder, program, chosen) else 1
+        except CannotStart as error:
+            print(f"test-slurm: skipped: a private Slurm does not start here: {error}")
+            return SKIPPED

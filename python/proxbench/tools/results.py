@@ -1,7 +1,4 @@
-#!/usr/bin/env python3
 """Makes the tables of the RESULTS.md pages: runs their sweeps and stores the measurements.
-
-usage: scripts/results [--help] [--status | --tables] [NAME]...        (default: all names)
 
 Two marks enclose a table of a page and name it:
 
@@ -30,19 +27,14 @@ Without an option, the sources run one at a time, and the script prints how long
 continues where it stopped. The numbers are written to measured/NAME.csv beside the page, which is committed. The page's
 table is made only from that file.
 
-  --tables   run nothing: make the tables again from measured/*.csv
-  --status   show which tables are missing or stale (made by a program whose deciding code differs), and how many
-             verdicts of a page are open
-
 Run it on a machine that does nothing else. PROXBENCH names the program (default: build/release/proxbench).
 
-exit status: 0 all tables are up to date; 1 something is missing, stale or failed; 2 bad usage
+Exit status: 0 all tables are up to date; 1 something is missing, stale or failed; 2 bad usage.
 """
 import csv
 import datetime
 import io
 import itertools
-import json
 import math
 import os
 import re
@@ -51,8 +43,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-PROGRAM = os.environ.get("PROXBENCH", str(ROOT / "build/release/proxbench"))
+from ..errors import ProxbenchError, UsageError
+from . import common
+from .common import PROGRAM, ROOT, markdown
+
 TABLE = re.compile(r"(<!-- results ([^|\n]+)\|([^|\n]+)\|([^|\n]+)-->\n)(.*?)(<!-- end -->)", re.DOTALL)
 CURVES = re.compile(r"(log10 )?([\w-]+) (at|to) ([\w-]+) ([\de., -]+)")
 RULE = re.compile(r"-{3,}:?.*")  # the line below the head of a Markdown table
@@ -62,16 +56,16 @@ OPEN = "not yet measured on this build"  # a verdict that somebody has to write
 ROW = ["dataset", "lambda", "mu", "reference_objective", "reference_relative_gap", "solver", "status", "repetitions", "failures"]
 
 
-def fail(text, status=1):
-    print(f"results: error: {text}", file=sys.stderr)
-    sys.exit(status)
+def add_flags(parser):
+    parser.add_argument("names", nargs="*", metavar="NAME", help="the tables to make; by default all")
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument("--tables", action="store_true", help="run nothing: make the tables again from measured/*.csv")
+    only.add_argument("--status", action="store_true", help="show which tables are missing or stale (made by a program "
+                      "whose deciding code differs), and how many verdicts of a page are open")
 
 
 def proxbench(*arguments):
-    done = subprocess.run([PROGRAM, *arguments], cwd=ROOT, capture_output=True, text=True)
-    if done.returncode:
-        fail(f"proxbench {' '.join(arguments)}: {done.stderr.strip()[-400:]}")
-    return done.stdout
+    return common.run(PROGRAM, *arguments, cwd=ROOT)
 
 
 class Table:
@@ -80,13 +74,14 @@ class Table:
     def __init__(self, page, match):
         self.page = page
         self.name, self.source = match[2].strip().split(maxsplit=1)
+        self.place = f"{page.relative_to(ROOT)}: {self.name}"
         self.judged, what = match[3].strip(), match[4].strip()
         self.curves = CURVES.fullmatch(what)
         self.file, columns = what.split(":") if ":" in what else ("", what)
         self.columns = [] if self.curves else [column.strip() for column in columns.split(",")]
         self.stored = page.parent / "measured" / f"{self.name}.csv"
         if self.judged not in ("held out", "tuned on", "-"):
-            fail(f"{page.relative_to(ROOT)}: table {self.name}: found '{self.judged}', expected 'held out', 'tuned on' or '-'", 2)
+            raise UsageError(f"{self.place}: found '{self.judged}', expected 'held out', 'tuned on' or '-'")
         self.is_command, self.is_paper = self.source.startswith("$ "), self.source.startswith("reproduce-paper ")
         self.folder, config = ROOT / "results" / self.name, self.source.split()[0]
         if self.is_paper:
@@ -94,7 +89,7 @@ class Table:
             self.folder = ROOT / "results" / ("paper" if paper == "prox-qn" else f"paper-{paper}") / "results" / name
             config = f"configs/{'' if paper == 'prox-qn' else paper + '/'}{name}.ini"
         if not self.is_command and not (ROOT / config).exists():
-            fail(f"{page.relative_to(ROOT)}: table {self.name}: no file {config}", 2)
+            raise UsageError(f"{self.place}: no file {config}")
 
     def arguments(self):
         config, *settings = self.source.split()
@@ -106,7 +101,7 @@ class Table:
         return proxbench(*self.arguments(), "--dry-run").strip().splitlines()
 
     def manifests(self):
-        return [json.loads(file.read_text()) for file in self.folder.glob("runs/*/manifest.json")]
+        return list(common.manifests(self.folder).values())
 
     def run(self):
         """Makes what is missing of a sweep. Fails unless it is complete."""
@@ -114,7 +109,7 @@ class Table:
             return
         if self.is_paper:
             print(f"{self.name}: scripts/{self.source}", flush=True)
-            failed = subprocess.run(["scripts/" + self.source.split()[0], *self.source.split()[1:]], cwd=ROOT).returncode
+            failed = subprocess.run(f"scripts/{self.source}".split(), cwd=ROOT).returncode
             left = [one for one in self.manifests() if one["status"] == "interrupted"]
         else:
             print(f"{self.name}: {self.plan()[-1]}", flush=True)
@@ -123,8 +118,8 @@ class Table:
         if failed:
             print(f"{self.name}: some runs failed; the table shows which", file=sys.stderr)
         if left or not self.manifests():
-            fail(f"{self.name}: {len(left) or 'all'} runs are not complete, so the table stays as it was: run scripts/results "
-                 f"{self.name} again")
+            raise ProxbenchError(f"{self.name}: {len(left) or 'all'} runs are not complete, so the table stays as it was: run "
+                                 f"scripts/results {self.name} again")
 
     def store(self):
         """Writes measured/NAME.csv: comments that state its origin, then the table's columns."""
@@ -160,23 +155,11 @@ class Table:
         names = [f"{problem}-{quantity}{end}.csv" for end in (["", "-logx"] if abscissa == "seconds" else ["-" + abscissa])]
         found = [file for name in names for file in (self.folder / "figures").glob(name)]
         if len(found) != 1:
-            fail(f"{self.name}: {len(found)} files {' or '.join(names)} in {self.folder}/figures, expected one")
-        lines = list(csv.reader(io.StringIO(found[0].read_text(encoding="utf-8"))))
-        x, series = lines[0].index("iteration" if abscissa == "iterations" else abscissa), {}
-        for line in lines[1:]:
-            if line[0] == row["solver"] and line[1] != "median":
-                samples = series.setdefault(line[1], [])
-                if line[3]:
-                    samples.append((float(line[x]), float(line[3])))
+            raise ProxbenchError(f"{self.name}: {len(found)} files {' or '.join(names)} in {self.folder}/figures, expected one")
+        series = series_in(found[0], "iteration" if abscissa == "iterations" else abscissa, row["solver"])
         out = {}
         for place in map(float, at.split(",")):
-            if word == "to":
-                values = [next((position for position, value in samples if value <= place), math.nan)
-                          for samples in series.values()]
-            else:
-                near = [min(samples, key=lambda sample: abs(sample[0] - place)) for samples in series.values() if samples]
-                values = [value for position, value in near if abs(position - place) <= 0.1 * place]
-            value = statistics.median(values) if values and not any(map(math.isnan, values)) else math.nan
+            value = median_to(series, place) if word == "to" else median_at(series, place)
             out[f"{abscissa} {'to ' if word == 'to' else ''}{place:g}"] = str(math.log10(value) if logarithm and value > 0 else value)
         return out
 
@@ -184,7 +167,7 @@ class Table:
         print(f"{self.name}: {self.source}", flush=True)
         done = subprocess.run(self.source[1:], shell=True, cwd=ROOT, stdout=subprocess.PIPE, text=True)
         if done.returncode:
-            fail(f"{self.name}: exit status {done.returncode}")
+            raise ProxbenchError(f"{self.name}: exit status {done.returncode}")
         if self.columns == ["text"]:
             rows = [{"text": line} for line in done.stdout.splitlines()]
         else:
@@ -201,7 +184,7 @@ class Table:
         lines = [cells_of(line) for line in text.splitlines()]
         start = next((i for i, line in enumerate(lines) if set(self.columns) <= set(line)), None)
         if start is None:
-            fail(f"{self.name}: {where} has no line with the columns {', '.join(self.columns)}")
+            raise ProxbenchError(f"{self.name}: {where} has no line with the columns {', '.join(self.columns)}")
         head = lines[start]
         cells = itertools.takewhile(lambda line: len(line) == len(head), lines[start + 1:])
         return [{name: line[head.index(name)] for name in self.columns} for line in cells if not RULE.fullmatch(line[0])]
@@ -229,7 +212,7 @@ class Table:
         if self.columns == ["text"]:
             return "\n".join([f"{made}.", "", *("    " + row["text"] for row in rows)]) + "\n"
         if self.is_command or self.file:
-            return "\n".join([f"{made}.", "", *markdown(self.columns, 1, rows)]) + "\n"
+            return "\n".join([f"{made}.", "", *table_of(self.columns, rows)]) + "\n"
         out = [f"{made}, {repetitions_of(rows)}. {self.unit()}".rstrip(), ""]
         columns = [name for name in rows[0] if name not in ROW] if self.curves else [
             name for column in self.columns for name in rows[0]
@@ -241,7 +224,7 @@ class Table:
             best = f": F\\* = {float(first['reference_objective']):.10g}{gap}" if first["reference_objective"] else ""
             out += [""] if len(out) > 2 else []
             out += [f"**{problem}**{best}", ""]
-            out += markdown(["solver", *columns, "ended"], 1, [
+            out += table_of(["solver", *columns, "ended"], [
                 row | {"ended": row["failures"].removeprefix("1 of 1 ") or row["status"]} for row in some])
         return "\n".join(out) + "\n"
 
@@ -264,12 +247,38 @@ def cells_of(line):
     return next(csv.reader([line]), [])
 
 
-def markdown(columns, text_columns, rows):
-    """Returns the lines of a table. The first columns and the last one, if it is "ended", are text."""
-    marks = ["---" if i < text_columns or name == "ended" else "---:" for i, name in enumerate(columns)]
-    cells = [[row[name] if marks[i] == "---" else cell(row, name) for i, name in enumerate(columns)] for row in rows]
-    lines = [list(map(title, columns)), marks, *cells]
-    return ["|" + "|".join(marks) + "|" if line is marks else "| " + " | ".join(line) + " |" for line in lines]
+def series_in(file, abscissa, solver):
+    """The samples (place, value) of each repetition of a solver, from the data of a figure."""
+    with open(file, newline="", encoding="utf-8") as text:
+        head, *lines = csv.reader(text)
+    x, series = head.index(abscissa), {}
+    for line in lines:
+        if line[0] == solver and line[1] != "median":
+            samples = series.setdefault(line[1], [])
+            if line[3]:
+                samples.append((float(line[x]), float(line[3])))
+    return series
+
+
+def median_of(values):
+    return statistics.median(values) if values and not any(map(math.isnan, values)) else math.nan
+
+
+def median_to(series, value):
+    """Where the curves first come to this value. NaN unless all do."""
+    return median_of([next((place for place, found in samples if found <= value), math.nan) for samples in series.values()])
+
+
+def median_at(series, place):
+    """The values of the nearest samples that lie within a tenth of the place."""
+    near = [min(samples, key=lambda sample: abs(sample[0] - place)) for samples in series.values() if samples]
+    return median_of([value for found, value in near if abs(found - place) <= 0.1 * place])
+
+
+def table_of(columns, rows):
+    """Returns the lines of a table. The first column and the last one, if it is "ended", are text."""
+    return markdown(list(map(title, columns)), [
+        [row[name] if i == 0 or name == "ended" else cell(row, name) for i, name in enumerate(columns)] for row in rows])
 
 
 def machine():
@@ -283,7 +292,7 @@ def code_of(manifests):
     """Returns the digest of the code of our own solvers' runs. All of them must have the same."""
     found = {one["key"]["program"] for one in manifests if one["status"] and one["run"]["solver"] != "external"}
     if len(found) != 1:
-        fail(f"{len(found)} programs made these runs, expected one: run scripts/results again")
+        raise ProxbenchError(f"{len(found)} programs made these runs, expected one: run scripts/results again")
     return found.pop()
 
 
@@ -338,55 +347,50 @@ def cell(row, column):
 
 
 def pages():
-    listed = subprocess.run(["git", "ls-files", "*RESULTS.md"], cwd=ROOT, capture_output=True, text=True, check=True)
-    return [ROOT / line for line in listed.stdout.split()]
+    return [ROOT / line for line in common.run("git", "ls-files", "*RESULTS.md", cwd=ROOT).split()]
 
 
-def main():
-    arguments = sys.argv[1:]
-    if "--help" in arguments or "-h" in arguments:
-        print(__doc__.strip())
-        return 0
-    options = [one for one in arguments if one.startswith("-")]
-    names = [one for one in arguments if not one.startswith("-")]
-    if len(options) > 1 or not set(options) <= {"--status", "--tables"}:
-        fail(f"found {' '.join(options)}, expected --status or --tables (--help says more)", 2)
-    tables = [Table(page, match) for page in pages() for match in TABLE.finditer(page.read_text(encoding="utf-8"))]
-    unknown = set(names) - {table.name for table in tables}
-    if unknown:
-        fail(f"no table {', '.join(sorted(unknown))}; there are {', '.join(table.name for table in tables)}", 2)
-    chosen = [table for table in tables if not names or table.name in names]
-    if options == ["--status"]:
-        code = re.search(r"^code (\w+)$", proxbench("--version"), re.MULTILINE)[1]
-        bad = [f"{table.page.relative_to(ROOT)}: {table.name}: {table.state(code)}" for table in chosen if table.state(code)]
-        for page in pages() if not names else []:
-            if open_verdicts := page.read_text(encoding="utf-8").count("| " + OPEN + " |"):
-                bad.append(f"{page.relative_to(ROOT)}: {open_verdicts} verdicts are open ('{OPEN}')")
-        print("\n".join(bad or ["nothing is stale"]))
-        return 1 if bad else 0
+def status(tables, with_verdicts):
+    """Prints what is missing, stale or open. Returns the exit status."""
+    code = re.search(r"^code (\w+)$", proxbench("--version"), re.MULTILINE)[1]
+    bad = [f"{table.place}: {table.state(code)}" for table in tables if table.state(code)]
+    for page in pages() if with_verdicts else []:
+        if open_verdicts := page.read_text(encoding="utf-8").count(f"| {OPEN} |"):
+            bad.append(f"{page.relative_to(ROOT)}: {open_verdicts} verdicts are open ('{OPEN}')")
+    print("\n".join(bad or ["nothing is stale"]))
+    return 1 if bad else 0
+
+
+def make(tables, run):
+    """Writes the tables into their pages. With `run`, measures first; one that fails stays as it was."""
     ran, failed = set(), []  # several tables may show one sweep of scripts/reproduce-paper
-    for table in chosen:
+    for table in tables:
         try:
-            if not options and table.source not in ran:
-                table.run()
-            ran.add(table.source)
-            if not options:
+            if run:
+                if table.source not in ran:
+                    table.run()
+                ran.add(table.source)
                 table.store()
-        except SystemExit:
+            page = table.page.read_text(encoding="utf-8")
+            table.page.write_text(with_table(page, table.name, table.text()), encoding="utf-8")
+        except ProxbenchError as error:
+            print(f"results: error: {error}", file=sys.stderr)
             failed.append(table.name)
             continue
-        page = table.page.read_text(encoding="utf-8")
-        made = TABLE.sub(lambda match: match[1] + "\n" + table.text() + "\n" + match[6]
-                         if match[2].split()[0] == table.name else match[0], page)
-        table.page.write_text(made, encoding="utf-8")
-        print(f"{table.page.relative_to(ROOT)}: {table.name}")
+        print(table.place)
     if failed:
-        fail(f"not made: {', '.join(failed)}")
-    return 0
+        raise ProxbenchError(f"not made: {', '.join(failed)}")
 
 
-if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except OSError as error:
-        fail(error)
+def with_table(page, name, text):
+    """The text of a page with another text between the marks of a table."""
+    return TABLE.sub(lambda match: f"{match[1]}\n{text}\n{match[6]}" if match[2].split()[0] == name else match[0], page)
+
+
+def main(options):
+    tables = [Table(page, match) for page in pages() for match in TABLE.finditer(page.read_text(encoding="utf-8"))]
+    known = [table.name for table in tables]
+    if unknown := set(options.names) - set(known):
+        raise UsageError(f"no table {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    chosen = [table for table in tables if not options.names or table.name in options.names]
+    return status(chosen, not options.names) if options.status else make(chosen, not options.tables)
