@@ -15,6 +15,7 @@ from .common import PROGRAM, ROOT, run
 
 LARGEST = 60000
 NEAR = 2  # pixels
+SHORT = 20  # points; a path with fewer stays as it is
 NUMBER = r"-?[0-9]+(?:\.[0-9]+)?"
 
 
@@ -25,7 +26,7 @@ def add_flags(parser):
 
 def thinned(match):
     """Drops the points of a path that lie within NEAR pixels of the previous kept one. The ends of its lines stay."""
-    if re.search("[CQzZ]", match[1]):  # curved or closed: a symbol or a rectangle
+    if re.search("[CQ]", match[1]) or match[1].count("L") < SHORT:  # a symbol, a tick or a rectangle
         return match[0]
     points = [(op, float(x), float(y)) for op, x, y in re.findall(rf"([ML])\s*({NUMBER})\s+({NUMBER})", match[1])]
     kept = []
@@ -33,7 +34,8 @@ def thinned(match):
         end = i + 1 == len(points) or points[i + 1][0] == "M"
         if op == "M" or end or abs(x - kept[-1][1]) >= NEAR or abs(y - kept[-1][2]) >= NEAR:
             kept.append((op, x, y))
-    return 'd="' + " ".join(f"{op}{x:.1f} {y:.1f}" for op, x, y in kept) + '"'
+    closed = " z" if match[1].rstrip().endswith("z") else ""  # a band
+    return 'd="' + " ".join(f"{op}{x:.1f} {y:.1f}" for op, x, y in kept) + closed + '"'
 
 
 def shrunk(svg):

@@ -156,11 +156,12 @@ def test_overhead_is_what_the_wall_shows_beyond_the_known_parts():
     assert found == {"process + trace": 0.25, "sampling": 0.03125, "both": 0.28125, "clock": 0.8, "CPU clock": 1.5}
 
 
-def test_readme_figure_thins_lines_but_not_symbols():
-    svg = ('<!-- c -->\n  <svg>matplotlib<metadata>m</metadata><path d="M 0 0 L 1 1 L 1.5 1 L 9 1 L 9.5 1"/>'
-           '<path d="M 0 0 C 1 1 2 2 3 3"/></svg>')
-    assert readme_figure.shrunk(svg) == ('\n<svg>matplotlib<path d="M0.0 0.0 L9.0 1.0 L9.5 1.0"/>'
-                                         '<path d="M 0 0 C 1 1 2 2 3 3"/></svg>')
+def test_readme_figure_thins_lines_and_bands_but_not_symbols():
+    points = "M 0 0 " + " ".join(f"L {x / 2} 1" for x in range(1, 21))
+    curved = '<path d="M 0 0 C 1 1 2 2 3 3"/><path d="M 0 0 L 1 1 z"/>'
+    svg = f'<!-- c -->\n  <svg>matplotlib<metadata>m</metadata><path d="{points}"/><path d="{points} z"/>{curved}</svg>'
+    thin = "M0.0 0.0 L2.0 1.0 L4.0 1.0 L6.0 1.0 L8.0 1.0 L10.0 1.0"
+    assert readme_figure.shrunk(svg) == f'\n<svg>matplotlib<path d="{thin}"/><path d="{thin} z"/>{curved}</svg>'
     with pytest.raises(ProxbenchError, match="not by matplotlib"):
         readme_figure.shrunk("<svg/>")
 
