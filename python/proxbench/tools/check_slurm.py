@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 
+from ..errors import ProxbenchError
 from . import common, kill_test
 from .common import ROOT, SKIPPED, add_check_flags, add_program, built, chosen_of, passes, read_json, scratch
 
@@ -211,7 +212,7 @@ class Test:
     def proxbench(self, *arguments, status=0, timeout=120):
         result = run(self.command(*arguments), cwd=self.folder, env=self.cluster.environment, timeout=timeout)
         if result.returncode != status:
-            raise AssertionError(f"proxbench {' '.join(arguments)}: status {result.returncode}, expected {status}:\n"
+            raise ProxbenchError(f"proxbench {' '.join(arguments)}: status {result.returncode}, expected {status}:\n"
                                  f"{result.stdout}{result.stderr}")
         return result.stdout + result.stderr
 

@@ -48,7 +48,7 @@ def start(name, *arguments):
     try:
         module.add_flags(parser)
         return module.main(parser.parse_args(arguments))
-    except (ProxbenchError, OSError) as error:
+    except (ProxbenchError, OSError, subprocess.SubprocessError) as error:
         print(f"{name}: error: {error}", file=sys.stderr)
         return getattr(error, "status", 1)
     except KeyboardInterrupt:

@@ -15,6 +15,7 @@ from .common import PROGRAM, ROOT, run
 
 LARGEST = 60000
 NEAR = 2  # pixels
+SHORT = 20  # points; a path with fewer stays as it is
 NUMBER = r"-?[0-9]+(?:\.[0-9]+)?"
 
 
@@ -25,7 +26,7 @@ def add_flags(parser):
 
 def thinned(match):
     """Drops the points of a path that lie within NEAR pixels of the previous kept one. The ends of its lines stay."""
-    if re.search("[CQ]", match[1]) or match[1].count("L") < 20:  # a symbol, a tick or a rectangle
+    if re.search("[CQ]", match[1]) or match[1].count("L") < SHORT:  # a symbol, a tick or a rectangle
         return match[0]
     points = [(op, float(x), float(y)) for op, x, y in re.findall(rf"([ML])\s*({NUMBER})\s+({NUMBER})", match[1])]
     kept = []
