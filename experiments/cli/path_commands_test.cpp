@@ -360,7 +360,7 @@ TEST_F(PathCommands, ExportAndReportShowPaths) {
   const Result report = run("report out --out page.html");
   ASSERT_EQ(report.status, 0) << report.err;
   const std::string page = read_text(folder / "page.html");
-  EXPECT_THAT(page, HasSubstr("alt=\"words: regularisation path: test accuracy\""));
+  EXPECT_THAT(page, HasSubstr("alt=\"words: regularisation path"));
   EXPECT_THAT(page, HasSubstr("What paths cost"));
 
   write_config("0.5", "reference_tol = 1e-8\n");

@@ -211,7 +211,9 @@ runs, samples = read("runs.csv"), read("runs-samples.csv")
 print(*runs["label"], *runs["seconds"], *runs["description"], sep="|")
 print(len(samples), samples["seconds"].max(), samples["label"][-1], samples["lambda"][0], *runs["comparable"])
 )");
-  ASSERT_EQ(std::system(("cd '" + folder.path().string() + "' && /usr/bin/python3 read.py >read.txt 2>&1").c_str()), 0)
+  ASSERT_EQ(
+      std::system(("cd '" + folder.path().string() + "' && /usr/bin/python3 read.py >read.txt 2>&1").c_str()),
+      0)
       << read_text(folder / "read.txt");
   EXPECT_EQ(read_text(folder / "read.txt"),
             "a|b|1|2|made up;  twice |made up;  twice \n6 2.0 b 1 True True\n");
