@@ -191,7 +191,7 @@ TEST_F(PathCommands, GoOverMuWithLambdaFixed) {
   }
   EXPECT_THAT(run("run path.ini --out out --dry-run").out, HasSubstr("2 runs, 2 of them stored"));
   EXPECT_THAT(run("export out --out - --points").out,
-              HasSubstr(",words,0.5,0.1,path(10; 0.1; 4),prox-newton,prox-newton,1,4,"));
+              HasSubstr(",words,path(10; 0.1; 4),prox-newton,prox-newton,1,4,0.5,0.1,"));
 }
 
 TEST_F(PathCommands, EachLambdaIsRunWithEachMu) {
