@@ -165,7 +165,7 @@ class Summary:
         rows, by_name = sum(self.groups, []), {one.name: one for one in self.all}
         says = lambda one, *signs: any(one.text(row) not in ("-", *signs) for row in rows)  # noqa: E731
         if self.wanted[:1] in ([ALL], [PRINTED]):
-            hidden = ("passes_to", "load_s", "setup_s", "warm_up_s") if self.wanted[0] == PRINTED else ()
+            hidden = ("passes_to", "load_s", "setup_s", "warm_up_s", "sampling_s", "updates") if self.wanted[0] == PRINTED else ()
             return [one for one in self.all if says(one) and not one.name.startswith(hidden)]
         for name in self.wanted:
             require_known("columns", name, list(by_name), "all, or some of")
