@@ -114,8 +114,7 @@ struct StatusCommand {
     for (const auto& [name, run] : states) {
       ++counts[run.state];
       std::vector<std::string> log;
-      if (run.state == "failed" || run.state == "skipped" || run.state == "interrupted")
-        log = end_of(run.log);
+      if (run.state == "failed" || run.state == "skipped") log = end_of(run.log);
       tasks.push_back({{"name", name},
                        {"state", run.state},
                        {"job", run.job},

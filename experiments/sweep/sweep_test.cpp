@@ -409,7 +409,7 @@ TEST_F(SweepProcess, StatusTellsWhatRunsWhatWasInterruptedAndWhatIsMissing) {
     kill(id, SIGINT);
   });
   folder.write("out/runs/" + name + "/log.txt", "a note\n");
-  EXPECT_THAT(status(), AllOf(HasSubstr("interrupted " + name), HasSubstr("\n          | a note\n"),
+  EXPECT_THAT(status(), AllOf(HasSubstr("interrupted " + name), testing::Not(HasSubstr("a note")),
                               HasSubstr("0 running, 0 done, 0 failed, 1 interrupted, 1 missing\n")));
   fs::rename(folder / "out/runs" / name, folder / "out/runs" / ("." + name + ".17.new"));
   EXPECT_THAT(status(), HasSubstr("interrupted " + name + "  its sweep was killed"));
