@@ -212,8 +212,13 @@ void Monitor::measure_accuracy(const SparseVector& w, Sample& sample) {
   accuracy_seconds_ = seconds_;
 }
 
+/// Whether an interrupt has reached this process.
+bool Monitor::own_interrupt() const {
+  return interrupt != nullptr && interrupt->load();
+}
+
 bool Monitor::interrupted() const {
-  return agree(processes_, interrupt != nullptr && interrupt->load());
+  return agree(processes_, own_interrupt());
 }
 
 bool Monitor::out_of_time() {
@@ -232,14 +237,12 @@ bool Monitor::out_of_time() {
 bool Monitor::overdue() {
   if (!has_kept_) return false;
   const double now = own_clock_();
-  const bool interrupted = interrupt != nullptr && interrupt->load();
   const bool passed = running_ && seconds_ + (now - wall_mark_) >= options_.time_limit;
-  return (interrupted || passed) && solver_patience_.ended(now, kPatience);
+  return (own_interrupt() || passed) && solver_patience_.ended(now, kPatience);
 }
 
 bool Monitor::evaluated_too_long() {
-  const bool interrupted = interrupt != nullptr && interrupt->load();
-  return interrupted && evaluation_patience_.ended(own_clock_(), std::max(kPatience, full_cost_));
+  return own_interrupt() && evaluation_patience_.ended(own_clock_(), std::max(kPatience, full_cost_));
 }
 
 template <class Iterate>
@@ -252,8 +255,7 @@ void Monitor::keep(std::int64_t iteration, const Iterate& iterate, std::uint64_t
 }
 
 Monitor::Kept Monitor::kept() {
-  const bool interrupted = interrupt != nullptr && interrupt->load();
-  stop_status_ = agree(processes_, interrupted ? Status::kInterrupted : Status::kTimeLimit);
+  stop_status_ = agree(processes_, own_interrupt() ? Status::kInterrupted : Status::kTimeLimit);
   dual_point_ = nullptr;  // it may be incomplete
   return std::move(kept_);
 }

@@ -261,6 +261,7 @@ class Monitor {
   const std::vector<Sample>& trace() const { return trace_; }
 
  private:
+  bool own_interrupt() const;
   bool interrupted() const;
   bool overdue();
   bool evaluated_too_long();

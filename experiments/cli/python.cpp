@@ -114,13 +114,16 @@ class Call {
   std::vector<char*> pointers_;
 };
 
-/// The commands with their flags.
-json python_commands() {
-  json table = json::parse(package_commands());
-  for (json& command : table["commands"])
-    for (json& flag : command["flags"])
-      if (flag.is_string()) flag = table["shared"].at(flag.get<std::string>());
-  return table["commands"];
+/// The commands with their flags. They are parsed once.
+const json& python_commands() {
+  static const json commands = [] {
+    json table = json::parse(package_commands());
+    for (json& command : table["commands"])
+      for (json& flag : command["flags"])
+        if (flag.is_string()) flag = table["shared"].at(flag.get<std::string>());
+    return table["commands"];
+  }();
+  return commands;
 }
 
 struct PythonCommand {

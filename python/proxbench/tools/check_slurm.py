@@ -22,8 +22,8 @@ from . import common, kill_test
 from .common import ROOT, SKIPPED, add_check_flags, add_program, built, chosen_of, passes, read_json, scratch
 
 PROGRAMS = ["munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel", "scontrol", "sinfo"]
-# 40 cells of a few milliseconds each: 2 lambdas x 2 solvers x 10 repetitions. The clock ends a search for a gap, so the
-# reference runs have only a tolerance.
+# 40 cells of a few milliseconds each: 2 lambdas x 2 solvers x 10 repetitions. The reference runs have a tolerance
+# and no gap, so that they are short.
 CONFIG = kill_test.CONFIG + "[slurm]\nexclusive = false\n"
 MORE = "reference_gap = 0\nkill_grace = 2\n"
 
