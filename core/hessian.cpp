@@ -15,43 +15,6 @@ namespace {
 constexpr std::size_t kCovariancesAtOnce = std::size_t{1} << 21, kHessianRows = 32;
 /// Independent positions whose active coordinates are listed in one batch, and those listed by one task.
 constexpr std::size_t kPositionsAtOnce = 4096, kPositionsPerTask = 64;
-/// The leaves of the summation tree form this many parts. A Hessian is summed in the order of instances
-/// within a part, and then over the parts. The number is small, because a process that shares the instances
-/// stores one matrix for each of its parts.
-constexpr std::uint32_t kHessianParts = 4;
-/// Numbers of each matrix that the processes exchange at once.
-constexpr std::size_t kNumbersAtOnce = std::size_t{1} << 20;
-
-/// The instances of this process that belong to one part of the sum.
-struct HessianPart {
-  std::size_t first, end;  ///< instances
-  /// Whether other processes have instances of this part before these (goes_on) or after these (hands_on).
-  bool goes_on = false, hands_on = false;
-};
-
-std::vector<HessianPart> hessian_parts(const Objective& objective) {
-  const SumLeaves& leaves = objective.x().leaves();
-  const auto begin = objective.structure().begin();
-  const auto part_of = [](std::uint32_t number) {
-    return number / static_cast<std::uint32_t>(kSumLeaves / kHessianParts);
-  };
-  std::vector<HessianPart> out;
-  for (std::size_t l = 0; l < leaves.size(); ++l) {
-    const auto end =
-        static_cast<std::size_t>(std::ranges::lower_bound(begin, leaves.begin[l + 1]) - begin.begin());
-    if (l == 0 || part_of(leaves.number[l]) != part_of(leaves.number[l - 1]))
-      out.push_back({out.empty() ? 0 : out.back().end, end});
-    out.back().end = end;
-  }
-  const Processes* const processes = objective.parallel().processes();
-  if (processes == nullptr) return out;
-  const std::vector<double> first = processes->gather(part_of(leaves.number.front())),
-                            last = processes->gather(part_of(leaves.number.back()));
-  const auto rank = static_cast<std::size_t>(processes->rank());
-  out.front().goes_on = rank > 0 && last[rank - 1] == first[rank];
-  out.back().hands_on = rank + 1 < first.size() && first[rank + 1] == last[rank];
-  return out;
-}
 
 }  // namespace
 
@@ -72,68 +35,12 @@ struct Objective::ActiveCoordinate {
   double mean, rest;
 };
 
-/// Sets `out` to the sum of all parts. add(first, end, matrix) adds the instances [first, end) of a part.
-template <class Add>
-void Objective::sum_parts(std::size_t n, std::size_t stride, double* out, const StopToken& stop,
-                          const Add& add) const {
-  const std::size_t size = n == 0 ? 0 : (n - 1) * stride + n;
-  const std::vector<HessianPart> parts = hessian_parts(*this);
-  const Processes* const processes = parallel().processes();
-  for (std::size_t i = 0; i < n; ++i) std::fill_n(out + i * stride, n, 0.0);
-  if (processes == nullptr) {
-    std::vector<double> matrix;
-    for (std::size_t i = 0; i < parts.size() && !stop.requested(); ++i) {
-      if (i == 0) {
-        add(parts[i].first, parts[i].end, out);
-        continue;
-      }
-      matrix.assign(size, 0.0);
-      add(parts[i].first, parts[i].end, matrix.data());
-      const Chunks rows{n, kHessianRows};
-      parallel().for_each(rows.count(), [&](std::size_t task) {
-        for (std::size_t r = rows.begin(task); r < rows.end(task); ++r)
-          kernels_in_use().add_scaled(out + r * stride, 1.0, matrix.data() + r * stride, n);
-      });
-    }
-    return;
-  }
-  // The part that the next process waits for comes first. The part for which this process waits comes last.
-  std::vector<std::vector<double>> matrices(parts.size());
-  const auto make = [&](std::size_t i) {
-    matrices[i].assign(size, 0.0);
-    const std::span<double> matrix(matrices[i]);
-    if (parts[i].goes_on) processes->receive(processes->rank() - 1, std::as_writable_bytes(matrix));
-    add(parts[i].first, parts[i].end, matrix.data());
-    if (!parts[i].hands_on) return;
-    processes->send(processes->rank() + 1, std::as_bytes(matrix));
-    matrices[i].clear();
-  };
-  for (std::size_t i = parts.size(); i-- > 0;) make(i);
-  std::erase_if(matrices, [](const std::vector<double>& matrix) { return matrix.empty(); });
-
-  const std::vector<double> kept = processes->gather(static_cast<double>(matrices.size()));
-  const auto all = static_cast<std::size_t>(std::accumulate(kept.begin(), kept.end(), 0.0));
-  const Chunks pieces{size, kNumbersAtOnce};
-  for (std::size_t piece = 0; piece < pieces.count(); ++piece) {
-    const std::size_t first = pieces.begin(piece), numbers = pieces.end(piece) - first;
-    std::vector<double> own, values(all * numbers);
-    for (const std::vector<double>& matrix : matrices)
-      own.insert(own.end(), matrix.begin() + static_cast<std::ptrdiff_t>(first),
-                 matrix.begin() + static_cast<std::ptrdiff_t>(first + numbers));
-    std::vector<std::size_t> sizes;
-    for (const double count : kept) sizes.push_back(static_cast<std::size_t>(count) * numbers);
-    processes->gather(own, sizes, values);
-    for (std::size_t i = 0; i < all; ++i)
-      kernels_in_use().add_scaled(out + first, 1.0, values.data() + i * numbers, numbers);
-  }
-}
-
-/// Adds what the positions [begin, end) contribute to a matrix M. The Hessian is M + M^T. Positions must be
+/// Adds what this process's positions contribute to a matrix M. The Hessian is M + M^T. Positions must be
 /// independent: Cov(a, b) = x_a x_b p (1 - p) if a and b have the same output, else -x_a p_a x_b p_b. In
 /// `set`, the coordinates of feature j stand at [of_feature[j], of_feature[j + 1]).
 void Objective::add_positions(const Residual& residual, std::span<const Coord> set,
-                              std::span<const std::uint32_t> of_feature, std::size_t begin, std::size_t end,
-                              double* matrix, std::size_t stride, const StopToken& stop) const {
+                              std::span<const std::uint32_t> of_feature, double* matrix, std::size_t stride,
+                              const StopToken& stop) const {
   const auto activate = [&](Index p, std::vector<ActiveCoordinate>& on) {
     on.clear();
     const Index gold = oracle_.gold_outputs(p)[0];
@@ -147,8 +54,9 @@ void Objective::add_positions(const Residual& residual, std::span<const Coord> s
     });
   };
   const Chunks rows{set.size(), kHessianRows};
-  std::vector<std::vector<ActiveCoordinate>> active(std::min(kPositionsAtOnce, end - begin));
-  for (std::size_t first = begin; first < end && !stop.requested(); first += kPositionsAtOnce) {
+  const std::size_t end = map_.x().positions();
+  std::vector<std::vector<ActiveCoordinate>> active(std::min(kPositionsAtOnce, end));
+  for (std::size_t first = 0; first < end && !stop.requested(); first += kPositionsAtOnce) {
     const std::size_t count = std::min(kPositionsAtOnce, end - first);
     const Chunks positions{count, kPositionsPerTask};
     parallel().for_each(positions.count(), [&](std::size_t task) {
@@ -210,9 +118,10 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
   };
 
   std::vector<LocalCoordinates> batch;
-  // Adds the covariances of the instances [first, end) to a matrix.
-  const auto add_instances = [&](std::size_t first_instance, std::size_t end, double* matrix) {
-    for (std::size_t instance = first_instance; instance < end && !stop.requested();) {
+  // Adds the covariances of this process's instances.
+  const auto add_instances = [&] {
+    const std::size_t end = oracle_.instances();
+    for (std::size_t instance = 0; instance < end && !stop.requested();) {
       const std::size_t first = instance;
       std::size_t numbers = 0, taken = 0;
       for (; instance < end && numbers < kCovariancesAtOnce; ++instance, ++taken) {
@@ -241,7 +150,7 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
           for (; at != local.ascending.end() && local.of_slot[*at] < rows.end(task); ++at) {
             const double* from = local.covariances.value.data() + *at * local.covariances.stride;
             const std::size_t extent = std::min(local.covariances.extent[*at], local.of_slot.size());
-            double* to = matrix + local.of_slot[*at] * stride;
+            double* to = out + local.of_slot[*at] * stride;
             const std::size_t extras = std::min(extent, n - unary);  // adjacent in both matrices
             kernels_in_use().add_scaled(to + unary, 1.0, from, extras);
             for (std::size_t j = extras; j < extent; ++j) to[local.of_slot[j]] += from[j];
@@ -251,15 +160,15 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
     }
   };
   parallel().count_sum(n * n);
+  for (std::size_t i = 0; i < n; ++i) std::fill_n(out + i * stride, n, 0.0);
   if (covariance != nullptr) {
-    sum_parts(n, stride, out, stop, add_instances);
+    add_instances();
   } else {
     Residual residual = make_residual();
     oracle_.sum()->infer({scores}, &residual, parallel());
-    sum_parts(n, stride, out, stop, [&](std::size_t begin, std::size_t end, double* matrix) {
-      add_positions(residual, set, of_feature, begin, end, matrix, stride, stop);
-    });
+    add_positions(residual, set, of_feature, out, stride, stop);
   }
+  if (n > 0) add_processes(parallel(), {out, (n - 1) * stride + n});
   if (stop.requested()) return false;
   // H = M + M^T. Reads a square block and its mirror image at a time.
   parallel().for_each(rows.count(), [&](std::size_t task) {

@@ -41,8 +41,7 @@ LinearMap::LinearMap(const DesignMatrix& x, const Oracle& oracle, const Parallel
       parallel_(parallel),
       outputs_(oracle.outputs()),
       extra_weights_(oracle.extra_weights()),
-      unary_(static_cast<Coord>(x.features()) * oracle.outputs()),
-      tree_(x.leaves().number, parallel.processes()) {
+      unary_(static_cast<Coord>(x.features()) * oracle.outputs()) {
   if (x.positions() != oracle.positions())
     throw Error("design matrix of ", x.positions(), " positions, oracle of ", oracle.positions());
   const auto outputs = static_cast<double>(outputs_);
@@ -201,8 +200,8 @@ double LinearMap::norm(const Scores& scores) const {
 
 /// `squares` is the sum over the scores of this process.
 double LinearMap::norm_of(double squares, std::span<const double> extra) const {
-  const double whole = sum_chunks(parallel_, 1, [&](std::size_t) { return squares; });
-  return std::sqrt(whole + static_cast<double>(x_.whole_positions()) * squared_norm(extra));
+  return std::sqrt(add_processes(parallel_, squares) +
+                   static_cast<double>(x_.whole_positions()) * squared_norm(extra));
 }
 
 double LinearMap::inner(const Residual& a, const Residual& b, const Scores& s, const ScorePoint& t) const {

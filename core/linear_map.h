@@ -49,8 +49,6 @@ class LinearMap {
   /// d = J*K + the oracle's extra weights.
   Coord dimension() const { return unary_ + extra_weights_; }
   const Parallel& parallel() const { return parallel_; }
-  /// The tree over which positions are summed.
-  const LeafTree& tree() const { return tree_; }
   /// instance_chunks() of the instances (core/base/sum.h).
   std::span<const Index> instance_chunks() const { return instance_chunks_; }
   /// Whether scores have columns for some outputs only (core/oracle.h).
@@ -152,9 +150,8 @@ class LinearMap {
   static constexpr std::uint64_t kChunkNonzeros = std::uint64_t{1} << 18;
 
   /// Calls row(chunk, feature, g) for every active feature, in parallel, with features ascending within a
-  /// chunk. gradients(features, out, stride) must add to the zeros in `out` the `width` doubles of each
-  /// feature, separately for each of this process's nodes of the tree, `stride` numbers apart. g points to
-  /// the sums of one feature.
+  /// chunk. gradients(features, out) must add to the zeros in `out` the `width` doubles of each feature. g
+  /// points to the sums of one feature.
   template <class Gradients, class Visit>
   void for_each_feature(std::size_t width, const Gradients& gradients, const Visit& row) const;
   template <class Size, class Fill, class Visit>
@@ -163,11 +160,10 @@ class LinearMap {
   double norm_of(double squares, std::span<const double> extra) const;
   void fill_rows(const Residual& residual) const;
   void add_rows(const double* rows, std::span<const Index> features, std::size_t width, bool squares,
-                double* out, std::size_t stride) const;
-  void add_columns(const double* column, std::span<const Index> features, const std::size_t* places,
-                   double* out, std::size_t stride) const;
-  void add_collapsed_rows(std::span<const Index> features, double* out, std::size_t stride) const;
-  void add_shared_output(const Residual& residual, Coord c, double* out, std::size_t stride) const;
+                double* out) const;
+  void add_columns(const double* column, std::span<const Index> features, double* out) const;
+  void add_collapsed_rows(std::span<const Index> features, double* out) const;
+  double shared_output(const Residual& residual, Coord c) const;
   void add_partial(const Residual& residual, std::span<const Coord> set, bool rows, double* out) const;
   void share_of_features(std::span<double> out, std::size_t numbers) const;
   void cut_features();
@@ -186,7 +182,6 @@ class LinearMap {
   std::size_t extra_weights_;
   Coord unary_;
   Profile* profile_ = nullptr;
-  LeafTree tree_;
   double typical_value_;
   std::vector<Index> instance_chunks_;
   std::vector<Index> active_features_;        ///< the features that for_each_row() visits, ascending

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/base/sum.h"
 #include "core/kernels/kernel_table.h"
 #include "core/linear_map.h"
-#include "core/slot_sums.h"
 
 namespace proxbench {
 
@@ -52,72 +52,53 @@ void LinearMap::fill_rows(const Residual& residual) const {
   });
 }
 
-/// For j = features[f], adds to the zeros in out[node * stride + f * width + k] the node's part of sum_p x_pj
-/// * rows[p * width + k]. If `squares` is true, x_pj^2 replaces x_pj.
+/// For j = features[f], adds sum_p x_pj * rows[p * width + k] to out[f * width + k]. If `squares` is true,
+/// x_pj^2 replaces x_pj. All features process one block of rows before the next one, so that these rows stay
+/// in the cache.
 void LinearMap::add_rows(const double* rows, std::span<const Index> features, std::size_t width, bool squares,
-                         double* out, std::size_t stride) const {
+                         double* out) const {
   const KernelTable& kernels = kernels_in_use();
-  const TreeLeaves leaves{tree_.numbers().data(), tree_.node_of().data()};
-  // If columns are long, all features process one block of rows before the next one, so that these rows stay
-  // in the cache. Each feature then needs memory for its own waiting sums.
-  const bool by_block = x_.blocks_within_leaves() && x_.blocks() > 1;
-  const std::size_t apart = (by_block ? features.size() : 1) * width;
-  static thread_local AlignedVector<double> waiting;
-  waiting.resize(std::max(waiting.size(), (kWaitingSums - 1) * apart));
-  const auto sums_of = [&](std::size_t f) {
-    return TreeRows{out + f * width, stride, waiting.data() + (by_block ? f * width : 0), apart, {}, 0, 0};
-  };
   std::vector<double> squared;
-  const auto add = [&](std::size_t f, std::size_t b, TreeRows& sums) {
-    ColumnBlock block = x_.column_block(features[f], b);
-    if (squares && block.value != nullptr) {
-      squared.resize(block.size);
-      for (std::size_t i = 0; i < block.size; ++i) squared[i] = block.value[i] * block.value[i];
-      block.value = squared.data();
+  for (std::size_t b = 0; b < x_.blocks(); ++b)
+    for (std::size_t f = 0; f < features.size(); ++f) {
+      ColumnBlock block = x_.column_block(features[f], b);
+      if (squares && block.value != nullptr) {
+        squared.resize(block.size);
+        for (std::size_t i = 0; i < block.size; ++i) squared[i] = block.value[i] * block.value[i];
+        block.value = squared.data();
+      }
+      kernels.add_block_rows(rows + x_.block_begin(b) * width, block, out + f * width, width);
     }
-    kernels.add_tree_rows(rows + x_.block_begin(b) * width, block, x_.leaf_of(b), leaves, sums, width);
-  };
-  if (by_block) {
-    std::vector<TreeRows> sums;
-    for (std::size_t f = 0; f < features.size(); ++f) sums.push_back(sums_of(f));
-    for (std::size_t b = 0; b < x_.blocks(); ++b)
-      for (std::size_t f = 0; f < features.size(); ++f) add(f, b, sums[f]);
-    for (TreeRows& one : sums) kernels.finish_tree_rows(one, width);
-    return;
-  }
-  for (std::size_t f = 0; f < features.size(); ++f) {
-    TreeRows sums = sums_of(f);
-    for (std::size_t b = 0; b < x_.blocks(); ++b) add(f, b, sums);
-    kernels.finish_tree_rows(sums, width);
-  }
 }
 
 /// Adds up the gradients of at most kPad features from compact_rows_, in the oracle's basis. Once expand()
-/// has turned the basis into outputs, out[node * stride + k * kPad + f] is the gradient of output k of
-/// features[f]. Each node has basis() * kPad numbers in `out`, which must be zeros.
-void LinearMap::add_collapsed_rows(std::span<const Index> features, double* out, std::size_t stride) const {
-  static thread_local SlotSums sums;  // kept, so that its zeros are made only once
-  sums.prepare(tree_.numbers(), collapsed_->basis());
+/// has turned the basis into outputs, out[k * kPad + f] is the gradient of output k of features[f]. `out` has
+/// basis() * kPad numbers, which must be zeros.
+void LinearMap::add_collapsed_rows(std::span<const Index> features, double* out) const {
+  // The sums of a piece, all zero except the listed slots. Kept, so that zeros are made only once.
+  static thread_local std::vector<double> piece;
+  static thread_local std::vector<Index> touched;
+  piece.resize(std::max(piece.size(), collapsed_->basis()));
   for (std::size_t f = 0; f < features.size(); ++f) {
-    std::size_t node = 0;
-    sums.begin(out + f, kPad);
-    for (std::size_t b = 0; b < x_.blocks(); ++b) {
-      const auto block = x_.column_block(features[f], b);
-      const std::uint64_t* begin = compact_rows_.begin.data() + x_.block_begin(b);
-      for (std::size_t i = 0; i < block.size; ++i) {
-        const std::uint32_t leaf = x_.leaf_of(b)[block.offset[i]];
-        if (tree_.node_of()[leaf] != node) {
-          sums.finish();
-          node = tree_.node_of()[leaf];
-          sums.begin(out + node * stride + f, kPad);
+    std::size_t seen = 0;
+    const auto end_piece = [&] {
+      for (const Index slot : touched) out[slot * kPad + f] += std::exchange(piece[slot], 0.0);
+      touched.clear();
+    };
+    x_.for_each_in_column(features[f], [&](std::size_t p, double x) {
+      const std::span row(compact_rows_.entry.data() + compact_rows_.begin[p],
+                          compact_rows_.entry.data() + compact_rows_.begin[p + 1]);
+      if (seen < kPieceEntries) {  // the first piece is added to zeros
+        for (const CompactRows::Entry& entry : row) out[entry.slot * kPad + f] += x * entry.value;
+      } else {
+        for (const CompactRows::Entry& entry : row) {
+          if (piece[entry.slot] == 0.0) touched.push_back(entry.slot);
+          piece[entry.slot] += x * entry.value;
         }
-        sums.open(leaf);
-        const double x = block.value == nullptr ? 1.0 : block.value[i];
-        const CompactRows::Entry* entries = compact_rows_.entry.data();
-        sums.add({entries + begin[block.offset[i]], entries + begin[block.offset[i] + std::size_t{1}]}, x);
       }
-    }
-    sums.finish();
+      if (++seen % kPieceEntries == 0) end_piece();
+    });
+    end_piece();
   }
 }
 
@@ -125,9 +106,7 @@ void LinearMap::sum_rows(const double* rows, std::size_t width, bool squares, co
   parallel_.count_sum(active_features_.size() * width);
   for_each_feature(
       width,
-      [&](std::span<const Index> features, double* out, std::size_t stride) {
-        add_rows(rows, features, width, squares, out, stride);
-      },
+      [&](std::span<const Index> features, double* out) { add_rows(rows, features, width, squares, out); },
       [&](std::size_t, Index j, const double* g) { visit(j, g); });
 }
 
@@ -139,9 +118,7 @@ void LinearMap::for_each_row(const Residual& residual, double bound, const Wante
     parallel_.count_sum(active_features_.size());
     for_each_feature(
         1,
-        [&](std::span<const Index> features, double* out, std::size_t stride) {
-          add_columns(residual.column(0), features, nullptr, out, stride);
-        },
+        [&](std::span<const Index> features, double* out) { add_columns(residual.column(0), features, out); },
         [&](std::size_t chunk, Index j, const double* g) {
           if (wanted(j) || !(std::abs(*g) <= bound)) row(chunk, j, g, std::size_t{1});
         });
@@ -153,8 +130,8 @@ void LinearMap::for_each_row(const Residual& residual, double bound, const Wante
   const std::size_t width = padded(outputs_);
   for_each_feature(
       width,
-      [&](std::span<const Index> features, double* out, std::size_t stride) {
-        add_rows(rows_.data(), features, width, false, out, stride);
+      [&](std::span<const Index> features, double* out) {
+        add_rows(rows_.data(), features, width, false, out);
       },
       [&](std::size_t chunk, Index j, const double* g) {
         if (wanted(j) || !kernels.all_within(g, outputs_, bound)) row(chunk, j, g, std::size_t{1});
@@ -179,9 +156,9 @@ void LinearMap::for_each_collapsed_row(double bound, const Wanted& wanted, const
   };
   if (parallel_.processes() != nullptr)
     return for_each_shared_chunk([&](std::size_t chunk) { return groups_of(chunk).count() * width; },
-                                 [&](std::size_t chunk, double* out, std::size_t stride) {
+                                 [&](std::size_t chunk, double* out) {
                                    for (std::size_t g = 0; g < groups_of(chunk).count(); ++g)
-                                     add_collapsed_rows(group(chunk, g), out + g * width, stride);
+                                     add_collapsed_rows(group(chunk, g), out + g * width);
                                  },
                                  [&](std::size_t chunk, double* sums) {
                                    for (std::size_t g = 0; g < groups_of(chunk).count(); ++g)
@@ -191,15 +168,15 @@ void LinearMap::for_each_collapsed_row(double bound, const Wanted& wanted, const
     AlignedVector<double> gradient(width);
     for (std::size_t g = 0; g < groups_of(chunk).count(); ++g) {
       std::ranges::fill(gradient, 0.0);
-      add_collapsed_rows(group(chunk, g), gradient.data(), 0);
+      add_collapsed_rows(group(chunk, g), gradient.data());
       visit(chunk, group(chunk, g), gradient.data());
     }
   });
 }
 
-/// Calls visit(chunk, sums) for this process's own_chunks(). fill(chunk, zeros, stride) must add size(chunk)
-/// numbers for each node of the tree, `stride` numbers apart. sums[0..size(chunk)) are the sums of these
-/// numbers over all nodes and processes. All processes fill all chunks, one piece at a time.
+/// Calls visit(chunk, sums) for this process's own_chunks(). fill(chunk, zeros) must add size(chunk) numbers.
+/// sums[0..size(chunk)) are their sums over all processes. All processes fill all chunks, one piece at a
+/// time.
 template <class Size, class Fill, class Visit>
 void LinearMap::for_each_shared_chunk(const Size& size, const Fill& fill, const Visit& visit) const {
   struct Task {
@@ -224,16 +201,16 @@ void LinearMap::for_each_shared_chunk(const Size& size, const Fill& fill, const 
         tasks.push_back({next[r], r, sizes[r]});
         sizes[r] += more;
       }
-      total += tree_.nodes() * sizes[r];
+      total += sizes[r];
       if (r == self) own_tasks = tasks.size() - own_begin;
     }
     if (tasks.empty()) return;
     all.assign(total, 0.0);
     parallel_.for_each(tasks.size(), [&](std::size_t t) {
-      fill(tasks[t].chunk, all.data() + begin[tasks[t].process] + tasks[t].offset, sizes[tasks[t].process]);
+      fill(tasks[t].chunk, all.data() + begin[tasks[t].process] + tasks[t].offset);
     });
     own.resize(sizes[self]);
-    tree_.add_nodes(all, sizes, own);
+    processes.add_to_owners(all, sizes, own);
     parallel_.for_each(own_tasks, [&](std::size_t t) {
       const Task& task = tasks[own_begin + t];
       visit(task.chunk, own.data() + task.offset);
@@ -284,9 +261,7 @@ void LinearMap::for_each_feature(std::size_t width, const Gradients& gradients, 
   if (parallel_.processes() != nullptr)
     return for_each_shared_chunk(
         [&](std::size_t chunk) { return features_of(chunk, chunk + 1).size() * width; },
-        [&](std::size_t chunk, double* out, std::size_t stride) {
-          gradients(features_of(chunk, chunk + 1), out, stride);
-        },
+        [&](std::size_t chunk, double* out) { gradients(features_of(chunk, chunk + 1), out); },
         [&](std::size_t chunk, const double* g) {
           for (const Index j : features_of(chunk, chunk + 1)) {
             row(chunk, j, g);
@@ -305,7 +280,7 @@ void LinearMap::for_each_feature(std::size_t width, const Gradients& gradients, 
     for (std::size_t first = feature_chunk_begin_[chunk]; first < end; first += at_once) {
       const auto features = std::span(active_features_).subspan(first, std::min(at_once, end - first));
       gradient.assign(features.size() * width, 0.0);
-      gradients(features, gradient.data(), std::size_t{0});
+      gradients(features, gradient.data());
       for (std::size_t f = 0; f < features.size(); ++f) {
         while (first + f >= feature_chunk_begin_[chunk + 1]) ++chunk;
         row(chunk, features[f], gradient.data() + f * width);
@@ -343,8 +318,7 @@ void LinearMap::for_each_single_row(const SingleRow& row) const {
   const std::size_t width = padded_single(outputs_);
   for_each_feature(
       width,
-      [&](std::span<const Index> features, double* gradient, std::size_t) {
-        // The first node gets everything: these sums only select coordinates, so order does not matter.
+      [&](std::span<const Index> features, double* gradient) {
         for (std::size_t b = 0; b < x_.blocks(); ++b)
           for (std::size_t f = 0; f < features.size(); ++f)
             kernels.add_single_rows(single_rows_.data() + x_.block_begin(b) * width,

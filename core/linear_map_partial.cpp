@@ -1,6 +1,7 @@
 /// The adjoint of the linear map at some coordinates: from residuals to partial gradients.
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "core/base/grouping.h"
@@ -41,72 +42,33 @@ void for_each_feature_in(std::span<const Coord> set, Index outputs, const Visit&
   }
 }
 
-/// Finds the first entry after `first` that lies in another leaf than `first`.
-std::size_t end_of_leaf(const ColumnBlock& block, std::size_t first, const std::uint8_t* leaf_of) {
-  const auto outside = [&](std::size_t i) {
-    return leaf_of[block.offset[i]] != leaf_of[block.offset[first]];
-  };
-  if (!outside(block.size - 1)) return block.size;
-  std::size_t inside = first, step = 1;
-  while (inside + step < block.size && !outside(inside + step)) {
-    inside += step;
-    step *= 2;
-  }
-  std::size_t end = std::min(inside + step, block.size);
-  while (end - inside > 1) {
-    const std::size_t middle = inside + (end - inside) / 2;
-    (outside(middle) ? end : inside) = middle;
-  }
-  return end;
-}
-
 }  // namespace
 
-/// For j = features[f], out[node * stride + places[f]] = the node's part of sum_p x_pj * column[p]. If
-/// `places` is null, places[f] = f.
-void LinearMap::add_columns(const double* column, std::span<const Index> features, const std::size_t* places,
-                            double* out, std::size_t stride) const {
-  const std::size_t leaves = tree_.leaves();
-  const bool within = x_.blocks_within_leaves();
-  static thread_local std::vector<double> sums;
-  static thread_local std::vector<ColumnBlock> entries;
-  static thread_local std::vector<std::uint32_t> at;
-  entries.resize(std::max(entries.size(), kCoordinatesPerTask * (leaves + 1)));
-  at.resize(entries.size());
+/// Adds sum_p x_pj * column[p] to out[f], j = features[f].
+void LinearMap::add_columns(const double* column, std::span<const Index> features, double* out) const {
+  ColumnBlock blocks[kCoordinatesPerTask];
   for (std::size_t first = 0; first < features.size(); first += kCoordinatesPerTask) {
     const std::size_t n = std::min(kCoordinatesPerTask, features.size() - first);
-    sums.assign(n * leaves, 0.0);
     for (std::size_t b = 0; b < x_.blocks(); ++b) {
-      const std::uint8_t* const leaf_of = x_.leaf_of(b);
-      std::size_t count = 0;
-      for (std::size_t f = 0; f < n; ++f) {
-        const ColumnBlock block = x_.column_block(features[first + f], b);
-        for (std::size_t i = 0, end; i < block.size; i = end) {
-          end = within ? block.size : end_of_leaf(block, i, leaf_of);
-          entries[count] = {block.offset + i, block.value == nullptr ? nullptr : block.value + i, end - i};
-          at[count++] = static_cast<std::uint32_t>(f * leaves + leaf_of[block.offset[i]]);
-        }
-      }
-      kernels_in_use().gather(column + x_.block_begin(b), entries.data(), at.data(), count, sums.data());
+      for (std::size_t f = 0; f < n; ++f) blocks[f] = x_.column_block(features[first + f], b);
+      kernels_in_use().gather(column + x_.block_begin(b), blocks, n, out + first);
     }
-    for (std::size_t f = 0; f < n; ++f)
-      tree_.add_leaves(sums.data() + f * leaves, out + (places == nullptr ? first + f : places[first + f]),
-                       stride);
   }
 }
 
-/// out[node * stride] = the node's part of the adjoint at coordinate c, whose output shares a column with
-/// others.
-void LinearMap::add_shared_output(const Residual& residual, Coord c, double* out, std::size_t stride) const {
+/// The adjoint at coordinate c, whose output shares a column with others.
+double LinearMap::shared_output(const Residual& residual, Coord c) const {
   const auto feature = feature_of(c), output = output_of(c);
-  std::vector<double> sums(tree_.leaves());
+  double sum = 0.0, piece = 0.0;
+  std::size_t entries = 0;
   x_.for_each_in_column(feature, [&](std::size_t p, double value) {
     double r = residual.share[output] * residual.find(output)[p];
     if (residual.gold)
       for (const Index k : structure_.gold_outputs(static_cast<Index>(p))) r -= k == output ? 1.0 : 0.0;
-    sums[x_.leaf_of(0)[p]] += value * r;
+    piece += value * r;
+    if (++entries % kPieceEntries == 0) sum += std::exchange(piece, 0.0);
   });
-  tree_.add_leaves(sums.data(), out, stride);
+  return sum + piece;
 }
 
 void LinearMap::partial_adjoint(const Residual& residual, std::span<const Coord> set,
@@ -124,21 +86,16 @@ void LinearMap::partial_adjoint(const Residual& residual, std::span<const Coord>
   const bool rows = residual.one_each() && saved > kTurnCost * static_cast<double>(x_.positions()) *
                                                        static_cast<double>(residual.columns);
   if (rows) fill_rows(residual);
-  if (parallel_.processes() == nullptr) {
-    add_partial(residual, set.first(unary), rows, out.data());
-  } else {
-    std::vector<double> own(tree_.nodes() * unary);
-    add_partial(residual, set.first(unary), rows, own.data());
-    tree_.add_nodes(own, out.first(unary));
-  }
+  add_partial(residual, set.first(unary), rows, out.data());
+  add_processes(parallel_, out.first(unary));
   for (std::size_t i = unary; i < set.size(); ++i) out[i] = residual.extra[set[i] - unary_];
 }
 
-/// out[node * set.size() + i] = the node's part of the adjoint at set[i], for unary weights only. If `rows`
-/// is true, rows_ holds the residual.
+/// out[i] = this process's part of the adjoint at set[i], for unary weights only. If `rows` is true, rows_
+/// holds the residual.
 void LinearMap::add_partial(const Residual& residual, std::span<const Coord> set, bool rows,
                             double* out) const {
-  const std::size_t width = padded(residual.columns), nodes = tree_.nodes();
+  const std::size_t width = padded(residual.columns);
   auto column_of = [&](Coord c) -> std::size_t { return residual.column_index(output_of(c)); };
 
   std::vector<OneFeature> whole;
@@ -156,12 +113,11 @@ void LinearMap::add_partial(const Residual& residual, std::span<const Coord> set
       const std::size_t first = chunk_begin[chunk], count = chunk_begin[chunk + 1] - first;
       std::vector<Index> features(count);
       for (std::size_t g = 0; g < count; ++g) features[g] = whole[first + g].feature;
-      AlignedVector<double> sums(nodes * count * width);
-      add_rows(rows_.data(), features, width, false, sums.data(), count * width);
-      for (std::size_t node = 0; node < nodes; ++node)
-        for (std::size_t g = 0; g < count; ++g)
-          for (std::size_t i = whole[first + g].begin; i < whole[first + g].end; ++i)
-            out[node * set.size() + i] = sums[(node * count + g) * width + column_of(set[i])];
+      AlignedVector<double> sums(count * width);
+      add_rows(rows_.data(), features, width, false, sums.data());
+      for (std::size_t g = 0; g < count; ++g)
+        for (std::size_t i = whole[first + g].begin; i < whole[first + g].end; ++i)
+          out[i] = sums[g * width + column_of(set[i])];
     });
   }
 
@@ -183,12 +139,14 @@ void LinearMap::add_partial(const Residual& residual, std::span<const Coord> set
   parallel_.for_each(tasks.size(), [&](std::size_t t) {
     const auto& [column, coordinates] = tasks[t];
     if (column == columns) {
-      for (const std::size_t i : coordinates) add_shared_output(residual, set[i], out + i, set.size());
+      for (const std::size_t i : coordinates) out[i] = shared_output(residual, set[i]);
       return;
     }
     Index features[kCoordinatesPerTask];
+    double sums[kCoordinatesPerTask] = {};
     for (std::size_t i = 0; i < coordinates.size(); ++i) features[i] = feature_of(set[coordinates[i]]);
-    add_columns(residual.column(column), {features, coordinates.size()}, coordinates.data(), out, set.size());
+    add_columns(residual.column(column), {features, coordinates.size()}, sums);
+    for (std::size_t i = 0; i < coordinates.size(); ++i) out[coordinates[i]] = sums[i];
   });
 }
 

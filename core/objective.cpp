@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/stop_token.h"
@@ -24,8 +25,8 @@ constexpr double Objective::Selection::*kOverAll[] = {
     &Objective::Selection::gradient_max, &Objective::Selection::excess_squares};
 
 /// Each process has the selections of its `own` chunks. Gives all processes the selections of all chunks.
-void exchange(const Processes* processes, LinearMap::Range own, std::span<Objective::Selection> parts) {
-  if (processes == nullptr) return;
+void exchange(const Parallel& parallel, LinearMap::Range own, std::span<Objective::Selection> parts) {
+  if (parallel.processes() == nullptr) return;
   std::vector<double> numbers;
   for (std::size_t c = own.begin; c < own.end; ++c) {
     const Objective::Selection& part = parts[c];
@@ -34,7 +35,7 @@ void exchange(const Processes* processes, LinearMap::Range own, std::span<Object
     for (std::size_t i = 0; i < part.index.size(); ++i)
       numbers.insert(numbers.end(), {static_cast<double>(part.index[i]), part.weight[i], part.gradient[i]});
   }
-  const std::vector<double> all = processes->gather_all(numbers);
+  const std::vector<double> all = whole_list(parallel, std::move(numbers));
   const double* next = all.data();
   for (Objective::Selection& part : parts) {
     part = {};
@@ -76,9 +77,7 @@ void Objective::restrict_to(std::vector<Coord> candidates) {
 }
 
 double Objective::inference_flops(const ScorePoint& at, bool residual) const {
-  double flops = own_flops(at, residual);
-  add_exact(parallel(), std::span(&flops, 1));
-  return flops;
+  return add_processes(parallel(), own_flops(at, residual));
 }
 
 /// Work of an inference over some positions: the flops of the oracle, the scores read and the residual
@@ -231,11 +230,8 @@ std::optional<std::vector<Coord>> Objective::find_near(const Residual& residual,
   });
   std::vector<Coord> near;
   for (const std::vector<Coord>& f : found) near.insert(near.end(), f.begin(), f.end());
-  if (parallel().processes() != nullptr) {
-    const std::vector<double> all =
-        parallel().processes()->gather_all(std::vector<double>(near.begin(), near.end()));
-    near.assign(all.begin(), all.end());
-  }
+  const std::vector<double> all = whole_list(parallel(), {near.begin(), near.end()});
+  near.assign(all.begin(), all.end());
   if (map_.gather_work(near) > kMostNear * map_.row_work()) return std::nullopt;
   for (Coord c = unary_weights(); c < dimension(); ++c) near.push_back(c);
   return near;
@@ -352,7 +348,7 @@ void Objective::select_gradient(const Residual& residual, const SparseVector& w,
           for_each_candidate(base, base + outputs(),
                              [&](Coord c) { visit(parts[chunk], cursor, c, g[(c - base) * step]); });
         });
-    exchange(parallel().processes(), map_.own_chunks(), std::span(parts).first(map_.feature_chunks()));
+    exchange(parallel(), map_.own_chunks(), std::span(parts).first(map_.feature_chunks()));
     std::size_t cursor = start_of(unary_weights());
     for_each_candidate(unary_weights(), dimension(),
                        [&](Coord c) { visit(parts.back(), cursor, c, residual.extra[c - unary_weights()]); });

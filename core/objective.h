@@ -228,10 +228,8 @@ class Objective {
   struct LocalCoordinates;
   struct ActiveCoordinate;
   void add_positions(const Residual& residual, std::span<const Coord> set,
-                     std::span<const std::uint32_t> of_feature, std::size_t begin, std::size_t end,
-                     double* matrix, std::size_t stride, const StopToken& stop) const;
-  template <class Add>
-  void sum_parts(std::size_t n, std::size_t stride, double* out, const StopToken& stop, const Add& add) const;
+                     std::span<const std::uint32_t> of_feature, double* matrix, std::size_t stride,
+                     const StopToken& stop) const;
 
   const Oracle& oracle_;
   const MaxOracle* max_;  ///< for the hinge loss

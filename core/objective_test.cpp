@@ -38,7 +38,7 @@ struct Problem {
       data.gold.push_back(static_cast<Index>(random.below(labels)));
       if (p + 1 == positions || random.uniform() < 0.2) data.begin.push_back(p + 1);
     }
-    data.x = std::move(builder).build(features, sum_leaves(data.begin));
+    data.x = std::move(builder).build(features);
     oracle = std::make_unique<ChainOracle>(data);
   }
   Objective objective(double lambda = 1.0, double mu = 0.0, int threads = 1,

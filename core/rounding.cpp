@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <ranges>
+#include <utility>
 
 #include "core/base/sum.h"
 #include "core/kernels/kernel_table.h"
@@ -11,9 +13,8 @@ namespace proxbench {
 
 namespace {
 
-/// Additions on the longest path through a tree of leaves, beyond those within a leaf, plus the rounding of
-/// a term.
-constexpr double kLevelsOfLeaves = 8.0;
+/// Roundings of a term of a sum, and of the last additions of a penalty.
+constexpr double kOfTerm = 2.0;
 constexpr std::size_t kPositionsPerTask = 512;
 /// Coordinates in a task of compensated sums, and instances whose terms are computed before they are added.
 constexpr std::size_t kSharpChunk = 16, kInstancesAtOnce = 256;
@@ -32,9 +33,10 @@ std::size_t longest_path(const Objective& objective) {
   return static_cast<std::size_t>(whole_max(objective.parallel(), static_cast<double>(longest)));
 }
 
-/// Additions on the longest path through the tree of sum_chunks(). There are no more chunks than positions.
-double levels_of_chunks(const Objective& objective) {
-  return std::log2(static_cast<double>(objective.x().whole_positions())) + 2.0;
+/// Roundings of sum_chunks(): one of each process's compensated sum, whose second order is below another, and
+/// the additions over processes. A compensated sum of n < 2^24 chunks has (n * 2^-53)^2 < 2^-53 / 32.
+double roundings_of_chunks(const Objective& objective) {
+  return 2.0 + static_cast<double>(whole_count(objective.parallel(), 1));
 }
 
 /// The largest number of a kind that any instance of any process has.
@@ -118,9 +120,9 @@ PointRounding point_rounding(const Objective& objective, const SparseVector& w, 
   });
   const double penalty = objective.l1(w.value) + objective.l2(w.value);
   const double of_penalty = static_cast<double>(kBlockOfNorms) +
-                            static_cast<double>(w.nnz()) / static_cast<double>(kBlockOfNorms) +
-                            kLevelsOfLeaves;
-  const double of_sums = largest_of(objective, &InferenceRounding::of_losses) + levels_of_chunks(objective);
+                            static_cast<double>(w.nnz()) / static_cast<double>(kBlockOfNorms) + kOfTerm;
+  const double of_sums =
+      largest_of(objective, &InferenceRounding::of_losses) + roundings_of_chunks(objective);
   out.objective = kOfBounds * (of_losses + kUnitRoundoff * (of_sums * std::abs(loss) + of_penalty * penalty +
                                                             4.0 * (std::abs(loss) + penalty)));
   return out;
@@ -143,7 +145,7 @@ ResidualErrors residual_errors(const Objective& objective) {
 namespace {
 
 /// A compensated sum, the sum of the sizes of its terms, and what it would gain if each number of R were off
-/// by its ResidualErrors. Processes pass it on as plain numbers.
+/// by its ResidualErrors.
 struct SharpSum {
   CompensatedSum sum;
   double sizes = 0.0, errors = 0.0;
@@ -159,6 +161,11 @@ struct SharpSum {
     errors +=
         std::abs(value) * (drift * std::abs(number) + marginal * (number > 0.0 ? number : 1.0 + number));
   }
+  void add(const SharpSum& other) {
+    sum.add(other.sum);
+    sizes += other.sizes;
+    errors += other.errors;
+  }
   /// The sum of `terms` terms. `off` bounds the error of the terms themselves, in addition to `errors`.
   SharpGradient gradient(std::size_t terms, double off) const {
     const double left = kUnitRoundoff * 2.0 * static_cast<double>(terms + 1), value = sum.value();
@@ -166,6 +173,22 @@ struct SharpSum {
                        static_cast<double>(terms) * kSmallest};
   }
 };
+static_assert(sizeof(SharpSum) == 4 * sizeof(double));
+
+/// Replaces sums by those over all processes.
+void add_processes(const Parallel& parallel, std::vector<SharpSum>& sums) {
+  const std::size_t numbers = 4 * sums.size();
+  std::vector<double> own(numbers);
+  std::memcpy(own.data(), sums.data(), numbers * sizeof(double));
+  const std::vector<double> all = whole_list(parallel, std::move(own));
+  std::memcpy(static_cast<void*>(sums.data()), all.data(), numbers * sizeof(double));
+  for (std::size_t first = numbers; first < all.size(); first += numbers)
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      SharpSum theirs;
+      std::memcpy(static_cast<void*>(&theirs), &all[first + 4 * i], sizeof theirs);
+      sums[i].add(theirs);
+    }
+}
 
 }  // namespace
 
@@ -175,17 +198,16 @@ std::vector<SharpGradient> sharp_gradients(const LinearMap& map, const Residual&
   const auto feature = [&](std::size_t i) { return map.feature_of(index[i]); };
   const bool exact = of.drift.empty();
   std::vector<SharpSum> sums(index.size());
-  add_in_order(map.parallel(), sums, [&] {
-    const Chunks chunks{index.size(), kSharpChunk};
-    map.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
-      for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
-        const double* const column = residual.column(index[i] % map.outputs());
-        x.for_each_in_column(feature(i), [&](std::size_t p, double value) {
-          sums[i].add(value, column[p], exact ? 0.0 : of.marginal[p], exact ? 0.0 : of.drift[p]);
-        });
-      }
-    });
+  const Chunks chunks{index.size(), kSharpChunk};
+  map.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
+    for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
+      const double* const column = residual.column(index[i] % map.outputs());
+      x.for_each_in_column(feature(i), [&](std::size_t p, double value) {
+        sums[i].add(value, column[p], exact ? 0.0 : of.marginal[p], exact ? 0.0 : of.drift[p]);
+      });
+    }
   });
+  add_processes(map.parallel(), sums);
   std::vector<SharpGradient> out;
   for (std::size_t i = 0; i < index.size(); ++i)
     out.push_back(sums[i].gradient(x.whole_column_size(feature(i)), 0.0));
@@ -211,27 +233,26 @@ std::vector<SharpGradient> sharp_extra_gradients(const Objective& objective, con
                     instances = objective.structure().instances();
   std::vector<SharpSum> sums(weights);
   std::vector<double> part(kInstancesAtOnce * weights);
-  add_in_order(objective.parallel(), sums, [&] {
-    for (std::size_t first = 0; first < instances; first += kInstancesAtOnce) {
-      const std::size_t count = std::min(kInstancesAtOnce, instances - first);
-      objective.parallel().for_each(count, [&](std::size_t i) {
-        InstanceOracle::Workspace work;
-        const auto instance = static_cast<Index>(first + i);
-        const std::size_t origin = begin[instance], length = begin[instance + 1] - origin;
-        AlignedVector<double> rows(length * width), residual(length * width);
-        kernels_in_use().columns_to_rows(scores.values.data(), scores.stride, objective.outputs(), origin,
-                                         length, rows.data(), width);
-        objective.single_instances()->infer_instance(instance, rows.data(), scores.extra, residual.data(),
-                                                     std::span(part).subspan(i * weights, weights), work);
-      });
-      const Chunks chunks{weights, kSharpChunk};
-      objective.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
-        for (std::size_t i = 0; i < count; ++i)
-          for (std::size_t e = chunks.begin(chunk); e < chunks.end(chunk); ++e)
-            sums[e].add(part[i * weights + e]);
-      });
-    }
-  });
+  for (std::size_t first = 0; first < instances; first += kInstancesAtOnce) {
+    const std::size_t count = std::min(kInstancesAtOnce, instances - first);
+    objective.parallel().for_each(count, [&](std::size_t i) {
+      InstanceOracle::Workspace work;
+      const auto instance = static_cast<Index>(first + i);
+      const std::size_t origin = begin[instance], length = begin[instance + 1] - origin;
+      AlignedVector<double> rows(length * width), residual(length * width);
+      kernels_in_use().columns_to_rows(scores.values.data(), scores.stride, objective.outputs(), origin,
+                                       length, rows.data(), width);
+      objective.single_instances()->infer_instance(instance, rows.data(), scores.extra, residual.data(),
+                                                   std::span(part).subspan(i * weights, weights), work);
+    });
+    const Chunks chunks{weights, kSharpChunk};
+    objective.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
+      for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t e = chunks.begin(chunk); e < chunks.end(chunk); ++e)
+          sums[e].add(part[i * weights + e]);
+    });
+  }
+  add_processes(objective.parallel(), sums);
   std::vector<double> gradient;
   for (const SharpSum& sum : sums) gradient.push_back(sum.sum.value());
   const std::vector<double> sizes = extra_sizes(objective, gradient);
@@ -255,7 +276,7 @@ GradientRounding::GradientRounding(const Objective& objective, const Residual& r
   for (std::size_t e = 0; e < extra_drift_.size(); ++e)
     extra_drift_[e] = std::min(extra_drift_[e], drift * sizes[e]);
   add_extra(sizes, largest_of(objective, &InferenceRounding::of_extra) + 2.0 * kChunkPositions +
-                       levels_of_chunks(objective));
+                       roundings_of_chunks(objective));
 }
 
 GradientRounding::GradientRounding(const Objective& objective, const RowResidual& residual)
@@ -268,7 +289,7 @@ GradientRounding::GradientRounding(const Objective& objective, const RowResidual
     rows.error.push_back(residual.of_marginals * (rows.size[p] + std::sqrt(static_cast<double>(gold))));
   }
   add_features(objective, rows, 0.0);
-  add_extra(residual.extra_sizes, residual.of_extra + levels_of_chunks(objective));
+  add_extra(residual.extra_sizes, residual.of_extra + roundings_of_chunks(objective));
 }
 
 GradientRounding::Rows GradientRounding::rows_of(const Objective& objective, const Residual& residual,
@@ -320,8 +341,7 @@ void GradientRounding::add_features(const Objective& objective, const Rows& rows
   std::vector<double> difference(x.features(), 0.0);
   objective.map().sum_rows(numbers.data(), kPad, true, [&](Index j, const double* sums) {
     const auto n = static_cast<double>(x.whole_column_size(j));
-    const double of_sum =
-        (static_cast<double>(x.most_in_leaf(j)) + kLevelsOfLeaves + additions) * std::sqrt(n * sums[0]);
+    const double of_sum = (x.additions(j) + kOfTerm + additions) * std::sqrt(n * sums[0]);
     const auto bound = [&](double of_terms) {
       return kUnitRoundoff * kOfBounds * (of_sum + std::sqrt(n * of_terms)) + n * kSmallest;
     };
@@ -376,7 +396,7 @@ void GradientRounding::add_outputs(const Objective& objective, const Residual& r
   for (const double one : errors_.marginal) marginal = std::max(marginal, one);
   marginal = whole_max(objective.parallel(), marginal);
   for (Index j = 0; j < x.features(); ++j) {
-    of_terms_.push_back(static_cast<double>(x.most_in_leaf(j)) + kLevelsOfLeaves);
+    of_terms_.push_back(x.additions(j) + kOfTerm);
     of_marginals_.push_back(marginal * static_cast<double>(x.whole_column_size(j)));
   }
 }

@@ -124,7 +124,7 @@ MaxOracle::Sums ExactOracle::maximise(const ScorePoint& at, Cost cost, Residual*
     const std::vector<double> gold = gold_extra(parallel);
     for (const std::vector<std::size_t>& on : extra_of_chunk)
       for (const std::size_t e : on) residual->extra[e] += 1.0;
-    add_exact(parallel, residual->extra);
+    add_processes(parallel, residual->extra);
     for (std::size_t e = 0; e < gold.size(); ++e) residual->extra[e] -= gold[e];
   }
   return {sums[0], sums[1]};

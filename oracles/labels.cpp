@@ -50,7 +50,7 @@ class LabelsOracle final : public Oracle, public MaxOracle, public FactorOracle 
       for (std::size_t a = 0; a < on.size(); ++a)
         for (std::size_t b = a + 1; b < on.size(); ++b) out[label_pair(outputs_, on[a], on[b])] += 1.0;
     }
-    add_exact(parallel, out);
+    add_processes(parallel, out);
     return out;
   }
 

@@ -2,9 +2,9 @@
 /// One run on several processes, possibly on several machines.
 ///
 /// Each process holds some of the training instances, in order: process 0 the first ones. All processes run
-/// the same program in step. They exchange sums over instances (core/base/sum.h). So everything computed from
-/// such sums is the same on all of them, and so are all decisions based on it. If something depends on
-/// anything else, such as a clock or a file, process 0 decides (agree()).
+/// the same program in step, and add up what each has summed over its own instances (core/base/sum.h). So
+/// everything computed from such sums is the same on all of them, and so are all decisions based on it. If
+/// something depends on anything else, such as a clock or a file, process 0 decides (agree()).
 
 #include <cstddef>
 #include <span>
@@ -21,20 +21,12 @@ class Processes {
   virtual int count() const = 0;
   virtual int rank() const = 0;
   bool first() const { return rank() == 0; }
-  bool last() const { return rank() + 1 == count(); }
 
-  /// May return before the message is received.
-  virtual void send(int to, std::span<const std::byte> message) const = 0;
-  /// Receives the next message from that process, which must have this size.
-  virtual void receive(int from, std::span<std::byte> message) const = 0;
   /// Copies the data of `root` to all processes.
   virtual void broadcast(int root, std::span<std::byte> data) const = 0;
   /// Fills `all` with the numbers of all processes, in order: sizes[r] numbers from process r.
   virtual void gather(std::span<const double> own, std::span<const std::size_t> sizes,
                       std::span<double> all) const = 0;
-  /// Replaces `numbers` by their sums over all processes. The order of additions is undefined, so the sums
-  /// must be exact.
-  virtual void sum(std::span<double> numbers) const = 0;
   /// Sends a part to each process. `own` has sent[r] numbers for process r, one part after the other. `out`
   /// gets received[r] numbers from process r.
   virtual void exchange(std::span<const double> own, std::span<const std::size_t> sent,
@@ -44,6 +36,13 @@ class Processes {
   std::vector<double> gather(double own) const;
   /// Concatenates the numbers of all processes. Each process may give any number of them.
   std::vector<double> gather_all(std::span<const double> own) const;
+  /// Sums numbers over all processes, in the order of ranks, each at the process that owns it. `parts` has
+  /// this process's parts of the sizes[r] numbers of process r, one process after the other. `own` gets the
+  /// sums that this process owns.
+  void add_to_owners(std::span<const double> parts, std::span<const std::size_t> sizes,
+                     std::span<double> own) const;
+  /// Replaces numbers by their sums over all processes, which are the same bits on all of them.
+  void add(std::span<double> numbers) const;
 };
 
 /// Returns the value of process 0, or `own` if there is only one process.
@@ -52,6 +51,17 @@ T agree(const Processes* processes, T own) {
   static_assert(std::is_trivially_copyable_v<T>);
   if (processes != nullptr) processes->broadcast(0, std::as_writable_bytes(std::span(&own, 1)));
   return own;
+}
+
+/// Calls step() on one process after the other. `state` goes on from each to the next; at the end, all have
+/// the last one's.
+template <class State, class Step>
+void in_turn(const Processes* processes, State&& state, const Step& step) {
+  if (processes == nullptr) return step();
+  for (int rank = 0; rank < processes->count(); ++rank) {
+    if (rank == processes->rank()) step();
+    processes->broadcast(rank, std::as_writable_bytes(std::span(state)));
+  }
 }
 
 /// Copies the vector of `root` to all processes.

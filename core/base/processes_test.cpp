@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "core/base/error.h"
 #include "core/base/random.h"
@@ -28,29 +27,64 @@ std::size_t begin_of(std::size_t n, int r, int count) {
   return static_cast<std::size_t>(std::pow(part, 1.3) * static_cast<double>(n));
 }
 
-TEST(Processes, ChunksHaveTheSameSumForAnyNumber) {
-  for (const std::size_t chunks : {0, 1, 2, 3, 5, 8, 13, 64, 100}) {
-    const std::vector<double> numbers = wild_numbers(3 * chunks);
-    const auto sum = [&](const Parallel& parallel, std::size_t first, std::size_t last) {
-      std::vector<double> out(3);
-      sum_chunks(parallel, last - first, 3, out.data(), [&](std::size_t chunk, double* part) {
-        for (std::size_t i = 0; i < 3; ++i) part[i] = numbers[3 * (first + chunk) + i];
-      });
-      return out;
+TEST(Processes, AddInTheOrderOfRanks) {
+  constexpr std::size_t kNumbers = 1000;
+  for (const int count : {1, 2, 3, 4, 7}) {
+    const std::vector<double> numbers = wild_numbers(kNumbers * static_cast<std::size_t>(count));
+    const auto part = [&](int r) {
+      return std::span(numbers).subspan(kNumbers * static_cast<std::size_t>(r), kNumbers);
     };
-    const std::vector<double> once = sum(Parallel(), 0, chunks);
-    for (const int count : {1, 2, 3, 4, 7})
-      run_process_team(count, [&](const Processes& processes) {
-        const int r = processes.rank();
-        EXPECT_EQ(sum(Parallel(2, Backend::kOpenMP, &processes), begin_of(chunks, r, count),
-                      begin_of(chunks, r + 1, count)),
-                  once)
-            << chunks << " chunks, " << count << " processes";
-      });
+    std::vector<double> once(kNumbers);
+    for (int r = 0; r < count; ++r)
+      for (std::size_t i = 0; i < kNumbers; ++i) once[i] += part(r)[i];
+    run_process_team(count, [&](const Processes& processes) {
+      const std::span<const double> own = part(processes.rank());
+      for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{2}, kNumbers}) {
+        std::vector<double> sum(own.begin(), own.begin() + static_cast<std::ptrdiff_t>(n));
+        processes.add(sum);
+        EXPECT_TRUE(std::ranges::equal(sum, std::span(once).first(n))) << n << ", " << count << " processes";
+      }
+      // Of 10, 11, 12, ... numbers, each process gets the sums of its own.
+      std::vector<std::size_t> sizes;
+      std::size_t begin = 0, total = 0;
+      for (int r = 0; r < count; ++r) {
+        if (r == processes.rank()) begin = total;
+        total += sizes.emplace_back(10 + static_cast<std::size_t>(r));
+      }
+      std::vector<double> sums(sizes[static_cast<std::size_t>(processes.rank())]);
+      processes.add_to_owners(own.first(total), sizes, sums);
+      EXPECT_TRUE(std::ranges::equal(sums, std::span(once).subspan(begin, sums.size())));
+    });
   }
 }
 
-TEST(Processes, SumsInOrderGoOnWhereTheProcessBeforeStopped) {
+TEST(Processes, MoreNumbersThanAreAddedAtOnce) {
+  constexpr std::size_t kNumbers = (std::size_t{1} << 20) + 7;
+  run_process_team(2, [&](const Processes& processes) {
+    std::vector<double> numbers(kNumbers);
+    for (std::size_t i = 0; i < kNumbers; ++i) numbers[i] = static_cast<double>(i) + processes.rank();
+    processes.add(numbers);
+    for (std::size_t i = 0; i < kNumbers; ++i) ASSERT_EQ(numbers[i], 2.0 * static_cast<double>(i) + 1.0);
+  });
+}
+
+TEST(Processes, SumsOfChunksAreThoseOfAll) {
+  const std::vector<double> numbers = wild_numbers(100);
+  const auto sum = [&](const Parallel& parallel, std::size_t first, std::size_t last) {
+    return sum_chunks(parallel, last - first, [&](std::size_t chunk) { return numbers[first + chunk]; });
+  };
+  double sizes = 0.0;
+  for (const double x : numbers) sizes += std::abs(x);
+  for (const int count : {1, 2, 3, 4, 7})
+    run_process_team(count, [&](const Processes& processes) {
+      const std::size_t first = begin_of(100, processes.rank(), count),
+                        last = begin_of(100, processes.rank() + 1, count);
+      EXPECT_NEAR(sum(Parallel(2, Backend::kOpenMP, &processes), first, last), sum(Parallel(), 0, 100),
+                  count * 0x1p-53 * sizes);
+    });
+}
+
+TEST(Processes, TakeTurns) {
   constexpr std::size_t kTerms = 50;
   const std::vector<double> numbers = wild_numbers(kTerms);
   double once = 0.0;
@@ -58,104 +92,13 @@ TEST(Processes, SumsInOrderGoOnWhereTheProcessBeforeStopped) {
   for (const int count : {1, 2, 3, 5})
     run_process_team(count, [&](const Processes& processes) {
       std::vector<double> sum(1);
-      add_in_order(Parallel(1, Backend::kOpenMP, &processes), sum, [&] {
+      in_turn(&processes, sum, [&] {
         for (std::size_t i = begin_of(kTerms, processes.rank(), count);
              i < begin_of(kTerms, processes.rank() + 1, count); ++i)
           sum[0] += numbers[i];
       });
       EXPECT_EQ(sum[0], once);
     });
-}
-
-/// Sequences of 1 to 5 positions.
-std::vector<Index> sequences(Index positions) {
-  Random random(7);
-  std::vector<Index> begin{0};
-  while (begin.back() < positions)
-    begin.push_back(std::min(positions, begin.back() + 1 + static_cast<Index>(4.0 * random.uniform())));
-  return begin;
-}
-
-TEST(Processes, LeavesAreThoseOfTheWhole) {
-  const std::vector<Index> begin = sequences(9000);
-  const SumLeaves whole = sum_leaves(begin);
-  EXPECT_GT(whole.size(), 20u);
-  for (const int count : {1, 2, 3, 5})
-    run_process_team(count, [&](const Processes& processes) {
-      const std::vector<Index> chunks = instance_chunks(begin);
-      const std::size_t first = chunks[begin_of(chunks.size() - 1, processes.rank(), count)],
-                        last = chunks[begin_of(chunks.size() - 1, processes.rank() + 1, count)];
-      std::vector<Index> own;
-      for (std::size_t i = first; i <= last; ++i) own.push_back(begin[i] - begin[first]);
-      const SumLeaves leaves = sum_leaves(own, &processes);
-      EXPECT_EQ(leaves.begin.back(), own.back());
-      for (std::size_t l = 0; l < leaves.size(); ++l) {
-        const auto at = std::ranges::lower_bound(whole.number, leaves.number[l]) - whole.number.begin();
-        EXPECT_EQ(whole.number[static_cast<std::size_t>(at)], leaves.number[l]);
-        EXPECT_LE(leaves.begin[l + 1] + begin[first], whole.begin[static_cast<std::size_t>(at) + 1]);
-        if (l > 0) {
-          EXPECT_EQ(leaves.begin[l] + begin[first], whole.begin[static_cast<std::size_t>(at)]);
-        }
-      }
-    });
-}
-
-TEST(Processes, LeavesHaveTheSameSumForAnyNumber) {
-  constexpr std::size_t kWidth = 3;
-  for (const std::size_t missing : {1, 2, 3, 7}) {
-    std::vector<std::uint32_t> numbers;  // some leaves have no positions
-    for (std::uint32_t number = 0; number < kSumLeaves; ++number)
-      if (number % missing == missing / 2) numbers.push_back(number);
-    const std::vector<double> terms = wild_numbers(kWidth * numbers.size());
-    // The tree by definition: [begin, begin + size) is the sum of its halves.
-    const std::function<double(std::size_t, std::size_t, std::size_t)> node =
-        [&](std::size_t begin, std::size_t size, std::size_t i) {
-          if (size > 1) return node(begin, size / 2, i) + node(begin + size / 2, size / 2, i);
-          const auto at = std::ranges::find(numbers, begin) - numbers.begin();
-          return at == std::ssize(numbers) ? 0.0 : terms[static_cast<std::size_t>(at) * kWidth + i];
-        };
-    std::vector<double> once;
-    for (std::size_t i = 0; i < kWidth; ++i) once.push_back(node(0, kSumLeaves, i));
-    for (const int count : {1, 2, 3, 4, 7})
-      run_process_team(count, [&](const Processes& processes) {
-        const int r = processes.rank();
-        const std::size_t first = begin_of(numbers.size(), r, count),
-                          last = begin_of(numbers.size(), r + 1, count);
-        if (begin_of(numbers.size(), 1, count) == 0) return;  // process 0 would have no leaf
-        const std::span<const std::uint32_t> all_numbers(numbers);
-        const LeafTree tree(all_numbers.subspan(first, last - first), count == 1 ? nullptr : &processes);
-        std::vector<double> own(tree.nodes() * kWidth), out(kWidth);
-        for (std::size_t i = 0; i < kWidth; ++i) {
-          std::vector<double> sums;
-          for (std::size_t l = first; l < last; ++l) sums.push_back(terms[l * kWidth + i]);
-          tree.add_leaves(sums.data(), own.data() + i, kWidth);
-        }
-        tree.add_nodes(own, out);
-        EXPECT_EQ(out, once) << missing << ", " << count << " processes";
-        if (count == 1) return;
-        // Each process gets the same sums, followed by twice these sums: 2 * kWidth numbers.
-        std::vector<double> all;
-        for (int to = 0; to < count; ++to)
-          for (std::size_t n = 0; n < tree.nodes(); ++n)
-            for (const double factor : {1.0, 2.0})
-              for (std::size_t i = 0; i < kWidth; ++i) all.push_back(factor * own[n * kWidth + i]);
-        std::vector<double> part(2 * kWidth);
-        tree.add_nodes(all, std::vector<std::size_t>(static_cast<std::size_t>(count), 2 * kWidth), part);
-        for (std::size_t i = 0; i < kWidth; ++i) {
-          EXPECT_EQ(part[i], once[i]);
-          EXPECT_EQ(part[kWidth + i], 2.0 * once[i]);
-        }
-      });
-  }
-}
-
-TEST(Processes, ALeafOfTwoProcessesIsRefused) {
-  EXPECT_THROW(run_process_team(2,
-                                [](const Processes& processes) {
-                                  const std::vector<std::uint32_t> numbers{0};
-                                  const LeafTree tree(numbers, &processes);
-                                }),
-               Error);
 }
 
 TEST(Processes, CountsAndLargestAreOfAll) {
@@ -174,7 +117,7 @@ TEST(Processes, AgreeOnWhatTheFirstSays) {
     std::vector<int> numbers(static_cast<std::size_t>(processes.rank()), processes.rank());
     share(&processes, 2, numbers);
     EXPECT_EQ(numbers, (std::vector<int>{2, 2}));
-    std::string text = processes.last() ? "last" : "";
+    std::string text = processes.rank() == 2 ? "last" : "";
     share(&processes, 2, text);
     EXPECT_EQ(text, "last");
   });
@@ -187,8 +130,7 @@ TEST(Processes, EndTogetherWhereOneFails) {
                                   if (processes.rank() == 1) throw Error("no memory");
                                   agree(&processes, 1);
                                   agree(&processes, 2);
-                                  add_in_order(Parallel(1, Backend::kOpenMP, &processes), std::span<double>{},
-                                               [] {});
+                                  processes.add({});
                                 }),
                Error);
 }

@@ -58,8 +58,8 @@ class Member : public Processes {
   Member(Mailboxes& boxes, int count, int rank) : boxes_(boxes), count_(count), rank_(rank) {}
   int count() const override { return count_; }
   int rank() const override { return rank_; }
-  void send(int to, std::span<const std::byte> message) const override { boxes_.put(rank_, to, message); }
-  void receive(int from, std::span<std::byte> message) const override {
+  void send(int to, std::span<const std::byte> message) const { boxes_.put(rank_, to, message); }
+  void receive(int from, std::span<std::byte> message) const {
     const Message taken = boxes_.take(from, rank_);
     if (taken.size() != message.size())
       throw Error("processes are out of step: found a message of " + std::to_string(taken.size()) +
@@ -82,16 +82,6 @@ class Member : public Processes {
     }
   }
 
-  /// Adds in a different order on each process.
-  void sum(std::span<double> numbers) const override {
-    for (int to = 0; to < count_; ++to) send(to, std::as_bytes(numbers));
-    std::ranges::fill(numbers, 0.0);
-    std::vector<double> theirs(numbers.size());
-    for (int i = 0; i < count_; ++i) {
-      receive((rank_ + i) % count_, std::as_writable_bytes(std::span(theirs)));
-      for (std::size_t k = 0; k < theirs.size(); ++k) numbers[k] += theirs[k];
-    }
-  }
   void exchange(std::span<const double> own, std::span<const std::size_t> sent,
                 std::span<const std::size_t> received, std::span<double> out) const override {
     for (int to = 0; to < count_; ++to) {

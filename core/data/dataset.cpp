@@ -57,7 +57,7 @@ std::uint64_t digest_of(const Dataset& data, const Processes* processes) {
   // Hashes data that is spread over the processes, in the order of the processes.
   const auto in_turn = [&](const auto& add) {
     const unsigned char* const secret = hash.secret();
-    add_in_order(parallel, hash.state(), [&] {
+    proxbench::in_turn(processes, hash.state(), [&] {
       hash.secret() = secret;
       add();
     });

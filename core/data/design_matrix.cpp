@@ -8,16 +8,14 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/sum.h"
 
 namespace proxbench {
 namespace {
 
-/// A leaf is cut into blocks of about this many positions or more: 16 KiB of a score or residual column.
+/// A block has about this many positions or more: 16 KiB of a score or residual column.
 constexpr std::size_t kBlockPositions = 2048;
 /// With fewer entries per feature and block than this, blocking costs more than it saves.
 constexpr std::uint64_t kEntriesPerBlock = 16;
-static_assert(kSumLeaves <= 256, "a leaf takes a byte");
 
 template <class T>
 std::size_t bytes(const std::vector<T>& v) {
@@ -76,7 +74,7 @@ void DesignMatrix::Builder::end_position() {
   begin_.push_back(index_.size());
 }
 
-DesignMatrix DesignMatrix::Builder::build(Index features, SumLeaves leaves) && {
+DesignMatrix DesignMatrix::Builder::build(Index features) && {
   if (begin_.back() != index_.size())
     throw Error("design matrix: ", index_.size() - begin_.back(), " entries after the last end_position()");
   if (begin_.size() - 1 > std::numeric_limits<Index>::max())
@@ -97,25 +95,8 @@ DesignMatrix DesignMatrix::Builder::build(Index features, SumLeaves leaves) && {
   std::vector<double> values = std::move(value_);
   *this = Builder();
   out.keep_values(std::move(values));
-  if (leaves.size() == 0 && out.positions_ > 0) leaves = {{0, out.positions_}, {0}};
-  out.cut(std::move(leaves));
+  out.index_columns();
   return out;
-}
-
-/// Throws Error unless the leaves cover all positions.
-void DesignMatrix::cut(SumLeaves leaves) {
-  if (leaves.begin.back() != positions_)
-    throw Error("design matrix: leaves of ", leaves.begin.back(), " positions, expected ", positions_);
-  leaves_ = std::move(leaves);
-  leaf_of_.resize(positions_);
-  for (std::size_t l = 0; l < leaves_.size(); ++l)
-    std::fill(leaf_of_.begin() + leaves_.begin[l], leaf_of_.begin() + leaves_.begin[l + 1],
-              static_cast<std::uint8_t>(l));
-  index_columns();
-}
-
-void DesignMatrix::set_leaves(SumLeaves leaves) {
-  if (leaves != leaves_) cut(std::move(leaves));
 }
 
 DesignMatrix DesignMatrix::select_features(std::span<const Index> features) const {
@@ -137,9 +118,10 @@ DesignMatrix DesignMatrix::select_features(std::span<const Index> features) cons
     });
     builder.end_position();
   }
-  DesignMatrix out = std::move(builder).build(static_cast<Index>(features.size()), leaves_);
+  DesignMatrix out = std::move(builder).build(static_cast<Index>(features.size()));
   out.whole_positions_ = whole_positions_;
-  if (!whole_column_.empty())
+  out.processes_ = processes_;
+  if (shared())
     for (const Index j : features) {
       out.whole_column_.push_back(whole_column_[j]);
       out.whole_nonzeros_ += whole_column_[j];
@@ -147,25 +129,29 @@ DesignMatrix DesignMatrix::select_features(std::span<const Index> features) cons
   return out;
 }
 
+double DesignMatrix::additions(Index feature) const {
+  const auto entries = static_cast<double>(whole_column_size(feature));
+  // Blocks of other processes may be of any size that choose_blocks() allows.
+  const auto blocks =
+      static_cast<double>(shared() ? whole_positions() / kBlockPositions + 1 : this->blocks());
+  return std::min(entries, kPieceEntries + entries / kPieceEntries + blocks) + processes_;
+}
+
 void DesignMatrix::share(const Processes& processes) {
-  std::vector<double> counts(features_ + std::size_t{1});
-  for (Index j = 0; j < features_; ++j) counts[j] = static_cast<double>(column_size(j));
-  counts[features_] = static_cast<double>(positions_);
-  add_exact(Parallel(1, Backend::kOpenMP, &processes), counts);
+  std::vector<double> counts;
+  for (Index j = 0; j < features_; ++j) counts.push_back(static_cast<double>(column_size(j)));
+  counts.push_back(static_cast<double>(positions_));
+  processes.add(counts);
   whole_column_.assign(counts.begin(), counts.end() - 1);
   whole_positions_ = static_cast<std::uint64_t>(counts.back());
   whole_nonzeros_ = std::accumulate(whole_column_.begin(), whole_column_.end(), std::uint64_t{0});
-  const std::vector<std::uint32_t> own = most_in_leaf_;
-  add_in_order(Parallel(1, Backend::kOpenMP, &processes), most_in_leaf_, [&] {
-    for (Index j = 0; j < features_; ++j) most_in_leaf_[j] = std::max(most_in_leaf_[j], own[j]);
-  });
+  processes_ = processes.count();
 }
 
 std::size_t DesignMatrix::memory_bytes() const {
   return bytes(row_begin_) + bytes(column_begin_) + bytes(row_index_) + bytes(column_offset_) +
          bytes(piece_begin_) + bytes(pieces_) + bytes(row_value_begin_) + bytes(value_begin_) +
-         bytes(row_value_) + bytes(column_value_) + bytes(whole_column_) + bytes(ones_) + bytes(leaf_of_) +
-         bytes(most_in_leaf_);
+         bytes(row_value_) + bytes(column_value_) + bytes(whole_column_) + bytes(ones_);
 }
 
 std::span<const double> DesignMatrix::row_values(Index position, std::vector<double>& scratch) const {
@@ -210,21 +196,12 @@ void DesignMatrix::keep_values(std::vector<double> values) {
 }
 
 void DesignMatrix::choose_blocks() {
-  const std::size_t wanted = nonzeros() / (std::max<std::uint64_t>(features_, 1) * kEntriesPerBlock);
-  blocks_within_leaves_ = wanted >= leaves_.size();
-  block_begin_.assign(1, 0);
-  for (std::size_t l = 0; l < leaves_.size(); ++l) {
-    const std::size_t first = leaves_.begin[l], end = leaves_.begin[l + 1], positions = end - first;
-    if (!blocks_within_leaves_ && l > 0 && end - block_begin_[block_begin_.size() - 2] <= kLargestBlock) {
-      block_begin_.back() = end;
-      continue;
-    }
-    const std::size_t fewest = (positions + kLargestBlock - 1) / kLargestBlock,
-                      most = (positions + kBlockPositions - 1) / kBlockPositions;
-    const std::size_t parts = std::clamp(wanted / leaves_.size(), fewest, most);
-    for (std::size_t i = 1; i <= parts; ++i) block_begin_.push_back(first + positions * i / parts);
-  }
-  if (block_begin_.size() == 1) block_begin_.push_back(0);
+  const std::size_t fewest = (positions_ + kLargestBlock - 1) / kLargestBlock,
+                    most = (positions_ + kBlockPositions - 1) / kBlockPositions,
+                    wanted = nonzeros() / (std::max<std::uint64_t>(features_, 1) * kEntriesPerBlock),
+                    blocks = std::max<std::size_t>(std::clamp(wanted, fewest, most), 1);
+  block_begin_.clear();
+  for (std::size_t b = 0; b <= blocks; ++b) block_begin_.push_back(positions_ * b / blocks);
 }
 
 /// Lists for each column the blocks in which it has entries, and its number of entries before each of them.
@@ -268,19 +245,11 @@ void DesignMatrix::index_columns() {
   column_value_.resize(row_value_.size());
   std::vector<std::uint32_t> filled(features_, 0);
   const double* value = row_value_.data();
-  most_in_leaf_.assign(features_, 0);
-  std::vector<std::uint32_t> before_leaf(features_, 0);
-  std::vector<std::uint8_t> leaf(features_, 0);
   std::size_t block = 0;
   for (Index p = 0; p < positions_; ++p) {
     while (p >= block_begin_[block + 1]) ++block;
     for (const Index j : row(p)) {
-      if (leaf[j] != leaf_of_[p]) {
-        leaf[j] = leaf_of_[p];
-        before_leaf[j] = filled[j];
-      }
       const std::uint32_t at = filled[j]++;
-      most_in_leaf_[j] = std::max(most_in_leaf_[j], filled[j] - before_leaf[j]);
       column_offset_[column_begin_[j] + at] = static_cast<std::uint16_t>(p - block_begin_[block]);
       if (!binary() && has_values(j)) column_value_[value_begin_[j] + at] = *value++;
     }

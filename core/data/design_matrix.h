@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/base/processes.h"
-#include "core/base/sum.h"
 #include "core/base/types.h"
 #include "core/kernels/kernel_table.h"
 
@@ -19,12 +18,11 @@ namespace proxbench {
 /// a value other than 1 somewhere.
 ///
 /// Columns are cut into blocks of positions, so that an entry within a block takes two bytes: walking columns
-/// is bound by memory. If columns are long, every block lies within a leaf of the sums over positions
-/// (core/base/sum.h) and is small enough that its piece of a score or residual column stays in the
-/// first-level cache. A column lists only the blocks in which it has entries, so that memory follows the
-/// nonzeros. An entry takes 6 bytes, 16 more if its feature has values, and at most 8 for its block. A
-/// feature takes 12 bytes, 8 more if there are several blocks, and 8 more if there are values. A position
-/// takes 9 bytes, and 8 more if there are values.
+/// is bound by memory. If columns are long, blocks are so small that their pieces of a score or residual
+/// column stay in the first-level cache. A column lists only the blocks in which it has entries, so that
+/// memory follows the nonzeros. An entry takes 6 bytes, 16 more if its feature has values, and at most 8 for
+/// its block. A feature takes 8 bytes, 8 more if there are several blocks, and 8 more if there are values. A
+/// position takes 8 bytes, and 8 more if there are values.
 class DesignMatrix {
  public:
   /// Takes positions one after the other.
@@ -42,9 +40,7 @@ class DesignMatrix {
     }
     double value(std::size_t p, std::size_t entry) const { return binary_ ? 1.0 : value_[begin_[p] + entry]; }
     /// `features` must be at least 1 + the largest index added. Throws Error if an index is beyond it.
-    /// `leaves` are those of the instances to which these positions belong. Without leaves, all positions are
-    /// one leaf.
-    DesignMatrix build(Index features, SumLeaves leaves = {}) &&;
+    DesignMatrix build(Index features) &&;
 
    private:
     std::vector<std::uint64_t> begin_{0};
@@ -77,11 +73,6 @@ class DesignMatrix {
   /// The matrix of only these features, which must ascend and are renumbered from 0. All positions stay.
   DesignMatrix select_features(std::span<const Index> features) const;
 
-  /// The leaves of sums over positions.
-  const SumLeaves& leaves() const { return leaves_; }
-  /// Replaces the leaves. Costs as much as indexing all columns, unless they are the same.
-  void set_leaves(SumLeaves leaves);
-
   /// Declares that these positions are a part of a larger matrix, which the processes hold together. All
   /// processes must have the same features.
   void share(const Processes& processes);
@@ -94,18 +85,15 @@ class DesignMatrix {
     return whole_column_.empty() ? column_size(feature) : whole_column_[feature];
   }
 
-  /// The largest number of entries of a column in one leaf, over all processes.
-  std::size_t most_in_leaf(Index feature) const { return most_in_leaf_[feature]; }
+  /// An entry of a column passes through at most this many additions before it is part of the sum over all
+  /// entries of all processes: those within its piece (kPieceEntries), then all pieces, then all processes.
+  double additions(Index feature) const;
 
   /// The largest number of positions in a block, since an offset takes two bytes.
   static constexpr std::size_t kLargestBlock = 65536;
   /// Block b holds the positions [block_begin(b), block_begin(b + 1)).
   std::size_t blocks() const { return block_begin_.size() - 1; }
   std::size_t block_begin(std::size_t block) const { return block_begin_[block]; }
-  /// Whether every block lies within one leaf.
-  bool blocks_within_leaves() const { return blocks_within_leaves_; }
-  /// The leaf of each position of a block, a number below leaves().size().
-  const std::uint8_t* leaf_of(std::size_t block) const { return leaf_of_.data() + block_begin_[block]; }
   /// The entries of one column in one block. Their values are null if binary().
   ColumnBlock column_block(Index feature, std::size_t block) const {
     const std::uint64_t begin = column_begin_[feature];
@@ -151,7 +139,6 @@ class DesignMatrix {
   };
 
   void keep_values(std::vector<double> values);
-  void cut(SumLeaves leaves);
   void choose_blocks();
   void list_pieces();
   void index_columns();
@@ -169,16 +156,12 @@ class DesignMatrix {
   }
 
   Index positions_ = 0, features_ = 0;
-  SumLeaves leaves_;
-  std::vector<std::uint8_t> leaf_of_;  ///< by position
   std::vector<std::size_t> block_begin_{0, 0};
-  bool blocks_within_leaves_ = true;
   std::vector<std::uint64_t> row_begin_{0}, column_begin_{0};
   std::vector<Index> row_index_;
   std::vector<std::uint16_t> column_offset_;
-  std::vector<std::uint32_t> most_in_leaf_;  ///< by feature
-  std::vector<std::uint64_t> piece_begin_;   ///< by feature; empty if there is one block
-  std::vector<Piece> pieces_;                ///< of one feature after the other, only those with entries
+  std::vector<std::uint64_t> piece_begin_;  ///< by feature; empty if there is one block
+  std::vector<Piece> pieces_;               ///< of one feature after the other, only those with entries
   /// The offsets of values, by position and by feature; empty if binary(). Within a row or column, values are
   /// in the order of entries. Entries of features without values are skipped.
   std::vector<std::uint64_t> row_value_begin_, value_begin_;
@@ -186,6 +169,7 @@ class DesignMatrix {
   /// Entries of the whole matrix by feature, and their sum. Empty if this is the whole matrix.
   std::vector<std::uint32_t> whole_column_;
   std::uint64_t whole_positions_ = 0, whole_nonzeros_ = 0;
+  double processes_ = 1.0;
   std::vector<double> ones_;  ///< values of the features without, if others have values
 };
 

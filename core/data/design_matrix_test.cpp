@@ -151,9 +151,8 @@ TEST(DesignMatrix, MemoryIsTheTwoIndicesWithoutSlack) {
     b.end_position();
   }
   const DesignMatrix x = std::move(b).build(100);
-  EXPECT_EQ(x.memory_bytes(), 100'000 * (sizeof(Index) + sizeof(std::uint16_t)) +
-                                  (1001 + 101) * sizeof(std::uint64_t) + 1000 * sizeof(std::uint8_t) +
-                                  100 * sizeof(std::uint32_t));
+  EXPECT_EQ(x.memory_bytes(),
+            100'000 * (sizeof(Index) + sizeof(std::uint16_t)) + (1001 + 101) * sizeof(std::uint64_t));
 }
 
 /// There are many positions and few entries per feature, as for candidates with lexical features and a base
@@ -204,10 +203,8 @@ TEST(DesignMatrix, KeepsValuesOfFeaturesThatHaveOthersThanOne) {
   EXPECT_THAT(x.column_values(0), ElementsAre(1.0, 1.0));
   EXPECT_THAT(x.column_values(1), ElementsAre(2.0, 1.0));
   EXPECT_EQ(x.memory_bytes(), x.nonzeros() * (sizeof(Index) + sizeof(std::uint16_t)) +
-                                  2 * 3 * sizeof(double) + (4 + 4) * 2 * sizeof(std::uint64_t) +
-                                  3 * sizeof(std::uint8_t) + 3 * sizeof(std::uint32_t))
-      << "those of one feature by row and by column, ones, the leaf of each position, and a count for each "
-         "feature";
+                                  2 * 3 * sizeof(double) + (4 + 4) * 2 * sizeof(std::uint64_t))
+      << "those of one feature by row and by column, and ones";
   EXPECT_THAT(x.row_values(0), ElementsAre(1.0, 2.0, 1.0));
   EXPECT_THAT(x.row_values(1), ElementsAre(1.0, 1.0));
   EXPECT_THAT(x.row_values(2), ElementsAre(1.0));
@@ -225,11 +222,8 @@ TEST(DesignMatrix, ColumnsAreCutIntoBlocksOfPositions) {
     if (p % 3 == 0) b.add(1, p + 1.0);
     b.end_position();
   }
-  const SumLeaves leaves{{0, 100, 6000, kPositions}, {0, 7, 50}};
-  const DesignMatrix x = std::move(b).build(2, leaves);
-  EXPECT_EQ(x.leaves(), leaves);
-  EXPECT_TRUE(x.blocks_within_leaves());
-  ASSERT_GT(x.blocks(), 3u);
+  const DesignMatrix x = std::move(b).build(2);
+  ASSERT_EQ(x.blocks(), 5u);
   std::size_t seen = 0;
   for (std::size_t block = 0; block < x.blocks(); ++block) {
     const auto entries = x.column_block(1, block);
@@ -238,7 +232,6 @@ TEST(DesignMatrix, ColumnsAreCutIntoBlocksOfPositions) {
       ASSERT_LT(p, x.block_begin(block + 1));
       ASSERT_EQ(p, 3 * seen);
       ASSERT_EQ(entries.value[i], static_cast<double>(p) + 1.0);
-      ASSERT_EQ(x.leaf_of(block)[entries.offset[i]], p < 100 ? 0 : p < 6000 ? 1 : 2);
     }
   }
   EXPECT_EQ(seen, x.column_size(1));
@@ -246,32 +239,32 @@ TEST(DesignMatrix, ColumnsAreCutIntoBlocksOfPositions) {
   EXPECT_EQ(x.column(1).back(), 9999u);
 }
 
-TEST(DesignMatrix, SparseColumnsHaveFewBlocksOfSeveralLeaves) {
+TEST(DesignMatrix, SparseColumnsHaveFewBlocks) {
   DesignMatrix::Builder b;
   for (Index p = 0; p < 150'000; ++p) {
     if (p % 10'000 == 9'999) b.add(0, 2);
     b.end_position();
   }
-  DesignMatrix x = std::move(b).build(10);
-  SumLeaves leaves;
-  for (Index l = 0; l < 15; ++l) {
-    leaves.begin.push_back((l + 1) * 10'000);
-    leaves.number.push_back(2 * l);
-  }
-  x.set_leaves(leaves);
-  EXPECT_FALSE(x.blocks_within_leaves());
+  const DesignMatrix x = std::move(b).build(10);
   EXPECT_EQ(x.blocks(), 3u);
-  for (std::size_t block = 0; block < x.blocks(); ++block) {
-    const auto entries = x.column_block(0, block);
-    for (std::size_t i = 0; i < entries.size; ++i)
-      EXPECT_EQ(x.leaf_of(block)[entries.offset[i]], (x.block_begin(block) + entries.offset[i]) / 10'000);
-  }
   EXPECT_EQ(x.column(0).size(), 15u);
   EXPECT_EQ(x.column(0).back(), 149'999u);
-  EXPECT_EQ(error_of([&] {
-              x.set_leaves({{0, 5}, {0}});
-            }),
-            "design matrix: leaves of 5 positions, expected 150000");
+}
+
+TEST(DesignMatrix, CountsTheAdditionsOfASum) {
+  DesignMatrix::Builder b;
+  for (Index p = 0; p < 10'000; ++p) {
+    b.add(0, 1);
+    if (p % 1000 == 0) b.add(1, 1);
+    b.end_position();
+  }
+  const DesignMatrix x = std::move(b).build(2);
+  std::size_t pieces = 0;
+  for (std::size_t block = 0; block < x.blocks(); ++block)
+    pieces += (x.column_block(0, block).size + kPieceEntries - 1) / kPieceEntries;
+  EXPECT_GE(x.additions(0), static_cast<double>(kPieceEntries + pieces));
+  EXPECT_LE(x.additions(0), static_cast<double>(kPieceEntries + pieces + x.blocks() + 1));
+  EXPECT_EQ(x.additions(1), 10.0 + 1.0) << "entries, and one process";
 }
 
 TEST(DesignMatrix, MoreSparsePositionsThanAnOffsetHoldsTakeSeveralBlocks) {

@@ -9,12 +9,11 @@ namespace proxbench {
 
 std::vector<Index> features_that_can_enter(const DesignMatrix& x, double lambda, const Parallel& parallel) {
   std::vector<double> sums(x.features());
-  add_in_order(parallel, sums, [&] {
-    for (Index j = 0; j < x.features(); ++j) {
-      if (x.binary()) sums[j] += static_cast<double>(x.column_size(j));
-      for (const double value : x.column_values(j)) sums[j] += std::abs(value);
-    }
-  });
+  for (Index j = 0; j < x.features(); ++j) {
+    if (x.binary()) sums[j] += static_cast<double>(x.column_size(j));
+    for (const double value : x.column_values(j)) sums[j] += std::abs(value);
+  }
+  add_processes(parallel, sums);
   std::vector<Index> kept;
   for (Index j = 0; j < x.features(); ++j)
     if (sums[j] > lambda) kept.push_back(j);

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/sum.h"
 
 namespace proxbench {
 
@@ -26,25 +25,21 @@ void add_instance(Dataset& to, const Dataset& from, Index instance, DesignMatrix
 }
 
 std::vector<Index> shares(std::span<const Index> begin, int processes) {
-  const SumLeaves leaves = sum_leaves(begin);
-  const auto count = static_cast<std::size_t>(processes);
-  if (leaves.size() < count)
-    throw Error(
-        all_parts("found ", begin.size() - 1, " training instances in ", leaves.size(), " blocks (at most ",
-                  kSumLeaves, ", of ", kChunkPositions,
-                  " positions or more), expected at least one block for each of ", processes, " processes"),
-        ErrorKind::kInput);
+  const auto count = static_cast<std::size_t>(processes), instances = begin.size() - 1;
+  if (instances < count)
+    throw Error(all_parts("found ", instances, " training instances, expected at least one for each of ",
+                          processes, " processes"),
+                ErrorKind::kInput);
   std::vector<Index> out{0};
-  std::size_t leaf = 0;
   for (std::size_t r = 1; r < count; ++r) {
     const double wanted =
         static_cast<double>(begin.back()) * static_cast<double>(r) / static_cast<double>(count);
-    // Process r - 1 and each process after it get at least one leaf.
-    ++leaf;
-    while (leaf + (count - r) < leaves.size() && static_cast<double>(leaves.begin[leaf]) < wanted) ++leaf;
-    out.push_back(static_cast<Index>(std::ranges::lower_bound(begin, leaves.begin[leaf]) - begin.begin()));
+    const auto nearest = static_cast<std::size_t>(std::ranges::lower_bound(begin, wanted) - begin.begin());
+    // Process r - 1 and each process after it get at least one instance.
+    out.push_back(static_cast<Index>(
+        std::clamp<std::size_t>(nearest, out.back() + std::size_t{1}, instances - (count - r))));
   }
-  out.push_back(static_cast<Index>(begin.size() - 1));
+  out.push_back(static_cast<Index>(instances));
   return out;
 }
 
@@ -54,7 +49,7 @@ Dataset share_of(Dataset whole, const Processes& processes) {
   Dataset part;
   DesignMatrix::Builder rows;
   for (Index i = share[r]; i < share[r + 1]; ++i) add_instance(part, whole, i, &rows);
-  part.x = std::move(rows).build(whole.x.features(), sum_leaves(part.begin, &processes));
+  part.x = std::move(rows).build(whole.x.features());
   part.x.share(processes);
   part.description = std::move(whole.description);
   part.digest = whole.digest;

@@ -12,9 +12,8 @@ namespace proxbench {
 /// Adds the instance's rows of X to `rows`, unless that is null.
 void add_instance(Dataset& to, const Dataset& from, Index instance, DesignMatrix::Builder* rows = nullptr);
 
-/// Process r gets the instances [out[r], out[r+1]). All have about the same number of positions, and whole
-/// leaves of the sums over positions (core/base/sum.h). Throws Error (kInput) if there are fewer leaves than
-/// processes.
+/// Process r gets the instances [out[r], out[r+1]): all have about the same number of positions, and at least
+/// one instance. Throws Error (kInput) if there are fewer instances than processes.
 std::vector<Index> shares(std::span<const Index> begin, int processes);
 
 /// Cuts this process's part from a whole training set, and connects it to the parts of the others

@@ -11,8 +11,7 @@ double typical_value(const DesignMatrix& x, const Parallel& parallel) {
   double exponents = 0.0;
   for (Index j = 0; j < x.features(); ++j)
     for (const double value : x.column_values(j)) exponents += std::ilogb(value);
-  add_exact(parallel, std::span(&exponents, 1));
-  const auto sum = static_cast<std::int64_t>(exponents),
+  const auto sum = static_cast<std::int64_t>(add_processes(parallel, exponents)),
              entries = static_cast<std::int64_t>(x.whole_nonzeros());
   if (entries == 0) return 1.0;
   // The integer nearest to sum/entries, computed in integers. It rises by one if all exponents do.

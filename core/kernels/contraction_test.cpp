@@ -107,9 +107,10 @@ TEST_P(Contraction, SumsOfRowsAreTheSameInTilesOfAnyWidth) {
                begin = random_numbers(width, 3);
     std::vector<Index> index(kRows);
     for (Index r = 0; r < kRows; ++r) index[r] = r;
-    AlignedVector<double> expected = begin, added = begin, combined = begin;
+    AlignedVector<double> expected(width), added = begin, combined = begin;
     for (std::size_t r = 0; r < kRows; ++r)
       for (std::size_t k = 0; k < width; ++k) expected[k] = add(expected[k], x[r], rows[r * width + k]);
+    for (std::size_t k = 0; k < width; ++k) expected[k] += begin[k];
     kernels().add_rows(rows.data(), index.data(), x.data(), kRows, added.data(), width);
     kernels().combine_rows(rows.data(), width, kRows, x.data(), combined.data(), width);
     ASSERT_EQ(added, expected) << width;

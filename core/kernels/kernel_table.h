@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/base/sum.h"
 #include "core/base/types.h"
 #include "core/kernels/instruction_set.h"
 
@@ -21,6 +20,10 @@ struct ColumnBlock {
   std::size_t size;
 };
 
+/// The rule of all sums over a column of X: in each block, its entries are summed in pieces of this many, the
+/// last one shorter. Pieces are added in their order.
+inline constexpr std::size_t kPieceEntries = 32;
+
 /// out[r][0..width) += sum_i rows[r][i] * matrix[i][0..width), r < count, i < inner.
 struct MatrixProduct {
   const double* rows;
@@ -31,28 +34,9 @@ struct MatrixProduct {
   std::size_t out_stride;
 };
 
-/// Sums of rows over the leaves of a tree (core/base/sum.h, LeafTree), for one feature. Leaves come in order.
-/// The sums of subtrees wait, largest first, until their siblings are complete.
-struct TreeRows {
-  double* out;  ///< the sum of node n is at out + n * node_stride; zeros at first
-  std::size_t node_stride;
-  double* waiting;  ///< room for kWaitingSums - 1 rows, `apart` numbers from one to the next
-  std::size_t apart;
-  std::uint32_t leaf[kWaitingSums];  ///< the first leaf of each waiting subtree
-  std::uint32_t count, node;         ///< the number of waiting subtrees; the node to which they belong
-};
-/// For each leaf, its number in the tree and the node that holds it.
-struct TreeLeaves {
-  const std::uint32_t *number, *node;
-};
-
 struct KernelTable {
-  /// Adds the rows of a block's entries, value * rows[offset][0..width), in their order. leaf_of[offset] is
-  /// the leaf of an entry.
-  void (*add_tree_rows)(const double* rows, const ColumnBlock& block, const std::uint8_t* leaf_of,
-                        const TreeLeaves& leaves, TreeRows& sums, std::size_t width);
-  /// Completes the last node.
-  void (*finish_tree_rows)(TreeRows& sums, std::size_t width);
+  /// out[0..width) += value * rows[offset][0..width), summed over the entries of a block in pieces.
+  void (*add_block_rows)(const double* rows, const ColumnBlock& block, double* out, std::size_t width);
   /// Adds the rows of a block's entries in single precision, for a block whose values are all 1. Converts to
   /// double only to add the sum of the block to `gradient`. width is a multiple of kSinglePad.
   void (*add_single_rows)(const float* rows, const ColumnBlock& block, double* gradient, std::size_t width);
@@ -62,10 +46,8 @@ struct KernelTable {
   /// sum[0..width) += sum_i x_i * rows[index_i][0..width). If x is null, all x_i are 1.
   void (*add_rows)(const double* rows, const Index* index, const double* x, std::size_t n, double* sum,
                    std::size_t width);
-  /// sums[at[i]] += the sum of value * column[offset] over the entries of blocks[i], in their order. No two
-  /// at[i] are the same.
-  void (*gather)(const double* column, const ColumnBlock* blocks, const std::uint32_t* at, std::size_t n,
-                 double* sums);
+  /// sums[i] += value * column[offset], summed over the entries of blocks[i] in pieces.
+  void (*gather)(const double* column, const ColumnBlock* blocks, std::size_t n, double* sums);
   /// column[offset] += weight_i * value for the entries of blocks[i].
   void (*scatter)(double* column, const ColumnBlock* blocks, const double* weight, std::size_t n);
   /// rows[p][k] = columns[k][begin + p] for k < outputs, and 0 from there to `width`; p < n.

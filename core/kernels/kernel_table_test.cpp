@@ -103,88 +103,62 @@ TEST_P(Kernels, GatherSumsAndScatterAddsTheEntriesOfColumns) {
           expected_sum[c] += columns[c].at(i) * numbers[columns[c].offset[i]];
           expected[columns[c].offset[i]] += weight[c] * columns[c].at(i);
         }
-      std::vector<std::uint32_t> at(columns.size());
-      std::iota(at.rbegin(), at.rend(), 0u);
-      std::ranges::reverse(sum);
-      kernels().gather(numbers.data(), blocks.data(), at.data(), blocks.size(), sum.data());
-      std::ranges::reverse(sum);
+      kernels().gather(numbers.data(), blocks.data(), blocks.size(), sum.data());
       kernels().scatter(scattered.data(), blocks.data(), weight.data(), blocks.size());
       for (std::size_t c = 0; c < columns.size(); ++c) EXPECT_NEAR(sum[c], expected_sum[c], 1e-11);
       for (std::size_t p = 0; p < kPositions; ++p) EXPECT_NEAR(scattered[p], expected[p], 1e-13);
     }
 }
 
-/// Leaves of a tree over positions, some of which are missing.
-struct TestLeaves {
-  explicit TestLeaves(std::size_t positions) : leaf_of(positions), node(7, 0) {
-    number = {0, 1, 3, 8, 9, 20, 31};
-    for (std::size_t p = 0; p < positions; ++p) leaf_of[p] = static_cast<std::uint8_t>(p * 7 / positions);
+/// The sum of a column by definition: pieces of kPieceEntries entries, in order.
+double in_pieces(const Column& column, const std::vector<double>& numbers, double sum) {
+  for (std::size_t first = 0; first < column.offset.size(); first += kPieceEntries) {
+    double piece = 0.0;
+    for (std::size_t i = first; i < std::min(first + kPieceEntries, column.offset.size()); ++i)
+      piece += column.at(i) * numbers[column.offset[i]];
+    sum += piece;
   }
-  TreeLeaves view() const { return {number.data(), node.data()}; }
-  std::vector<std::uint8_t> leaf_of;
-  std::vector<std::uint32_t> number, node;
-};
-
-/// The tree with missing leaves has the shape ((((0 + 1) + 2) + (3 + 4)) + (5 + 6)).
-double added_over_tree(const std::vector<double>& leaf) {
-  return (((leaf[0] + leaf[1]) + leaf[2]) + (leaf[3] + leaf[4])) + (leaf[5] + leaf[6]);
+  return sum;
 }
 
-TEST_P(Kernels, RowsAreAddedOverTheTreeAtEveryWidth) {
+TEST_P(Kernels, RowsAndColumnsAreSummedInTheSamePieces) {
   constexpr std::size_t kRows = 700;
-  const TestLeaves leaves(kRows);
-  for (const bool binary : {true, false})
-    for (const double density : {0.002, 0.02, 0.3})
-      for (std::size_t width = kPad; width <= 20 * kPad; width += 3 * kPad) {
+  for (const double density : {0.002, 0.02, 0.3, 1.0})
+    for (std::size_t width = kPad; width <= 20 * kPad; width += 3 * kPad)
+      for (const bool binary : {true, false}) {
         const Column column(kRows, density, binary, width);
-        const auto rows = random_numbers(kRows * width, 1);
-        AlignedVector<double> out(width), waiting((kWaitingSums - 1) * width);
-        TreeRows sums{out.data(), 0, waiting.data(), width, {}, 0, 0};
-        const ColumnBlock all = column.block();
-        for (std::size_t half : {0u, 1u}) {  // in two blocks
-          const std::size_t first = half * (all.size / 2), n = half == 0 ? all.size / 2 : all.size - first;
-          kernels().add_tree_rows(rows.data(),
-                                  {all.offset + first, all.value == nullptr ? nullptr : all.value + first, n},
-                                  leaves.leaf_of.data(), leaves.view(), sums, width);
-        }
-        kernels().finish_tree_rows(sums, width);
+        const auto rows = random_numbers(kRows * width, 1), before = random_numbers(width, 2);
+        auto by_row = before;
+        kernels().add_block_rows(rows.data(), column.block(), by_row.data(), width);
         for (std::size_t k = 0; k < width; ++k) {
-          // The same numbers as one column, leaf by leaf.
-          std::vector<double> numbers(kRows), leaf(7);
+          std::vector<double> numbers(kRows);
           for (std::size_t p = 0; p < kRows; ++p) numbers[p] = rows[p * width + k];
-          std::vector<ColumnBlock> parts;
-          std::vector<std::uint32_t> at;
-          for (std::size_t i = 0; i < all.size; ++i) {
-            const std::uint32_t here = leaves.leaf_of[all.offset[i]];
-            if (at.empty() || at.back() != here) {
-              at.push_back(here);
-              parts.push_back({all.offset + i, all.value == nullptr ? nullptr : all.value + i, 0});
-            }
-            ++parts.back().size;
+          double by_column = before[k];
+          const ColumnBlock block = column.block();
+          kernels().gather(numbers.data(), &block, 1, &by_column);
+          ASSERT_EQ(by_row[k], by_column) << width << ", " << k << ", " << density;
+          if (binary) {
+            ASSERT_EQ(by_row[k], in_pieces(column, numbers, before[k]));
           }
-          kernels().gather(numbers.data(), parts.data(), at.data(), parts.size(), leaf.data());
-          ASSERT_EQ(out[k], added_over_tree(leaf)) << width << ", " << k << ", " << density;
-          double expected = 0.0;
-          for (std::size_t i = 0; i < all.size; ++i) expected += column.at(i) * numbers[all.offset[i]];
-          ASSERT_NEAR(out[k], expected, 1e-11);
+          ASSERT_NEAR(by_row[k], in_pieces(column, numbers, before[k]), 1e-11);
         }
       }
 }
 
-TEST_P(Kernels, SumsOfSeveralNodesAreApart) {
-  constexpr std::size_t kRows = 700, kWidth = kPad;
-  TestLeaves leaves(kRows);
-  leaves.node = {0, 0, 1, 1, 1, 3, 3};
-  const Column column(kRows, 0.5, true, 1);
-  const auto rows = random_numbers(kRows * kWidth, 1);
-  AlignedVector<double> out(4 * kWidth), waiting((kWaitingSums - 1) * kWidth), expected(4 * kWidth);
-  TreeRows sums{out.data(), kWidth, waiting.data(), kWidth, {}, 0, 0};
-  kernels().add_tree_rows(rows.data(), column.block(), leaves.leaf_of.data(), leaves.view(), sums, kWidth);
-  kernels().finish_tree_rows(sums, kWidth);
-  for (const std::uint16_t p : column.offset)
-    for (std::size_t k = 0; k < kWidth; ++k)
-      expected[leaves.node[leaves.leaf_of[p]] * kWidth + k] += rows[p * kWidth + k];
-  for (std::size_t i = 0; i < out.size(); ++i) EXPECT_NEAR(out[i], expected[i], 1e-12) << i;
+TEST_P(Kernels, ColumnsOfAllLengthsAreSummedTogether) {
+  constexpr std::size_t kRows = 700;
+  const auto rows = random_numbers(kRows, 1);
+  const std::vector<double> numbers(rows.begin(), rows.end());
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    std::vector<Column> columns;
+    std::vector<ColumnBlock> blocks;
+    for (std::uint64_t c = 0; c < 9; ++c)
+      columns.emplace_back(kRows, static_cast<double>((seed * 7 + c * 5) % 11) / 10.0, true, 9 * seed + c);
+    for (const Column& column : columns) blocks.push_back(column.block());
+    std::vector<double> sums(columns.size(), 1.0);
+    kernels().gather(numbers.data(), blocks.data(), blocks.size(), sums.data());
+    for (std::size_t c = 0; c < columns.size(); ++c) EXPECT_EQ(sums[c], in_pieces(columns[c], numbers, 1.0));
+  }
 }
 
 TEST_P(Kernels, RowsAreAddedByIndexAtEveryWidth) {

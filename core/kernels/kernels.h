@@ -280,12 +280,13 @@ template <int R, int V, int H, class Left, class Right>
   if constexpr (H == 1) PROXBENCH_UNROLL for (int r = 0; r < R; ++r) sums[r][kWhole] = whole(last[r]);
 }
 
-/// acc[0..V*kLanes) += sum over i < n of x_i * row(i)[0..V*kLanes). If x is null, all x_i are 1.
+/// acc[0..V*kLanes) += sum over i < n of x_i * row(i)[0..V*kLanes), which is formed first. If x is null, all
+/// x_i are 1.
 template <int V, class Row>
 [[gnu::always_inline]] inline void accumulate_rows(const Row& row, const double* x, std::size_t n,
                                                    double* acc) {
   Vec a[V];
-  for (int v = 0; v < V; ++v) a[v] = load(acc + static_cast<std::size_t>(v) * kLanes);
+  for (int v = 0; v < V; ++v) a[v] = Vec{};
   if (x == nullptr) {
     for (std::size_t i = 0; i < n; ++i) {
       const double* from = row(i);
@@ -298,7 +299,10 @@ template <int V, class Row>
       for (int v = 0; v < V; ++v) a[v] += xi * load(from + static_cast<std::size_t>(v) * kLanes);
     }
   }
-  for (int v = 0; v < V; ++v) store(acc + static_cast<std::size_t>(v) * kLanes, a[v]);
+  for (int v = 0; v < V; ++v) {
+    double* const to = acc + static_cast<std::size_t>(v) * kLanes;
+    store(to, load(to) + a[v]);
+  }
 }
 
 /// Does the same for any width that is a multiple of kLanes.

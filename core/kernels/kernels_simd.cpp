@@ -20,62 +20,12 @@ void prefetch(const ColumnBlock& block) {
       __builtin_prefetch(block.value + i);
 }
 
-/// The i-th partial sum that waits to be merged.
-double* waiting_row(const TreeRows& sums, std::size_t i) {
-  return i == 0 ? sums.out + sums.node * sums.node_stride : sums.waiting + (i - 1) * sums.apart;
-}
-
-/// Adds the last waiting sum to the one before it.
-void merge_rows(TreeRows& sums, std::size_t width) {
-  --sums.count;
-  const double* from = waiting_row(sums, sums.count);
-  double* to = waiting_row(sums, sums.count - std::size_t{1});
-  for (std::size_t k = 0; k < width; k += kLanes) store(to + k, load(to + k) + load(from + k));
-}
-
-void finish_tree_rows(TreeRows& sums, std::size_t width) {
-  while (sums.count > 1) merge_rows(sums, width);
-}
-
-/// Returns the highest bit in which the numbers of two leaves differ. The larger it is, the higher in the
-/// tree lies the lowest node that holds both.
-std::uint32_t highest_difference(const TreeLeaves& leaves, std::uint32_t a, std::uint32_t b) {
-  return 31u - static_cast<std::uint32_t>(__builtin_clz(leaves.number[a] ^ leaves.number[b]));
-}
-
-/// Returns the row in which to add up a leaf, after completing all earlier sums that can be completed.
-double* row_of_leaf(const TreeLeaves& leaves, std::uint32_t leaf, TreeRows& sums, std::size_t width) {
-  if (sums.count > 0) {
-    if (sums.leaf[sums.count - 1] == leaf) return waiting_row(sums, sums.count - std::size_t{1});
-    if (leaves.node[leaf] == sums.node) {
-      const std::uint32_t level = highest_difference(leaves, sums.leaf[sums.count - 1], leaf);
-      while (sums.count > 1 &&
-             highest_difference(leaves, sums.leaf[sums.count - 2], sums.leaf[sums.count - 1]) < level)
-        merge_rows(sums, width);
-    } else {
-      finish_tree_rows(sums, width);
-      sums.count = 0;
-    }
-  }
-  if (sums.count == 0) sums.node = leaves.node[leaf];
-  double* const row = waiting_row(sums, sums.count);
-  if (sums.count > 0)
-    for (std::size_t k = 0; k < width; k += kLanes) store(row + k, Vec{});
-  sums.leaf[sums.count++] = leaf;
-  return row;
-}
-
-void add_tree_rows(const double* rows, const ColumnBlock& block, const std::uint8_t* leaf_of,
-                   const TreeLeaves& leaves, TreeRows& sums, std::size_t width) {
-  for (std::size_t i = 0, end; i < block.size; i = end) {
-    const std::uint8_t leaf = leaf_of[block.offset[i]];
-    // Most blocks of long columns lie within a leaf.
-    end = leaf_of[block.offset[block.size - 1]] == leaf ? block.size : i + 1;
-    while (end < block.size && leaf_of[block.offset[end]] == leaf) ++end;
-    const std::uint16_t* const offset = block.offset + i;
+void add_block_rows(const double* rows, const ColumnBlock& block, double* out, std::size_t width) {
+  for (std::size_t first = 0; first < block.size; first += kPieceEntries) {
+    const std::uint16_t* const offset = block.offset + first;
     accumulate_rows([&](std::size_t e) { return rows + offset[e] * width; },
-                    block.value == nullptr ? nullptr : block.value + i, end - i,
-                    row_of_leaf(leaves, leaf, sums, width), width);
+                    block.value == nullptr ? nullptr : block.value + first,
+                    block.size - first < kPieceEntries ? block.size - first : kPieceEntries, out, width);
   }
 }
 
@@ -128,17 +78,34 @@ void add_rows(const double* rows, const Index* index, const double* x, std::size
   accumulate_rows([&](std::size_t i) { return rows + index[i] * width; }, x, n, out, width);
 }
 
-/// The remaining entries of a block, and its sum so far.
+/// The remaining entries of a block, how many of them are in the current piece, and the piece's sum so far.
 struct Entries {
   const std::uint16_t* at;
   const double* x;
-  std::size_t left;
+  std::size_t left, in_piece;
   double sum;
   double* out;
 
+  void begin_piece() {
+    in_piece = left < kPieceEntries ? left : kPieceEntries;
+    sum = 0.0;
+  }
   template <bool kValues>
   double add(double to, const double* column, std::size_t i) const {
     return kValues ? to + x[i] * column[at[i]] : to + column[at[i]];
+  }
+  /// Passes `n` entries of the piece, with which its sum is `with`. Returns whether entries are left.
+  template <bool kValues>
+  bool pass(std::size_t n, double with) {
+    at += n;
+    if (kValues) x += n;
+    left -= n;
+    in_piece -= n;
+    sum = with;
+    if (in_piece > 0) return true;
+    *out += sum;
+    begin_piece();
+    return left > 0;
   }
 };
 
@@ -147,59 +114,55 @@ struct Entries {
 constexpr std::size_t kLongBlock = 24, kBlocksAtOnce = 4;
 
 template <bool kValues>
-void gather_in_order(const double* column, const ColumnBlock* blocks, const std::uint32_t* to, std::size_t n,
-                     double* sums) {
-  const auto finish = [&](const Entries& e) {
-    double sum = e.sum;
-    for (std::size_t i = 0; i < e.left; ++i) sum = e.template add<kValues>(sum, column, i);
-    *e.out = sum;
+void gather_in_pieces(const double* column, const ColumnBlock* blocks, std::size_t n, double* sums) {
+  const auto finish = [&](Entries& e) {
+    while (e.left > 0) {
+      double sum = e.sum;
+      for (std::size_t i = 0; i < e.in_piece; ++i) sum = e.template add<kValues>(sum, column, i);
+      e.template pass<kValues>(e.in_piece, sum);
+    }
   };
   Entries held[kBlocksAtOnce];
   std::size_t count = 0;
   for (std::size_t b = 0; b < n; ++b) {
     if (b + kPrefetchAhead < n) prefetch(blocks[b + kPrefetchAhead]);
-    const Entries next{blocks[b].offset, blocks[b].value, blocks[b].size, sums[to[b]], sums + to[b]};
+    Entries next{blocks[b].offset, blocks[b].value, blocks[b].size, 0, 0.0, sums + b};
+    next.begin_piece();
     if (next.left < kLongBlock) {
       finish(next);
       continue;
     }
     held[count++] = next;
     if (count < kBlocksAtOnce) continue;
-    std::size_t together = held[0].left;
-    double sum[kBlocksAtOnce];
-    for (std::size_t l = 0; l < kBlocksAtOnce; ++l) {
-      together = held[l].left < together ? held[l].left : together;
-      sum[l] = held[l].sum;
-    }
-    for (std::size_t i = 0; i < together; ++i)
-      PROXBENCH_UNROLL for (std::size_t l = 0; l < kBlocksAtOnce; ++l) sum[l] =
-          held[l].template add<kValues>(sum[l], column, i);
-    count = 0;
-    for (std::size_t l = 0; l < kBlocksAtOnce; ++l) {
-      Entries& e = held[l];
-      e.at += together;
-      if (kValues) e.x += together;
-      e.left -= together;
-      e.sum = sum[l];
-      if (e.left == 0) {
-        *e.out = e.sum;
-      } else {
-        held[count++] = e;
+    // Until one of them ends.
+    while (count == kBlocksAtOnce) {
+      std::size_t together = kPieceEntries;
+      double sum[kBlocksAtOnce];
+      for (std::size_t l = 0; l < kBlocksAtOnce; ++l) {
+        together = held[l].in_piece < together ? held[l].in_piece : together;
+        sum[l] = held[l].sum;
+      }
+      for (std::size_t i = 0; i < together; ++i)
+        PROXBENCH_UNROLL for (std::size_t l = 0; l < kBlocksAtOnce; ++l) sum[l] =
+            held[l].template add<kValues>(sum[l], column, i);
+      count = 0;
+      for (std::size_t l = 0; l < kBlocksAtOnce; ++l) {
+        Entries e = held[l];
+        if (e.template pass<kValues>(together, sum[l])) held[count++] = e;
       }
     }
   }
   for (std::size_t l = 0; l < count; ++l) finish(held[l]);
 }
 
-void gather(const double* column, const ColumnBlock* blocks, const std::uint32_t* at, std::size_t n,
-            double* sums) {
+void gather(const double* column, const ColumnBlock* blocks, std::size_t n, double* sums) {
   // If one block has values, all non-empty blocks have.
   bool values = false;
   for (std::size_t b = 0; b < n; ++b) values |= blocks[b].value != nullptr;
   if (values)
-    gather_in_order<true>(column, blocks, at, n, sums);
+    gather_in_pieces<true>(column, blocks, n, sums);
   else
-    gather_in_order<false>(column, blocks, at, n, sums);
+    gather_in_pieces<false>(column, blocks, n, sums);
 }
 
 void scatter(double* column, const ColumnBlock* blocks, const double* weight, std::size_t n) {
@@ -376,8 +339,7 @@ void add_product(const MatrixProduct& p) {
 
 extern const KernelTable kernels_in_use;
 const KernelTable kernels_in_use{
-    .add_tree_rows = add_tree_rows,
-    .finish_tree_rows = finish_tree_rows,
+    .add_block_rows = add_block_rows,
     .add_single_rows = add_single_rows,
     .shorten_rows = shorten_rows,
     .add_rows = add_rows,

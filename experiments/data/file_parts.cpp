@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/data/sharing.h"
 #include "experiments/base/byte_source.h"
 #include "experiments/data/files.h"
 
@@ -42,6 +41,7 @@ double hash_of(const std::vector<FilePart>& parts) {
   return exact(hash);
 }
 
+/// Process `rank`'s part of the bytes of all files.
 std::vector<FilePart> parts_of(const std::vector<std::string>& files, FileRecords records, int rank,
                                int count) {
   std::uint64_t total = 0;
@@ -53,14 +53,11 @@ std::vector<FilePart> parts_of(const std::vector<std::string>& files, FileRecord
   std::vector<FilePart> out;
   std::uint64_t before = 0;
   for (const std::string& file : files) {
-    const std::uint64_t size = fs::file_size(file);
-    if (is_compressed_file(file) || size == 0) {
-      if (before >= first && (before < last || rank + 1 == count)) out.push_back({file, 0, size, records});
-    } else if (before < last && before + size > first) {
-      out.push_back(
-          {file, std::max(first, before) - before, std::min(last, before + size) - before, records});
-    }
-    before += size;
+    const std::uint64_t size = fs::file_size(file), end = before + size;
+    const bool empty = size == 0 && before >= first && (before < last || rank + 1 == count);
+    if (empty || (before < last && end > first))
+      out.push_back({file, std::max(first, before) - before, std::min(last, end) - before, records});
+    before = end;
   }
   return out;
 }
@@ -77,21 +74,27 @@ void require_same(const Processes& processes, const std::string& what, double ow
           ErrorKind::kInput);
 }
 
-/// Compares the files and option texts that each process reads completely.
-void require_same_beside(const DataFiles& files, const Options& options, const Processes& processes) {
+}  // namespace
+
+void require_same_files(const DataFiles& files, const Options& options, const Processes& processes) {
+  double sizes = 0.0;
+  for (const std::string& file : files.train) sizes += static_cast<double>(size_of(file));
+  require_same(processes, files.train.front(), sizes, sizes);
+  // Each process hashes its part, and its own copy of the next process's part.
+  const int count = processes.count(), rank = processes.rank();
+  const auto hash = [&](int r) { return hash_of(parts_of(files.train, FileRecords::kLine, r, count)); };
+  require_same(processes, files.train.front(), hash(rank), hash((rank + 1) % count));
   std::vector<std::string> whole = files.test;
   if (!files.hierarchy.empty()) whole.push_back(files.hierarchy);
   for (const std::string& file : whole) {
-    const double hash = hash_of({{file, 0, size_of(file)}});
-    require_same(processes, file, hash, hash);
+    const double of_file = hash_of({{file, 0, size_of(file)}});
+    require_same(processes, file, of_file, of_file);
   }
   for (const auto& [name, text] : options_with_texts(options)) {
-    const double hash = exact(XXH3_64bits(text.data(), text.size()));
-    require_same(processes, "option " + name, hash, hash);
+    const double of_text = exact(XXH3_64bits(text.data(), text.size()));
+    require_same(processes, "option " + name, of_text, of_text);
   }
 }
-
-}  // namespace
 
 std::vector<FilePart> own_parts(const DataFiles& files, const Options& options, const Processes* processes,
                                 FileRecords records) {
@@ -100,84 +103,12 @@ std::vector<FilePart> own_parts(const DataFiles& files, const Options& options, 
     for (const std::string& file : files.train) out.push_back({.path = file, .records = records});
     return out;
   }
-  const int count = processes->count(), rank = processes->rank();
-  double sizes = 0.0;
-  for (const std::string& file : files.train) sizes += static_cast<double>(size_of(file));
-  require_same(*processes, files.train.front(), sizes, sizes);
-  // Each process hashes its part, and its own copy of the next process's part.
-  out = parts_of(files.train, records, rank, count);
-  require_same(*processes, files.train.front(), hash_of(out),
-               hash_of(parts_of(files.train, records, (rank + 1) % count, count)));
-  require_same_beside(files, options, *processes);
+  require_same_files(files, options, *processes);
+  out = parts_of(files.train, records, processes->rank(), processes->count());
   // The last part goes to the end of its file.
   for (FilePart& part : out)
     if (part.end == fs::file_size(part.path)) part.end = FilePart{}.end;
   return out;
-}
-
-void move_to_shares(DesignMatrix::Builder& rows, std::vector<Index>& gold, std::vector<Index>& begin,
-                    const Processes& processes) {
-  const auto count = static_cast<std::size_t>(processes.count()),
-             rank = static_cast<std::size_t>(processes.rank());
-  // Process r has read the instances [had[r], had[r+1]); sizes[r] is their number.
-  std::vector<std::size_t> had{0}, sizes;
-  for (const double instances : processes.gather(static_cast<double>(begin.size() - 1))) {
-    sizes.push_back(static_cast<std::size_t>(instances));
-    had.push_back(had.back() + sizes.back());
-  }
-  std::vector<double> own, lengths(had.back());
-  for (std::size_t i = 0; i + 1 < begin.size(); ++i) own.push_back(begin[i + 1] - begin[i]);
-  processes.gather(own, sizes, lengths);
-  std::vector<Index> all{0};
-  for (const double length : lengths) all.push_back(all.back() + static_cast<Index>(length));
-  const std::vector<Index> owned = shares(all, processes.count());
-
-  const auto both = [&](std::size_t reader, std::size_t owner) {
-    const std::size_t first = std::max<std::size_t>(had[reader], owned[owner]),
-                      last = std::min<std::size_t>(had[reader + 1], owned[owner + 1]);
-    return std::pair(first, std::max(first, last));
-  };
-  const auto each_row = [&](std::pair<std::size_t, std::size_t> instances, const auto& use) {
-    for (Index p = begin[instances.first - had[rank]]; p < begin[instances.second - had[rank]]; ++p) use(p);
-  };
-  for (std::size_t to = 0; to < count; ++to) {
-    const auto moved = both(rank, to);
-    if (to == rank || moved.first == moved.second) continue;
-    std::vector<double> parcel;  // for each row: gold output, number of entries, entries
-    each_row(moved, [&](Index p) {
-      parcel.insert(parcel.end(), {static_cast<double>(gold[p]), static_cast<double>(rows.row(p).size())});
-      for (std::size_t e = 0; e < rows.row(p).size(); ++e)
-        parcel.insert(parcel.end(), {static_cast<double>(rows.row(p)[e]), rows.value(p, e)});
-    });
-    const std::size_t size = parcel.size();
-    processes.send(static_cast<int>(to), std::as_bytes(std::span(&size, 1)));
-    processes.send(static_cast<int>(to), std::as_bytes(std::span(parcel)));
-  }
-  DesignMatrix::Builder kept_rows;
-  std::vector<Index> kept_gold;
-  for (std::size_t from = 0; from < count; ++from) {
-    const auto kept = both(from, rank);
-    if (from == rank)
-      each_row(kept, [&](Index p) {
-        kept_gold.push_back(gold[p]);
-        for (std::size_t e = 0; e < rows.row(p).size(); ++e) kept_rows.add(rows.row(p)[e], rows.value(p, e));
-        kept_rows.end_position();
-      });
-    if (from == rank || kept.first == kept.second) continue;
-    std::size_t size = 0;
-    processes.receive(static_cast<int>(from), std::as_writable_bytes(std::span(&size, 1)));
-    std::vector<double> parcel(size);
-    processes.receive(static_cast<int>(from), std::as_writable_bytes(std::span(parcel)));
-    for (auto number = parcel.begin(); number != parcel.end(); kept_rows.end_position()) {
-      kept_gold.push_back(static_cast<Index>(*number++));
-      for (double left = *number++; left > 0.0; --left, number += 2)
-        kept_rows.add(static_cast<Index>(number[0]), number[1]);
-    }
-  }
-  rows = std::move(kept_rows);
-  gold = std::move(kept_gold);
-  begin.clear();
-  for (std::size_t i = owned[rank]; i <= owned[rank + 1]; ++i) begin.push_back(all[i] - all[owned[rank]]);
 }
 
 }  // namespace proxbench

@@ -77,7 +77,9 @@ DataFormatInfo with_reader(DataFormatInfo info,
   };
   info.streams = true;
   info.read_share = [checked](const DataFiles& files, const Options& options, const Processes& processes) {
-    return checked(files, options, &processes);
+    const bool in_parts = std::ranges::none_of(files.train, is_compressed_file);
+    if (!in_parts) require_same_files(files, options, processes);
+    return checked(files, options, in_parts ? &processes : nullptr);
   };
   return info;
 }
@@ -93,8 +95,7 @@ std::string file_names(const std::vector<std::string>& paths) {
 
 void set_rows(Dataset& data, DesignMatrix::Builder&& rows, std::shared_ptr<const Vocabulary> vocabulary,
               const Processes* processes) {
-  data.x = std::move(rows).build(static_cast<Index>(vocabulary->features.size()),
-                                 sum_leaves(data.begin, processes));
+  data.x = std::move(rows).build(static_cast<Index>(vocabulary->features.size()));
   if (processes != nullptr) data.x.share(*processes);
   data.vocabulary = std::move(vocabulary);
   data.digest = digest_of(data, processes);

@@ -19,7 +19,8 @@ enum class HierarchyUse { kNone, kOptional, kRequired };
 /// info.needs_files is false, it throws if there are files.
 DataFormatInfo with_reader(DataFormatInfo info, DataPair (*read)(const DataFiles&, const Options&));
 /// Does the same for a function with processes: info.read passes none, and info.read_share passes those that
-/// share the files. Sets info.streams to true, so `read` must call read_sequences().
+/// share the files, or none if a training file is compressed. Then each process reads all of it. Sets
+/// info.streams to true, so `read` must call read_sequences().
 DataFormatInfo with_reader(DataFormatInfo info,
                            DataPair (*read)(const DataFiles&, const Options&, const Processes*),
                            HierarchyUse hierarchy = HierarchyUse::kNone);
@@ -49,28 +50,25 @@ void check_data(const DataPair& data, const std::string& format);
 std::string label_doubt(const Dataset& train);
 
 /// If the file lacks a mark of `format` in its first lines and looks like another format, says which, e.g.
-/// "`--format conll`"; otherwise "". `waiting` are the first lines of a file that can be read only once, such as a pipe.
-/// Throws Error (kInput) if the file lacks something that its format needs, even though its reader would
-/// accept it: a crfsuite file needs a TAB, unless its lines are only labels without blanks. Also throws what
-/// LineReader throws.
+/// "`--format conll`"; otherwise "". `waiting` are the first lines of a file that can be read only once, such
+/// as a pipe. Throws Error (kInput) if the file lacks something that its format needs, even though its reader
+/// would accept it: a crfsuite file needs a TAB, unless its lines are only labels without blanks. Also throws
+/// what LineReader throws.
 std::string other_format(const std::string& format, const std::string& file, const std::string& waiting = "");
 
 /// Returns the format that the first lines of the file look like. `waiting` are those of a file that can be
 /// read only once. Throws Error (kUsage) if there is none, or if these are packed.
 std::string guessed_format(const std::string& file, const std::string& waiting = "");
 
-/// Returns the parts of the training files that this process reads. All processes read about the same number
-/// of bytes, in order. One process reads a whole compressed file. Without processes, returns all files. Throws
-/// Error (kInput) if the contents of files differ between processes, including test files, the hierarchy, and
-/// files that options name.
+/// Throws Error (kInput) if the contents of training files, test files, the hierarchy, or files that options
+/// name differ between processes.
+void require_same_files(const DataFiles& files, const Options& options, const Processes& processes);
+
+/// Returns the parts of the training files that this process reads, after require_same_files(). All processes
+/// read about the same number of bytes, in order. No file may be compressed. Without processes, returns all
+/// files.
 std::vector<FilePart> own_parts(const DataFiles& files, const Options& options, const Processes* processes,
                                 FileRecords records = FileRecords::kUpToBlankLine);
-
-/// Moves rows, gold outputs and instances between processes, until each process has those of its share
-/// (core/data/sharing.h). Before the call, each has those of its part of the files. A feature must have the
-/// same number on all processes.
-void move_to_shares(DesignMatrix::Builder& rows, std::vector<Index>& gold, std::vector<Index>& begin,
-                    const Processes& processes);
 
 /// Returns 0, 1, ..., count - 1.
 std::vector<Index> first_indices(std::size_t count);

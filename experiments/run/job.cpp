@@ -32,9 +32,6 @@ DataPair read_data(const DataFormatInfo& format, const DataFiles& files, const O
     throw Error("data format " + format.name + ": found oracle '" + pair.oracle +
                 "', expected a registered one" + did_you_mean(pair.oracle, oracle_registry().names()));
   const bool other_oracle = !oracle.empty() && oracle != pair.oracle;
-  // Rows from a plug-in lack the leaves of sums, which depend on the boundaries of instances. For rows of
-  // other formats this changes nothing.
-  if (!pair.train.x.shared()) pair.train.x.set_leaves(sum_leaves(pair.train.begin));
   for (Dataset* set : {&pair.train, &pair.test}) {
     if (plugin_of(&Plugin::formats, format.name) != nullptr)
       set->digest = digest_of(*set, set->x.shared() ? processes : nullptr);

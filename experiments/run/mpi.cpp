@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
-#include <list>
 #include <numeric>
 
 #include "core/base/error.h"
@@ -23,13 +22,6 @@ void check(int code, const char* what) {
     throw Error(std::string("MPI: ") + what + " failed with code " + std::to_string(code));
 }
 
-/// Calls transfer(first byte, bytes) for each piece.
-template <class Transfer>
-void in_pieces(std::size_t bytes, const Transfer& transfer) {
-  for (std::size_t first = 0; first < bytes; first += kMostBytes)
-    transfer(first, static_cast<int>(std::min(kMostBytes, bytes - first)));
-}
-
 class MpiProcesses : public Processes {
  public:
   MpiProcesses() {
@@ -39,31 +31,11 @@ class MpiProcesses : public Processes {
   int count() const override { return count_; }
   int rank() const override { return rank_; }
 
-  void send(int to, std::span<const std::byte> message) const override {
-    drop_sent();
-    Sending& sending = sent_.emplace_back();
-    sending.message.assign(message.begin(), message.end());
-    in_pieces(message.size(), [&](std::size_t first, int bytes) {
-      check(MPI_Isend(sending.message.data() + first, bytes, MPI_BYTE, to, 0, MPI_COMM_WORLD,
-                      &sending.requests.emplace_back()),
-            "sending");
-    });
-  }
-  void receive(int from, std::span<std::byte> message) const override {
-    in_pieces(message.size(), [&](std::size_t first, int bytes) {
-      MPI_Status status;
-      check(MPI_Recv(message.data() + first, bytes, MPI_BYTE, from, 0, MPI_COMM_WORLD, &status), "receiving");
-      int received = 0;
-      MPI_Get_count(&status, MPI_BYTE, &received);
-      if (received != bytes)
-        throw Error("processes are out of step: found a message of " + std::to_string(received) +
-                    " bytes, expected " + std::to_string(bytes));
-    });
-  }
   void broadcast(int root, std::span<std::byte> data) const override {
-    in_pieces(data.size(), [&](std::size_t first, int bytes) {
-      check(MPI_Bcast(data.data() + first, bytes, MPI_BYTE, root, MPI_COMM_WORLD), "broadcasting");
-    });
+    for (std::size_t first = 0; first < data.size(); first += kMostBytes)
+      check(MPI_Bcast(data.data() + first, static_cast<int>(std::min(kMostBytes, data.size() - first)),
+                      MPI_BYTE, root, MPI_COMM_WORLD),
+            "broadcasting");
   }
   using Processes::gather;
   void gather(std::span<const double> own, std::span<const std::size_t> sizes,
@@ -75,14 +47,6 @@ class MpiProcesses : public Processes {
           "gathering");
   }
 
-  void sum(std::span<double> numbers) const override {
-    constexpr std::size_t kMostNumbers = kMostBytes / sizeof(double);
-    for (std::size_t first = 0; first < numbers.size(); first += kMostNumbers)
-      check(MPI_Allreduce(MPI_IN_PLACE, numbers.data() + first,
-                          static_cast<int>(std::min(kMostNumbers, numbers.size() - first)), MPI_DOUBLE,
-                          MPI_SUM, MPI_COMM_WORLD),
-            "adding");
-  }
   void exchange(std::span<const double> own, std::span<const std::size_t> sent,
                 std::span<const std::size_t> received, std::span<double> out) const override {
     const std::vector<int> to = counts_of(sent), from = counts_of(received);
@@ -107,24 +71,7 @@ class MpiProcesses : public Processes {
     return first;
   }
 
-  /// A message that may not have been received yet.
-  struct Sending {
-    std::vector<std::byte> message;
-    std::list<MPI_Request> requests;
-  };
-  void drop_sent() const {
-    sent_.remove_if([](Sending& sending) {
-      sending.requests.remove_if([](MPI_Request& request) {
-        int done = 0;
-        check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "sending");
-        return done != 0;
-      });
-      return sending.requests.empty();
-    });
-  }
-
   int count_ = 1, rank_ = 0;
-  mutable std::list<Sending> sent_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "core/base/error.h"
@@ -55,22 +56,21 @@ struct Measurement {
   void measure(const RunParameters& cell, std::vector<Run>& runs) {
     if (const std::string unmet = unmet_needs(cell); !unmet.empty())
       throw Error::usage(fmt::format("{}: {}", cell.name, unmet));
-    std::string first, weights;  // the run that others are compared with, and the digest of its model
+    // By number of processes, the run that others are compared with, and the digest of its model.
+    std::map<int, std::pair<std::string, std::string>> models;
     for (int repetition = 1; repetition <= options.repetitions; ++repetition)
       for (const int threads : options.threads)
         for (const std::string& backend : options.backends) {
           const ScratchFolder folder(scratch / "run");
           Run run = made(asked(cell, threads, backend, repetition), folder.path);
           run.parameters.backend = backend;
-          const std::string found = file_digest(folder.path / "model.tsv");
-          if (first.empty()) {
-            first = run.parameters.name;
-            weights = found;
-          }
+          const std::string found = file_digest(folder.path / "model.tsv"), &name = run.parameters.name;
+          const auto& [first, weights] =
+              models.try_emplace(run.parameters.processes, name, found).first->second;
           if (found != weights)
             throw Error(
                 fmt::format("{}: ends at other weights than {}: found a model of digest {}, expected {}",
-                            run.parameters.name, first, found, weights));
+                            name, first, found, weights));
           runs.push_back(std::move(run));
         }
   }

@@ -40,8 +40,8 @@ ScalingOptions completed(ScalingOptions options, const ExperimentConfig& config)
 
 /// Makes all runs, one at a time and problem by problem. Within a problem, repetitions are the outermost
 /// loop. `options` must come from completed(). `scratch` is a folder for the runs, which is removed
-/// afterwards. Throws Error if a run fails, if two runs of a problem end at different weights, or on an
-/// interrupt.
+/// afterwards. Throws Error if a run fails, if two runs of a problem by equally many processes end at
+/// different weights, or on an interrupt.
 Scaling run_scaling(const ExperimentConfig& config, const ScalingOptions& options,
                     const std::filesystem::path& scratch, const Hooks& hooks = {});
 

@@ -66,7 +66,7 @@ std::vector<double> ChainOracle::gold_extra(const Parallel& parallel) const {
   for (std::size_t i = 0; i < instances(); ++i)
     for (Index p = begin_[i]; p + 1 < begin_[i + 1]; ++p)
       count[std::size_t{gold_[p]} * outputs_ + gold_[p + 1]] += 1.0;
-  add_exact(parallel, count);
+  add_processes(parallel, count);
   return count;
 }
 

@@ -143,17 +143,16 @@ void BlockMetric::build_counts(const Objective& objective, std::span<const Coord
   for (const double count : gold) extra += count / static_cast<double>(gold.size());
   for (std::size_t p = 0; p < positions; ++p)
     unary += static_cast<double>(objective.structure().gold_outputs(static_cast<Index>(p)).size());
-  add_exact(objective.parallel(), std::span(&unary, 1));
-  unary /= static_cast<double>(x.whole_positions()) * static_cast<double>(objective.outputs());
-  add_in_order(objective.parallel(), diagonal_, [&] {
-    const Chunks chunks{n, kTask};
-    objective.parallel().for_each(chunks.count(), [&](std::size_t c) {
-      for (std::size_t i = chunks.begin(c); i < chunks.end(c); ++i)
-        if (index[i] < objective.unary_weights())
-          diagonal_[i] = second_derivative(
-              x, objective.map().feature_of(index[i]), [](std::size_t) { return 1.0; }, diagonal_[i]);
-    });
+  unary = add_processes(objective.parallel(), unary) / static_cast<double>(x.whole_positions()) /
+          static_cast<double>(objective.outputs());
+  const Chunks chunks{n, kTask};
+  objective.parallel().for_each(chunks.count(), [&](std::size_t c) {
+    for (std::size_t i = chunks.begin(c); i < chunks.end(c); ++i)
+      if (index[i] < objective.unary_weights())
+        diagonal_[i] =
+            second_derivative(x, objective.map().feature_of(index[i]), [](std::size_t) { return 1.0; });
   });
+  add_processes(objective.parallel(), diagonal_);
   for (std::size_t i = 0; i < n; ++i)
     diagonal_[i] = index[i] >= objective.unary_weights() ? extra : unary * diagonal_[i];
   set_ridge(objective.mu());
@@ -175,13 +174,11 @@ void BlockMetric::take_rows(const Objective& objective, const Residual& residual
                             std::span<const Coord> index, std::span<const std::uint32_t> from) {
   std::vector<Place> place(from.size());
   std::vector<double> diagonal(from.size()), gold;
-  add_in_order(objective.parallel(), diagonal, [&] {
-    for (std::size_t i = 0; i < from.size(); ++i)
-      if (from[i] == CompactLbfgs::kNew && index[i] < objective.unary_weights())
-        diagonal[i] =
-            second_derivative(objective.x(), objective.map().feature_of(index[i]),
-                              Spread(objective, residual, objective.map().output_of(index[i])), diagonal[i]);
-  });
+  for (std::size_t i = 0; i < from.size(); ++i)
+    if (from[i] == CompactLbfgs::kNew && index[i] < objective.unary_weights())
+      diagonal[i] = second_derivative(objective.x(), objective.map().feature_of(index[i]),
+                                      Spread(objective, residual, objective.map().output_of(index[i])));
+  add_processes(objective.parallel(), diagonal);
   for (std::size_t i = 0; i < from.size(); ++i) {
     if (from[i] != CompactLbfgs::kNew) {
       place[i] = place_[from[i]];

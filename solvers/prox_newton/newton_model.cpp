@@ -52,7 +52,7 @@ double additions_of_positions(const Objective& objective, std::span<const Coord>
     }
     additions += 2.0 * slots * slots;
   }
-  add_exact(objective.parallel(), counts);
+  add_processes(objective.parallel(), counts);
   return additions * static_cast<double>(objective.instances()) / looked;
 }
 

@@ -90,19 +90,18 @@ std::vector<std::vector<double>> PairHistory::gradient_changes(const Objective& 
   for (std::size_t k = 0; k < outputs; ++k)
     for (auto left = by_output.of(k); !left.empty(); left = left.subspan(tasks.back().size()))
       tasks.push_back(left.first(std::min(kTask, left.size())));
-  add_in_order(objective.parallel(), sums, [&] {
-    objective.parallel().for_each(tasks.size(), [&](std::size_t t) {
-      const std::size_t first = index[tasks[t].front()] % outputs * stride_;
-      for (std::size_t b = 0; b < x.blocks(); ++b)
-        for (std::size_t i = 0; i < steps_.size(); ++i) {
-          const float* column = steps_[i].change.data() + first + x.block_begin(b);
-          for (const std::size_t c : tasks[t]) {
-            double& sum = sums[i * index.size() + c];
-            sum = gathered(x.column_block(static_cast<Index>(index[c] / outputs), b), column, sum);
-          }
+  objective.parallel().for_each(tasks.size(), [&](std::size_t t) {
+    const std::size_t first = index[tasks[t].front()] % outputs * stride_;
+    for (std::size_t b = 0; b < x.blocks(); ++b)
+      for (std::size_t i = 0; i < steps_.size(); ++i) {
+        const float* column = steps_[i].change.data() + first + x.block_begin(b);
+        for (const std::size_t c : tasks[t]) {
+          double& sum = sums[i * index.size() + c];
+          sum = gathered(x.column_block(static_cast<Index>(index[c] / outputs), b), column, sum);
         }
-    });
+      }
   });
+  add_processes(objective.parallel(), sums);
   for (std::size_t i = 0; i < steps_.size(); ++i)
     std::copy_n(sums.begin() + static_cast<std::ptrdiff_t>(i * index.size()), index.size(), out[i].begin());
   for (std::size_t c = unary; c < index.size(); ++c)

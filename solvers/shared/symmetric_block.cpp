@@ -228,7 +228,7 @@ struct Sampled {
 };
 
 /// Concatenates the samples of all processes in the order of their ranks.
-void share_samples(const Processes& processes, std::vector<Sampled>& blocks) {
+void share_samples(const Parallel& parallel, std::vector<Sampled>& blocks) {
   std::vector<double> own;
   for (const Sampled& block : blocks) {
     const Lists<Slot>& rows = block.entries.rows;
@@ -242,12 +242,12 @@ void share_samples(const Processes& processes, std::vector<Sampled>& blocks) {
       }
     }
   }
-  const std::vector<double> all = processes.gather_all(own);
+  const std::vector<double> all = whole_list(parallel, std::move(own));
   for (Sampled& block : blocks)
     block = {.sample = {}, .entries = {.rows = {}, .columns = {}, .binary = false}};
-  const double* next = all.data();
+  const double *next = all.data(), *const end = next + all.size();
   const auto count = [&] { return static_cast<std::size_t>(*next++); };
-  for (int process = 0; process < processes.count(); ++process)
+  while (next < end)
     for (Sampled& block : blocks) {
       Lists<Slot>& rows = block.entries.rows;
       for (std::size_t left = count(); left > 0; --left) {
@@ -295,11 +295,9 @@ std::vector<SymmetricBlock> second_derivatives(const DesignMatrix& x, const Para
   const std::size_t first = count_before(parallel, x.positions());
   const auto add_totals = [&](std::size_t b, std::span<const double> spread) {
     for (const double h : spread) totals[b] += h;
-    for (std::size_t i = 0; i < blocks[b].size; ++i) {
-      double& sum = blocks[b].exact_diagonal[i];
-      sum = second_derivative(
-          x, features[b][i], [&](std::size_t p) { return spread[p]; }, sum);
-    }
+    for (std::size_t i = 0; i < blocks[b].size; ++i)
+      blocks[b].exact_diagonal[i] =
+          second_derivative(x, features[b][i], [&](std::size_t p) { return spread[p]; });
   };
   const auto sample = [&](std::size_t b, std::span<const double> spread) {
     Sampled out{.sample = draw(x, spread, totals[b], first, blocks[b].size), .entries = {}};
@@ -316,23 +314,12 @@ std::vector<SymmetricBlock> second_derivatives(const DesignMatrix& x, const Para
     });
     return blocks;
   }
-  std::vector<double> sums = totals;
-  for (const SymmetricBlock& block : blocks) sums.resize(sums.size() + block.size);
-  const auto for_each_sum = [&](const auto& visit) {
-    std::size_t at = 0;
-    for (double& total : totals) visit(sums[at++], total);
-    for (SymmetricBlock& block : blocks)
-      for (double& h : block.exact_diagonal) visit(sums[at++], h);
-  };
-  add_in_order(parallel, sums, [&] {
-    for_each_sum([](double sum, double& own) { own = sum; });
-    parallel.for_each(blocks.size(), [&](std::size_t b) { add_totals(b, spread_of(b)); });
-    for_each_sum([](double& sum, double own) { sum = own; });
-  });
-  for_each_sum([](double sum, double& own) { own = sum; });
+  parallel.for_each(blocks.size(), [&](std::size_t b) { add_totals(b, spread_of(b)); });
+  add_processes(parallel, totals);
+  for (SymmetricBlock& block : blocks) add_processes(parallel, block.exact_diagonal);
   std::vector<Sampled> sampled(blocks.size());
   parallel.for_each(blocks.size(), [&](std::size_t b) { sampled[b] = sample(b, spread_of(b)); });
-  share_samples(*parallel.processes(), sampled);
+  share_samples(parallel, sampled);
   parallel.for_each(blocks.size(), [&](std::size_t b) { fill(sampled[b], blocks[b], stop); });
   return blocks;
 }

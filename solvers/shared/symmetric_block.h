@@ -42,7 +42,8 @@ struct SymmetricBlock {
 
 /// Returns sum + sum_p spread(p) * x_pj^2, where j is `feature`.
 template <class Spread>
-double second_derivative(const DesignMatrix& x, Index feature, const Spread& spread, double sum = 0.0) {
+double second_derivative(const DesignMatrix& x, Index feature, const Spread& spread) {
+  double sum = 0.0;
   x.for_each_in_column(feature, [&](std::size_t p, double value) { sum += value * value * spread(p); });
   return sum;
 }

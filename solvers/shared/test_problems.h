@@ -98,7 +98,7 @@ class Problem {
       data_.begin.push_back(static_cast<Index>(data_.gold.size()));
     }
     if (!spec.candidates) data_.quality.clear();
-    data_.x = std::move(builder).build(total, sum_leaves(data_.begin));
+    data_.x = std::move(builder).build(total);
     auto names = std::make_shared<Vocabulary>();
     for (Index j = 0; j < total; ++j) names->features.push_back("f" + std::to_string(j));
     for (Index k = 0; k < spec.labels; ++k) names->outputs.push_back("y" + std::to_string(k));

@@ -349,7 +349,7 @@ void drop_rare_features(NamedSequences& train, double min_count, const Processes
   std::vector<double> count(names.size(), 0.0);
   for (std::size_t p = 0; p < train.data.positions(); ++p)
     for (const Index feature : train.rows.row(p)) ++count[feature];
-  if (processes != nullptr) processes->sum(count);
+  if (processes != nullptr) processes->add(count);
   NameIndex kept;
   std::vector<Index> number(names.size());
   for (std::size_t j = 0; j < names.size(); ++j)

@@ -178,8 +178,13 @@ std::vector<Index> sort_names(NameIndex& names,
 
 void NamedSequences::share_rows(const Processes& processes) {
   processes_ = &processes;
-  move_to_shares(rows, data.gold, data.begin, processes);
   const Parallel all(1, Backend::kOpenMP, &processes);
+  if (const std::size_t without = whole_count(all, data.instances() == 0 ? 1 : 0); without > 0)
+    throw Error(
+        fmt::format("found {} training instances, and none in {} of {} parts of about equal bytes, expected "
+                    "at least one in the part of each process",
+                    whole_count(all, data.instances()), without, processes.count()),
+        ErrorKind::kInput);
   for (const char* what : {kZeroValues, kFeatureless}) data.notes[what] = whole_count(all, data.notes[what]);
   std::erase_if(data.notes, [](const auto& note) { return note.second == 0; });
 }

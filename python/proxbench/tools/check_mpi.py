@@ -1,4 +1,5 @@
-"""Tests the program as several processes on MPI: any number gives the same bits, and a failure gives one clear error.
+"""Tests the program as several processes on MPI: any number gives the same optimum within rounding, with a valid
+certificate, and a failure gives one clear error.
 
 The tests may use more processes than cores, so they tell nothing about speed. Exit status: 0 all passed, 1 a test
 failed, 2 bad usage, 77 no MPI found.
@@ -94,35 +95,39 @@ def train(data, solver, model, *more):
             "--quiet", "--model", model, *more]
 
 
-def test_every_solver_makes_the_same_model(mpi):
+def require_same_optimum(mpi, data, solver, counts):
+    """Trains with these numbers of processes. F is the same within rounding, and all bounds lie below it."""
+    found = []
+    for count in counts:
+        mpi.done(count, *train(data, solver, "model.tsv", "--json", "out.json", "--trace", "trace.csv"))
+        summary = read_json(mpi.folder / "out.json")
+        assert summary["processes"] == count, summary["processes"]
+        assert (mpi.folder / "model.tsv").read_text().count("\n") > 10, "an empty model"
+        found.append((summary["objective"], summary["dual"]))
+    for objective, _ in found:
+        assert abs(objective - found[0][0]) <= 1e-12 * found[0][0], f"{solver} on {data}: {found}"
+        assert max(bound for _, bound in found) <= objective * (1 + 1e-12), f"{solver} on {data}: {found}"
+
+
+def test_every_solver_finds_the_same_optimum(mpi):
     for data in ("words", "documents"):
         for solver in mpi.solvers:
-            texts = []
-            for count in (1, 2, 3, 4):
-                mpi.done(count, *train(data, solver, "model.tsv", "--json", "out.json", "--trace", "trace.csv"))
-                summary = read_json(mpi.folder / "out.json")
-                assert summary["processes"] == count, summary["processes"]
-                texts.append((mpi.folder / "model.tsv").read_text())
-                assert texts[-1] == texts[0], f"{solver} on {data}: another model by {count} processes"
-            assert texts[0].count("\n") > 10, "an empty model"
+            require_same_optimum(mpi, data, solver, (1, 2, 3, 4))
 
 
-def test_every_format_makes_the_same_model(mpi):
+def test_every_format_gives_the_same_optimum(mpi):
     for data in ("rows", "candidates"):
-        texts = []
-        for count in (1, 2, 3):
-            mpi.done(count, *train(data, "prox-newton", "model.tsv"))
-            texts.append((mpi.folder / "model.tsv").read_text())
-            assert texts[-1] == texts[0], f"{data}: another model by {count} processes"
-        assert texts[0].count("\n") > 10, "an empty model"
+        require_same_optimum(mpi, data, "prox-newton", (1, 2, 3))
 
 
-def test_threads_and_processes_together(mpi):
-    mpi.done(1, *train("words", "prox-newton", "one.tsv"))
-    arguments = train("words", "prox-newton", "two.tsv")
-    arguments[arguments.index("--threads") + 1] = "2"
-    mpi.done(2, *arguments)
-    assert (mpi.folder / "one.tsv").read_text() == (mpi.folder / "two.tsv").read_text()
+def test_threads_change_no_bits(mpi):
+    texts = []
+    for threads in ("1", "2"):
+        arguments = train("words", "prox-newton", "model.tsv")
+        arguments[arguments.index("--threads") + 1] = threads
+        mpi.done(2, *arguments)
+        texts.append((mpi.folder / "model.tsv").read_text())
+    assert texts[0] == texts[1]
 
 
 def test_certify_proves_the_same(mpi):
@@ -132,17 +137,19 @@ def test_certify_proves_the_same(mpi):
         mpi.done(count, "certify", "--model", "model.tsv", "--train", "words.txt", "--threads", "1", "--json", "c.json",
                  "--quiet")
         summary = read_json(mpi.folder / "c.json")
-        found.append([summary[key] for key in ("objective", "kkt", "dual", "instances", "positions", "nonzeros")])
-    assert found[0] == found[1], found
+        found.append([summary[key] for key in ("objective", "instances", "positions", "nonzeros")])
+        assert summary["dual"] <= found[0][0] * (1 + 1e-12), summary
+    assert found[0][1:] == found[1][1:] and abs(found[0][0] - found[1][0]) <= 1e-12 * found[0][0], found
 
 
 def test_select_chooses_the_same(mpi):
     found = []
     for count in (1, 2):
         mpi.done(count, "select", *DATA["words"], "--lambda", "path(0.5*max,0.1*max,4)", "--folds", "3", "--threads", "1",
-                 "--model", f"s{count}.tsv", "--json", "s.json", "--quiet")
-        found.append((mpi.folder / f"s{count}.tsv").read_text())
-    assert found[0] == found[1]
+                 "--model", "model.tsv", "--json", "s.json", "--quiet")
+        found.append([line.split("\t")[:-1] for line in (mpi.folder / "model.tsv").read_text().splitlines()
+                      if not line.startswith("#")])
+    assert found[0] == found[1], "other weights"
 
 
 def test_a_sweep_starts_the_processes(mpi):
@@ -174,7 +181,7 @@ def test_refuses_what_cannot_be_shared(mpi):
         mpi.fails(2, "a solver that can share instances: " + ", ".join(mpi.solvers),
                   *train("words", solver, "m.tsv", "--json", "m.json", "--trace", "m.csv"))
     mpi.fails(2, "commands that several processes may share: train, select, certify", "list")
-    mpi.fails(4, "expected at least one block for each of 4 processes", "train", "--format", "crfsuite", "--train",
+    mpi.fails(4, "expected at least one", "train", "--format", "crfsuite", "--train",
               "few.txt", "--lambda", "1", "--model", "m.tsv")
 
 

@@ -32,6 +32,23 @@ def test_the_first_difference_is_found(tmp_path, b, expected):
     assert difference(tmp_path, "config", False) == expected
 
 
+@pytest.mark.parametrize("b, expected", [
+    ({"objective": "3.2500000001", "model": "w\t2\n"}, ""),
+    ({"objective": "3.250000001"}, "iteration 2: objective 3.25 and 3.250000001"),
+    ({"iterations": 103}, "iterations 100 and 103"),
+    ({"iterations": 102}, ""),
+    ({"end": 3.25 + 1e-11}, "objective 3.25 and 3.25000000001"),
+])
+def test_rounding_may_change_little(tmp_path, b, expected):
+    for side, of in (("a", {}), ("b", b)):
+        of = {"iterations": 100, "end": 3.25, **of}
+        write(tmp_path, side, **{key: value for key, value in of.items() if key != "end"})
+        run = next((tmp_path / side / "out/runs").iterdir())
+        record = json.loads((run / "manifest.json").read_text())
+        (run / "manifest.json").write_text(json.dumps({**record, "objective": of["end"]}))
+    assert difference(tmp_path, "config", False, within_rounding=True) == expected
+
+
 def test_rows_that_only_one_trace_has_are_the_clocks(tmp_path):
     a, b = tmp_path / "a.csv", tmp_path / "b.csv"
     a.write_text("iteration,nnz\n1,5\n2,6\n9,7\n")
