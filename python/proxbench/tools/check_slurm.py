@@ -259,7 +259,8 @@ def task_killed(test):
     test.wait_for_empty_queue()
     assert not Path(f"/proc/{worker}/cwd").exists()
     assert test.state(other)["state"] == "done", test.state(other)
-    assert test.state(killed)["state"] == "interrupted" and "its task ended after" in test.state(killed)["reason"], test.state(killed)
+    state = test.state(killed)
+    assert state["state"] == "interrupted" and "its task ended after" in state["reason"], state
     before = test.times()
     test.slurm("endless.ini", "--wait", "--set", "solver.prox-gd.max_iterations=3000")
     assert "#SBATCH --array=0\n" in (test.folder / "out/slurm/array.sh").read_text()
@@ -275,7 +276,8 @@ def limits(test):
         found = test.slurm("endless.ini", *flags, status=1)
         assert text in found and "nothing was submitted" in found, found
         assert not test.cluster.answer("squeue", "--noheader"), "something was submitted"
-    one = ["--set", "experiment.lambda=1", "--set", "experiment.memory_limit=500", "--slurm", "exclusive=true"]
+    one = ["--set", "experiment.lambda=1", "--set", "data.words=5000", "--set", "experiment.memory_limit=500",
+           "--slurm", "exclusive=true"]
     name = "synthetic-ocr-lambda1-prox-gd-rep1"
     text = test.slurm("endless.ini", *one, "--slurm", "time=2", "--slurm", "partition=short", "--wait", status=1)
     assert "1 of 1 runs failed; `proxbench status out` says why" in text, text
@@ -285,7 +287,8 @@ def limits(test):
     assert manifest["iterations"] > 0 and manifest["timing"]["comparable"], manifest
     asked = test.cluster.answer("scontrol", "--oneliner", "show", "job")
     jobs = [line for line in asked.splitlines() if f"Command={test.folder}/out/slurm/array.sh" in line]
-    assert jobs and all(word in line for line in jobs for word in ("OverSubscribe=NO", "TimeLimit=00:02:00", "MinMemoryNode=756M")), asked
+    granted = ("OverSubscribe=NO", "TimeLimit=00:02:00", "MinMemoryNode=756M")
+    assert jobs and all(word in line for line in jobs for word in granted), asked
 
 
 TESTS = [two_problems, task_killed, limits]
