@@ -125,8 +125,9 @@ std::string key_of(const SweepProblem& problem) {
 void require_key(const SweepProblem& problem, const std::string& expected) {
   const std::string found = key_of(problem);
   std::vector<std::string> changed;
-  for (const auto& [at, part] :
-       {std::pair(0, "the config"), {9, "the data"}, {18, "the build, a plug-in or the instruction set"}})
+  for (const auto& [at, part] : {std::pair(std::size_t{0}, "the config"),
+                                 {9, "the data"},
+                                 {18, "the build, a plug-in or the instruction set"}})
     if (expected.size() != found.size() || found.compare(at, 8, expected, at, 8) != 0)
       changed.emplace_back(part);
   if (!changed.empty())
