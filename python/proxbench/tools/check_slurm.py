@@ -277,7 +277,7 @@ def limits(test):
         assert text in found and "nothing was submitted" in found, found
         assert not test.cluster.answer("squeue", "--noheader"), "something was submitted"
     one = ["--set", "experiment.lambda=1", "--set", "data.words=5000", "--set", "experiment.memory_limit=500",
-           "--slurm", "exclusive=true"]
+           "--set", "experiment.kill_grace=30", "--set", "experiment.reference_time_limit=1", "--slurm", "exclusive=true"]
     name = "synthetic-ocr-lambda1-prox-gd-rep1"
     text = test.slurm("endless.ini", *one, "--slurm", "time=2", "--slurm", "partition=short", "--wait", status=1)
     assert "1 of 1 runs failed; `proxbench status out` says why" in text, text
