@@ -28,6 +28,7 @@ constexpr std::string_view kSharedCommands[] = {"train", "select", "certify"};
 
 extern "C" void on_interrupt(int signal) {
   interrupted = true;
+  if (signal == SIGUSR1) out_of_time = true;
   std::signal(signal, SIG_DFL);  // a second signal ends the program
 }
 
@@ -96,11 +97,10 @@ std::string version_text() {
 
 }  // namespace
 
-std::atomic<bool> interrupted{false};
+std::atomic<bool> interrupted{false}, out_of_time{false};
 
 void stop_cleanly_on_interrupt() {
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) std::signal(signal, on_interrupt);
 }
 
 StopScope interruptible(std::string doing) {
@@ -129,7 +129,7 @@ int run_command_line(int argc, char** argv) {
   for (const auto add :
        {add_run_commands, add_describe_command, add_train_command, add_select_command, add_predict_command,
         add_evaluate_command, add_certify_command, add_convert_command, add_list_commands,
-        add_python_commands, add_scale_command, add_job_commands, add_completion_commands})
+        add_python_commands, add_scale_command, add_status_command, add_completion_commands})
     add(app);
   try {
     if (launched_processes() != nullptr) refuse_commands_for_one_process(app);

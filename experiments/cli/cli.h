@@ -52,7 +52,7 @@ void add_convert_command(CLI::App& app);
 void add_list_commands(CLI::App& app);    // list, check-solver
 void add_python_commands(CLI::App& app);  // table, plot, report, export, merge
 void add_scale_command(CLI::App& app);
-void add_job_commands(CLI::App& app);         // status, cancel and, hidden, slurm-task
+void add_status_command(CLI::App& app);
 void add_completion_commands(CLI::App& app);  // completion, man
 
 /// Returns the commands that are not hidden.
@@ -98,8 +98,10 @@ struct ExitStatus {
   int status;
 };
 
-/// Set by the first Ctrl-C. The second one kills the program.
+/// Set by the first Ctrl-C, SIGTERM or SIGUSR1. The second one kills the program.
 extern std::atomic<bool> interrupted;
+/// Set by SIGUSR1, which a cluster sends before the time of a job ends.
+extern std::atomic<bool> out_of_time;
 void stop_cleanly_on_interrupt();
 /// Also makes Ctrl-C end the work in this scope, by an error that says what it was doing.
 StopScope interruptible(std::string doing);

@@ -11,6 +11,7 @@
 
 #include "experiments/cli/cli.h"
 #include "experiments/config/ini.h"
+#include "experiments/sweep/plan.h"
 #include "solvers/best_solver.h"
 #include "solvers/solvers.h"
 
@@ -150,6 +151,18 @@ Answers config_values(const Typed& typed, const std::string& word) {
   return answers;
 }
 
+/// Returns the problems of the config among the words before the cursor.
+Answers problems_of(const Typed& typed) {
+  for (const std::string& file : typed.positionals) {
+    try {
+      return problem_names(plan_runs(load_config_without_data(file)));
+    } catch (const Error&) {
+      continue;  // `check` reports its errors
+    }
+  }
+  return {};
+}
+
 /// Returns the values that CLI11's type text of an option names. The text is "TYPE:{a,b}" if CLI::IsMember
 /// checks the option. For a file or folder, returns a directive, and the shell finds the names.
 Answers values_of_type(const std::string& type) {
@@ -164,6 +177,7 @@ Answers values_of_type(const std::string& type) {
 Answers values_of(const CLI::Option& option, Typed& typed, const std::string& word) {
   const std::string type = option.get_type_name(), flag = long_name(option);
   if (type == "SECTION.KEY=VALUE") return config_values(typed, word);
+  if (type == "PROBLEM") return problems_of(typed);
   if (flag == "--data-option") return assignments(options_of("formats", typed.values["--format"]), word);
   if (flag == "--option") {
     const std::string solver = typed.values["--solver"];

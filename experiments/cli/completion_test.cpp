@@ -118,6 +118,15 @@ TEST_F(Completion, SetKnowsTheSectionsOfTheConfigAndTheKeysOfItsSolversAndFormat
   EXPECT_THAT(bash({" run", " none.ini", " --set", " experiment.back"}), ElementsAre("experiment.backend="));
 }
 
+TEST_F(Completion, OnlyKnowsTheProblemsOfTheConfig) {
+  folder.write(
+      "whole.ini",
+      "[experiment]\nname = whole\nlambda = 0.5, 1\n[data.words]\nformat = crfsuite\ntrain = train.txt\n"
+      "[solver.prox-newton]\n");
+  EXPECT_THAT(bash({" run", " whole.ini", " --only", " "}), ElementsAre("words-lambda0.5", "words-lambda1"));
+  EXPECT_TRUE(bash({" run", " none.ini", " --only", " "}).empty());
+}
+
 TEST_F(Completion, KnowsEveryOptionOfTheTables) {
   const auto keys = [](const OptionTable& table, const std::string& prefix) {
     Words names;

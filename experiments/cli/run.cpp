@@ -10,6 +10,7 @@
 #include "experiments/cli/cli.h"
 #include "experiments/cli/python.h"
 #include "experiments/results/results.h"
+#include "experiments/sweep/slurm.h"
 #include "experiments/sweep/sweep.h"
 
 namespace proxbench {
@@ -27,6 +28,7 @@ Json cells_json(const std::vector<SweepProblem>& problems) {
   for (const SweepProblem& problem : problems)
     for (const Cell& cell : problem.cells) {
       Json& run = runs.emplace_back(parameters_json(cell.run.parameters));
+      run["problem"] = problem.name;
       run["stored"] = cell.stored;
       run["skipped"] = cell.skipped.empty() ? Json() : Json(cell.skipped);
       run["why"] = cell.why;
@@ -46,10 +48,10 @@ void print_includes(const ExperimentConfig& config) {
 }
 
 struct RunCommand : SweepFlags {
-  std::string launcher = "local";
+  std::string launcher = "local", only, key;
   std::vector<std::string> slurm;
   bool wait = false, dry_run = false, why = false, force = false, replace = false, verbose = false;
-  int jobs = 1;
+  int jobs = 1, shared = 0;
 
   void add_to(CLI::App& command) {
     SweepFlags::add_to(command, "folder for the results");
@@ -66,20 +68,38 @@ struct RunCommand : SweepFlags {
             "--jobs", jobs,
             "runs at a time, each on CPUs of its own; above 1, timings are stored as not comparable [1]")
         ->check(CLI::Range(1, 1024));
-    std::vector<std::string> names;
-    for (const LauncherInfo& info : launchers()) names.push_back(info.name);
+    auto* with_only =
+        command
+            .add_option(
+                "--only", only,
+                "make f* and the runs of this problem only (a data set with a penalty; --dry-run names "
+                "them), and no tables and figures; ends at once if another process makes them")
+            ->type_name("PROBLEM");
+    command
+        .add_option("--key", key,
+                    "end with an error if the problem of --only has another key, which --dry-run shows: its "
+                    "config, data or build changed")
+        ->needs(with_only)
+        ->type_name("KEY");
+    command
+        .add_option(
+            "--shared", shared,
+            "others use this machine, and this process has so many of its CPUs: timings are stored as "
+            "not comparable")
+        ->check(CLI::Range(1, 4096));
     auto* with_launcher =
         command
             .add_option("--launcher", launcher,
                         "what makes the runs: processes of this machine, or jobs of a Slurm cluster [local]")
-            ->check(CLI::IsMember(names))
+            ->check(CLI::IsMember({"local", "slurm"}))
+            ->excludes(with_only)
             ->type_name("NAME");
     add_repeatable(command, "--slurm", slurm, "what jobs ask for, by a key of [slurm]", "KEY=VALUE")
         ->needs(with_launcher);
     command
-        .add_flag(
-            "--wait", wait,
-            "wait until all jobs have ended, then make tables and figures; Ctrl-C leaves the jobs running")
+        .add_flag("--wait", wait,
+                  "wait until all jobs have ended, then make tables and figures; Ctrl-C leaves the jobs in "
+                  "the queue")
         ->needs(with_launcher);
     with_why->excludes("--quiet");
     command.add_flag("--verbose", verbose, "print more progress messages")->excludes("--quiet");
@@ -92,11 +112,10 @@ struct RunCommand : SweepFlags {
     if (dry_run) return print_plan(asked, folder);
     stop_cleanly_on_interrupt();
     const SweepResult result = sweep(asked, folder);
-    Json summary{
-        {"experiment", asked.name},         {"out", folder.string()},  {"done", result.done},
-        {"stored_before", result.cached},   {"failed", result.failed}, {"outstanding", result.outstanding},
-        {"unsubmitted", result.unsubmitted}};
-    if (result.outstanding + result.unsubmitted > 0) {
+    Json summary{{"experiment", asked.name}, {"out", folder.string()},
+                 {"done", result.done},      {"stored_before", result.cached},
+                 {"failed", result.failed},  {"outstanding", result.outstanding}};
+    if (result.outstanding > 0) {
       json.write(summary);
       return tell_outstanding(result, folder);
     }
@@ -104,21 +123,33 @@ struct RunCommand : SweepFlags {
     for (const std::filesystem::path& run : result.folders)
       summary["runs"].push_back(run_json(read_run(folder, run)));
     json.write(summary);
-    std::vector<std::string> arguments{folder.string()};
-    if (!prints()) arguments.push_back("--quiet");
-    const int shown = show_by_python(
-        "show", arguments,
-        fmt::format("all {} runs are stored in {}: `proxbench table` and `proxbench plot` show them once "
-                    "these are there",
-                    result.done + result.cached, (folder / "runs").string()));
+    const int shown = only.empty() ? show(folder, result) : 0;
     if (result.failed > 0)
-      throw Error(fmt::format("{} of {} runs failed", result.failed, result.done + result.cached));
+      throw Error(
+          fmt::format("{} of {} runs failed{}", result.failed, result.done + result.cached,
+                      launcher == "slurm" ? "; `proxbench status " + folder.string() + "` says why" : ""));
     if (shown != 0) throw ExitStatus{1};
   }
 
  private:
-  SweepOptions options() const {
-    return {.force = force, .replace = replace, .jobs = jobs, .launcher = launcher, .wait = wait};
+  int show(const std::filesystem::path& folder, const SweepResult& result) const {
+    std::vector<std::string> arguments{folder.string()};
+    if (!prints()) arguments.push_back("--quiet");
+    return show_by_python(
+        "show", arguments,
+        fmt::format("all {} runs are stored in {}: `proxbench table` and `proxbench plot` show them once "
+                    "these are there",
+                    result.done + result.cached, (folder / "runs").string()));
+  }
+
+  SweepOptions options(const ExperimentConfig& config) const {
+    const bool shared_nodes = launcher == "slurm" && !config.whole_nodes();
+    return {.force = force,
+            .replace = replace,
+            .jobs = jobs,
+            .only = only,
+            .key = key,
+            .shared = shared_nodes ? 1 : shared};
   }
 
   /// Returns the config with the flags applied. With Slurm, threads = 0 is an error if `cpus` does not
@@ -128,6 +159,9 @@ struct RunCommand : SweepFlags {
     for (const std::string& assignment : slurm) of_slurm.push_back("slurm." + assignment);
     ExperimentConfig config = load(of_slurm, !dry_run);
     if (launcher != "slurm") return config;
+    if (jobs != 1)
+      throw Error::usage(fmt::format(
+          "--jobs {}: expected 1, or --launcher local: Slurm decides how many jobs run at a time", jobs));
     if (config.threads == 0) config.threads = config.slurm.cpus;
     if (config.threads == 0)
       throw Error::usage(
@@ -146,6 +180,7 @@ struct RunCommand : SweepFlags {
         const std::optional<Run>& stored = problem.known_reference;
         estimates.push_back(stored ? stored->result.wall_seconds : limit);
       }
+      fmt::print("problem {}  (key {})\n", problem.name, key_of(problem));
       for (const Cell& cell : problem.cells) {
         std::string what = cell.stored ? "stored" : cell.why.front();
         if (why && !cell.stored) what = joined(cell.why, "; ");
@@ -172,10 +207,13 @@ struct RunCommand : SweepFlags {
   void print_plan(const ExperimentConfig& config, const std::filesystem::path& folder) const {
     for (const std::string& missing : config.missing_files)
       spdlog::warn("{}: only stored runs can be shown as such, and no run can be made", missing);
-    const std::vector<SweepProblem> problems = inspect(config, folder, options());
+    const SweepOptions asked = options(config);
+    const std::vector<SweepProblem> problems = inspect(config, folder, asked);
+    const std::string script = launcher == "slurm" ? script_of({config, folder, asked, {}, problems}) : "";
     if (prints()) {
       print_includes(config);
       print_problems(config, problems);
+      fmt::print("{}", script);
     }
     json.write({{"experiment", config.name},
                 {"includes", config.includes},
@@ -183,18 +221,33 @@ struct RunCommand : SweepFlags {
                 {"notes", notes_of_skipped_solvers(config)},
                 {"missing_files", config.missing_files},
                 {"references", std::ranges::count_if(problems, &SweepProblem::lacks_reference)},
+                {"script", script.empty() ? Json() : Json(script)},
                 {"runs", cells_json(problems)}});
+  }
+
+  /// The script for all incomplete problems if squeue cannot be asked which of them are queued.
+  static std::string script_of(const Sweep& sweep) {
+    std::map<std::size_t, QueuedTask> queued;
+    try {
+      queued = queued_tasks(job_name(sweep.config, sweep.out));
+    } catch (const Error& error) {
+      spdlog::warn("{}", error.what());
+    }
+    return batch_script(sweep, queued);
   }
 
   SweepResult sweep(const ExperimentConfig& config, const std::filesystem::path& folder) const {
     ProgressPrinter progress(quiet);
     Hooks hooks = progress.hooks();
     if (verbose || why) hooks.detail = hooks.message;
-    SweepResult result = run_sweep(config, folder, options(), hooks);
-    if (result.interrupted && result.outstanding + result.unsubmitted == 0) {
-      progress.warning(fmt::format(
-          "interrupted; {} runs are kept in {}, the same command goes on from there{}", result.folders.size(),
-          folder.string(), config.has_paths() ? " (an interrupted path starts again)" : ""));
+    const SweepOptions asked = options(config);
+    SweepResult result = launcher == "slurm" ? submit_sweep(config, folder, asked, wait, hooks)
+                                             : run_sweep(config, folder, asked, hooks);
+    if (result.interrupted && result.outstanding == 0) {
+      progress.warning(fmt::format("{}; {} runs are kept in {}, the same command goes on from there{}",
+                                   out_of_time ? "out of time (SIGUSR1)" : "interrupted",
+                                   result.folders.size(), folder.string(),
+                                   config.has_paths() ? " (an interrupted path starts again)" : ""));
       throw ExitStatus{1};
     }
     return result;
@@ -203,15 +256,14 @@ struct RunCommand : SweepFlags {
   /// Says how to return to jobs that outlive this process.
   void tell_outstanding(const SweepResult& result, const std::filesystem::path& folder) const {
     const std::string text = fmt::format(
-        "{0} jobs go on without this process; `proxbench status {1}` shows them, the same command with "
-        "--wait "
-        "waits for them and makes tables and figures, `proxbench cancel {1}` ends them",
+        "{} tasks stay in the queue; `proxbench status {}` shows them, the same command with --wait waits "
+        "for "
+        "them and makes tables and figures",
         result.outstanding, folder.string());
-    if (result.interrupted)
-      spdlog::warn("interrupted; {}", text);
-    else if (!quiet)
-      spdlog::info("{}", text);
-    if (result.interrupted || result.unsubmitted > 0) throw ExitStatus{1};
+    if (!quiet && !result.interrupted) spdlog::info("{}", text);
+    if (!result.interrupted) return;
+    spdlog::warn("interrupted; {}", text);
+    throw ExitStatus{1};
   }
 };
 

@@ -108,10 +108,14 @@ class ConfigReader {
   void set_own(const IniSection& section, const IniEntry& entry, const FindFile& find, Options& own) {
     if (std::ranges::find(own.table(), entry.key, &OptionSpec::name) != own.table().end())
       return set_option(own, entry.key, entry.value, find);
+    const bool split = section.name == "slurm" && entry.key == "split";
+    if (split && entry.value == "problem") return;  // stored by earlier versions
     std::vector<std::string> names;
     for (const OptionSpec& one : table_of<Section>(&own)) names.push_back(one.name);
     const IniEntry* solver = section.entries.find("solver");
-    const std::string known = former_option(solver ? solver->value : section.label(), entry.key);
+    const std::string known =
+        split ? "each task makes all runs on a data set and penalty; there are no tasks for single solvers"
+              : former_option(solver ? solver->value : section.label(), entry.key);
     problems_.add(
         entry.where,
         fmt::format("found key '{}' in {}{}, expected one of {}", entry.key, section.title(),

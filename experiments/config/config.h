@@ -69,14 +69,14 @@ struct PaperConfig {
   bool costs = false;                          ///< the item is a table of the costs to targets
 };
 
-/// The resources that a sweep's jobs request from Slurm. See experiments/sweep/slurm/slurm_launcher.cpp.
+/// The resources that a sweep's jobs request from Slurm. See experiments/sweep/slurm.cpp.
 struct SlurmConfig {
   std::string partition;           ///< empty: the cluster's default
+  std::string account;             ///< empty: the user's default
   std::string time = "auto";       ///< in Slurm's format, or "auto"
   int cpus = 0;                    ///< 0: as many as threads
   std::string constraint;          ///< empty: none
   std::string exclusive = "auto";  ///< whole nodes: "true" or "false"; see whole_nodes()
-  std::string split = "problem";   ///< the part that a job makes: "problem" or "solver"
 };
 
 /// Returns the seconds of a time in Slurm's format: "MINUTES", "MINUTES:SECONDS", "HOURS:MINUTES:SECONDS",

@@ -130,6 +130,7 @@ void add_rows(Rows<PaperConfig>& row) {
 
 void add_rows(Rows<SlurmConfig>& row) {
   row(&SlurmConfig::partition, "partition", "a partition; default: the cluster's");
+  row(&SlurmConfig::account, "account", "the account that is charged; default: the user's");
   row(&SlurmConfig::time, "time",
       "limit of each job, e.g. 90 (minutes), 1:30:00 or 2-12; auto: the sum over its runs, else the "
       "partition's");
@@ -139,9 +140,6 @@ void add_rows(Rows<SlurmConfig>& row) {
   row(&SlurmConfig::constraint, "constraint", "features of the nodes, e.g. skylake");
   row(&SlurmConfig::exclusive, "exclusive", "a whole node for each job; auto: if figures are against seconds",
       {.choices = {"auto", "true", "false"}});
-  row(&SlurmConfig::split, "split",
-      "what a job makes: all runs on a data set and penalty, or those of one solver",
-      {.choices = {"problem", "solver"}});
 }
 
 template <class Section>

@@ -321,6 +321,14 @@ TEST(Config, TheNameOfAStoredExperimentIsRead) {
   EXPECT_THROW(stored_experiment(folder.write("bad.ini", "[experiment\n")), Error);
 }
 
+TEST(Config, SlurmHasNoTasksForSingleSolvers) {
+  EXPECT_EQ(parse_config(kGood + std::string("[slurm]\nsplit = problem\naccount = crf\n"), "c.ini", "").slurm.account,
+            "crf")
+      << "earlier versions stored the default";
+  EXPECT_THAT(error_of(kGood + std::string("[slurm]\nsplit = solver\n")),
+              HasSubstr("found key 'split' in [slurm] (each task makes all runs on a data set and penalty"));
+}
+
 TEST(Config, ASolverThatCanRunOnNoProblemIsAnError) {
   const std::string text =
       "[experiment]\nname = a\nlambda = 1\n[data]\nformat = synthetic-ocr\n[solver.prox-newton]\n"

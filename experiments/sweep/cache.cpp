@@ -108,6 +108,35 @@ RunKey key_of(const RunParameters& job, double stop_at, const std::string& sourc
   return key;
 }
 
+std::string key_of(const SweepProblem& problem) {
+  Digest config, data, build;
+  const auto add = [&](const Run& run) {
+    config.text(deciding(run.parameters).dump());
+    config.text(fmt::format("{} {} {} {} {}", run.parameters.name, run.key.stop_at, run.parameters.threads,
+                            run.parameters.seed, run.key.start));
+    data.text(run.key.data);
+    build.text(run.key.program + run.key.instruction_set);
+  };
+  for (const Cell& cell : problem.cells) add(cell.run);
+  if (problem.reference) add(*problem.reference);
+  return fmt::format("{:.8}-{:.8}-{:.8}", config.value(), data.value(), build.value());
+}
+
+void require_key(const SweepProblem& problem, const std::string& expected) {
+  const std::string found = key_of(problem);
+  std::vector<std::string> changed;
+  for (const auto& [at, part] : {std::pair(std::size_t{0}, "the config"),
+                                 {9, "the data"},
+                                 {18, "the build, a plug-in or the instruction set"}})
+    if (expected.size() != found.size() || found.compare(at, 8, expected, at, 8) != 0)
+      changed.emplace_back(part);
+  if (!changed.empty())
+    throw Error(
+        fmt::format("{}: found key {}, expected {}: {} changed or are not the same on this machine ({}); "
+                    "nothing was stored",
+                    problem.name, found, expected, joined(changed), provenance().machine));
+}
+
 std::vector<std::string> changes_from(const Run& stored, const Run& asked) {
   std::vector<std::string> out;
   const RunKey &was = stored.key, &is = asked.key;

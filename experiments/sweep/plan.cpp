@@ -12,6 +12,7 @@
 #include "core/base/numbers.h"
 #include "core/base/random.h"
 #include "experiments/base/files.h"
+#include "experiments/base/text.h"
 #include "experiments/config/config_rules.h"
 #include "experiments/config/trainers.h"
 #include "experiments/results/results.h"
@@ -81,7 +82,7 @@ class Inspector {
       : config_(config),
         out_(out),
         options_(options),
-        comparable_(options.jobs == 1 && (options.launcher != "slurm" || config.whole_nodes())) {}
+        comparable_(options.jobs == 1 && options.shared == 0) {}
 
   SweepProblem problem_of(const RunParameters& cell) {
     SweepProblem problem;
@@ -263,6 +264,13 @@ std::vector<RunParameters> plan_runs(const ExperimentConfig& config, const fs::p
   return plan;
 }
 
+std::vector<std::string> problem_names(const std::vector<RunParameters>& plan) {
+  std::vector<std::string> names;
+  for (const RunParameters& run : plan)
+    if (std::string name = problem_name(run); !contains(names, name)) names.push_back(std::move(name));
+  return names;
+}
+
 RunParameters data_job(const ExperimentConfig& config, const std::string& dataset) {
   return job_on(config, *std::ranges::find(config.data, dataset, &DataConfig::name));
 }
@@ -334,8 +342,9 @@ std::string replacement_text(const std::vector<SweepProblem>& problems) {
 }
 
 std::vector<SweepProblem> inspect(const ExperimentConfig& config, const fs::path& out,
-                                  const SweepOptions& options, const std::string& only) {
+                                  const SweepOptions& options) {
   const std::vector<RunParameters> plan = plan_runs(config, out);
+  if (!options.only.empty()) require_known("--only", options.only, problem_names(plan));
   Inspector inspector(config, out, options);
   // Repetitions run one after the other. The order of solvers within a repetition is drawn at random. So no
   // solver is always first, and a slow phase of the machine affects all solvers alike. Each cell draws a
@@ -344,7 +353,7 @@ std::vector<SweepProblem> inspect(const ExperimentConfig& config, const fs::path
   std::vector<SweepProblem> problems;
   for (std::size_t i = 0; i < plan.size(); ++i) {
     const std::string name = problem_name(plan[i]);
-    if (!only.empty() && name != only) continue;
+    if (!options.only.empty() && name != options.only) continue;
     if (problems.empty() || problems.back().name != name) {
       problems.push_back(inspector.problem_of(plan[i]));
       random = Random(config.seed + i);

@@ -21,6 +21,8 @@ namespace proxbench {
 /// two names keeps that name, so that runs stay valid if a mu is added or removed. Throws Error (kUsage) if
 /// two jobs would share a folder.
 std::vector<RunParameters> plan_runs(const ExperimentConfig& config, const std::filesystem::path& out = {});
+/// Returns the names of the problems of these runs, in their order.
+std::vector<std::string> problem_names(const std::vector<RunParameters>& plan);
 
 /// Returns a job that reads a data set of the config and describes it.
 RunParameters data_job(const ExperimentConfig& config, const std::string& dataset);
@@ -35,11 +37,14 @@ std::string unmet_needs(const RunParameters& job, const OracleInfo* oracle = nul
 std::vector<std::string> notes_of_skipped_solvers(const ExperimentConfig& config, bool must_fit = false);
 
 struct SweepOptions {
-  bool force = false;              ///< make all runs and references again, even if they are stored
-  bool replace = false;            ///< complete runs of other settings may be made again
-  int jobs = 1;                    ///< runs at a time; if above 1, they are stored as not comparable
-  std::string launcher = "local";  ///< one of launchers() (sweep.h)
-  bool wait = false;               ///< wait for the end of jobs that outlive this process
+  bool force = false;     ///< make all runs and references again, even if they are stored
+  bool replace = false;   ///< complete runs of other settings may be made again
+  int jobs = 1;           ///< runs at a time; if above 1, they are stored as not comparable
+  std::string only = "";  ///< name of the only problem whose runs are made; empty: all problems
+  std::string key = "";   ///< what key_of() must return for this problem; empty: anything
+  /// The number of CPUs of this process on a machine that it shares with others: runs are stored as not
+  /// comparable, and are bound to CPUs only if they can use no others. 0: the machine is not shared.
+  int shared = 0;
 };
 
 /// The state of a cell before the sweep starts.
@@ -49,8 +54,8 @@ struct Cell {
   std::string skipped;           ///< why the solver does not fit, as far as this is known without the data
   std::vector<std::string> why;  ///< why no stored run serves: "missing", "failed before: ...", ...
   std::vector<std::string> changes;  ///< of `why`, those that would replace a complete run
-  bool begins_anew = false;      ///< an incomplete path, all of whose points are made again
-  double wall_seconds;           ///< expected time: the time when last stored, else the limit; NaN: unknown
+  bool begins_anew = false;          ///< an incomplete path, all of whose points are made again
+  double wall_seconds;  ///< expected time: the time when last stored, else the limit; NaN: unknown
   std::pair<int, std::uint64_t> turn;  ///< runs with a smaller turn are made first
 
   const std::string& name() const { return run.parameters.name; }
@@ -68,12 +73,15 @@ struct SweepProblem {
 
   /// Returns the cells that must be run, in the order in which they are made.
   std::vector<const Cell*> missing() const;
+  /// Whether there is nothing to run.
+  bool complete() const { return !lacks_reference && missing().empty(); }
 };
 
-/// Returns all problems of the config in its order, or only the problem with this name. Reads manifests and
-/// the bytes of the data files, writes nothing. Throws Error if a file cannot be read.
+/// Returns all problems of the config in its order, or only SweepOptions::only. Reads manifests and the bytes
+/// of the data files, writes nothing. Throws Error if a file cannot be read, or (kUsage) if there is no such
+/// problem.
 std::vector<SweepProblem> inspect(const ExperimentConfig& config, const std::filesystem::path& out,
-                                  const SweepOptions& options = {}, const std::string& only = "");
+                                  const SweepOptions& options = {});
 
 /// Says how many complete runs would be replaced, and which settings changed. Returns "" if none would be.
 std::string replacement_text(const std::vector<SweepProblem>& problems);
@@ -85,6 +93,11 @@ std::string replacement_text(const std::vector<SweepProblem>& problems);
 /// better f*.
 RunKey key_of(const RunParameters& job, double stop_at, const std::string& source_digest,
               const std::string& program_digest);
+
+/// Returns "CONFIG-DATA-BUILD", three short digests of what decides the results of a problem.
+std::string key_of(const SweepProblem& problem);
+/// Throws Error that says which of the three have changed, if the problem has another key.
+void require_key(const SweepProblem& problem, const std::string& expected);
 
 /// Returns one text for each parameter and each part of the key in which the two runs differ: "config tol:
 /// 1e-06 -> 1e-07", "program: another build or other plug-ins". Returns none if they are the same run. Names,

@@ -7,15 +7,12 @@
 
 #include "core/base/error.h"
 #include "experiments/base/files.h"
+#include "experiments/base/text.h"
 #include "experiments/results/results.h"
+#include "experiments/sweep/out_folder.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;
-
-const std::vector<LauncherInfo>& launchers() {
-  static const std::vector<LauncherInfo> all = {local_launcher_info(), slurm_launcher_info()};
-  return all;
-}
 
 void Sweep::find_missing() {
   problems = inspect(config, out, options);
@@ -43,23 +40,77 @@ void Sweep::write_config() const {
   write_file_atomically(out / "config.ini", config.to_ini());
 }
 
+std::vector<fs::path> Sweep::stored_folders() const {
+  std::vector<fs::path> folders;
+  for (const SweepProblem& problem : problems)
+    for (const Cell& cell : problem.cells)
+      if (const fs::path folder = out / "runs" / cell.name(); fs::exists(folder / kManifestFile))
+        folders.push_back(folder);
+  return folders;
+}
+
+bool has_other_settings(const ExperimentConfig& config, const fs::path& out) {
+  const fs::path file = out / "config.ini";
+  if (!fs::exists(file)) return false;
+  ExperimentConfig asked = config, stored = load_config_without_data(file);
+  for (ExperimentConfig* one : {&asked, &stored}) {
+    one->slurm = {};
+    one->plot = {};
+  }
+  return asked.to_ini() != stored.to_ini();
+}
+
+namespace {
+
+/// Removes what a killed process left of these runs, or stores it if it is complete.
+void recover_problem(const fs::path& out, const SweepOptions& options, const ExperimentConfig& config) {
+  std::vector<std::string> names;
+  for (const RunParameters& run : plan_runs(config, out))
+    if (problem_name(run) == options.only)
+      for (const char* prefix : {"", "data-", "reference-"}) names.push_back(prefix + run.name);
+  recover_runs(out, names);
+}
+
+void run_problem(Sweep& sweep, SweepResult& result) {
+  const auto& [config, out, options, hooks, problems] = sweep;
+  if (!options.replace && !options.force && has_other_settings(config, out))
+    throw Error::usage(
+        fmt::format("{}: found another config, expected that of this command, `proxbench run` without "
+                    "--only, or --replace; "
+                    "nothing was stored",
+                    (out / "config.ini").string()));
+  OutLock lock(out, OutLock::problem(options.only));
+  if (!lock.try_take())
+    return hooks.tell(options.only + ": another `proxbench run` makes its runs; there is nothing to do");
+  recover_problem(out, options, config);
+  sweep.find_missing();
+  if (!options.key.empty()) require_key(problems.front(), options.key);
+  if (problems.front().complete()) return hooks.tell(options.only + ": nothing is missing");
+  if (options.key.empty() || !fs::exists(out / "config.ini")) sweep.write_config();
+  make_runs(sweep, result);
+}
+
+void run_all(Sweep& sweep, SweepResult& result) {
+  const OutLock plan(sweep.out), problems(sweep.out, 0.0, OutLock::kAllProblems);
+  recover(sweep.out);
+  sweep.find_missing();
+  sweep.write_config();
+  make_runs(sweep, result);
+}
+
+}  // namespace
+
 SweepResult run_sweep(const ExperimentConfig& config, const fs::path& out, const SweepOptions& options,
                       const Hooks& hooks) {
-  const LauncherInfo& launcher = *std::ranges::find(launchers(), options.launcher, &LauncherInfo::name);
   require_own_folder(config, out);
+  if (!options.only.empty()) require_known("--only", options.only, problem_names(plan_runs(config, out)));
   prepare_out(out);
-  OutLock lock(out, launcher.patience_seconds);
-  for (const LauncherInfo& other : launchers())
-    if (other.require_idle != nullptr && other.name != launcher.name) other.require_idle(out);
-  Sweep sweep{config, out, options, hooks, lock};
+  Sweep sweep{config, out, options, hooks};
   SweepResult result;
-  launcher.run(sweep, result);
+  (options.only.empty() ? run_all : run_problem)(sweep, result);
   for (const SweepProblem& problem : sweep.problems)
-    for (const Cell& cell : problem.cells) {
-      if (cell.stored) ++result.cached;
-      if (const fs::path folder = out / "runs" / cell.name(); fs::exists(folder / kManifestFile))
-        result.folders.push_back(folder);
-    }
+    result.cached += static_cast<std::size_t>(std::ranges::count_if(problem.cells, &Cell::stored));
+  result.folders = sweep.stored_folders();
   result.interrupted = hooks.stop();
   return result;
 }

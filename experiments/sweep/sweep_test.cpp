@@ -163,9 +163,10 @@ TEST_F(SweepProcess, RecordsOfAnotherVersionAreMadeAgain) {
   const Result table = run("table out");
   EXPECT_EQ(table.status, 1) << "something is left out";
   EXPECT_THAT(table.out, HasSubstr("| prox-newton |")) << "the others are shown";
-  EXPECT_THAT(table.err,
-              AllOf(HasSubstr("words-lambda1-gd-rep1/manifest.json: found version 1, expected the record of a run"),
-                    HasSubstr("left out")));
+  EXPECT_THAT(
+      table.err,
+      AllOf(HasSubstr("words-lambda1-gd-rep1/manifest.json: found version 1, expected the record of a run"),
+            HasSubstr("left out")));
   const fs::path reference = *fs::directory_iterator(folder / "out/references");
   folder.write("out/references/" + reference.filename().string(), R"({"objective": 1})");
   const Result again = run("run tiny.ini --out out --set experiment.warm_up=0");
@@ -213,6 +214,64 @@ TEST_F(SweepProcess, AChangedConfigReplacesCompleteRunsOnlyIfAsked) {
   ASSERT_EQ(sweep(changed + "--replace").status, 0);
   for (const auto& [name, time] : stored())
     if (before.contains(name)) EXPECT_EQ(time == before.at(name), name.find("gd") == name.npos) << name;
+}
+
+TEST_F(SweepProcess, OnlyMakesFStarAndTheRunsOfOneProblem) {
+  const std::string only = "--only words-lambda1 ";
+  ASSERT_EQ(sweep(only).status, 0);
+  EXPECT_EQ(stored().size(), 2u);
+  EXPECT_TRUE(fs::exists(folder / "out/references/words-lambda1.json"));
+  EXPECT_TRUE(fs::is_empty(folder / "out/tables") && fs::is_empty(folder / "out/figures"));
+  EXPECT_THAT(run("status out").out, HasSubstr("2 done, 0 failed, 2 missing\n"));
+  const auto before = stored();
+  const Result again = run("run tiny.ini --out out --set experiment.warm_up=0 " + only);
+  EXPECT_EQ(again.status, 0);
+  EXPECT_THAT(again.err, HasSubstr("words-lambda1: nothing is missing\n"));
+  ASSERT_EQ(sweep().status, 0);
+  EXPECT_EQ(stored().at("words-lambda1-gd-rep1"), before.at("words-lambda1-gd-rep1"));
+  EXPECT_THAT(sweep("--only words-lamda1").err,
+              HasSubstr("--only: found 'words-lamda1' (did you mean 'words-lambda1'?), expected one of "
+                        "words-lambda0.5, words-lambda1\n"));
+}
+
+TEST_F(SweepProcess, OnlyLeavesAProblemToTheProcessThatMakesIt) {
+  folder.write("slow.ini", kSlow);
+  const Result both = type(
+      "proxbench run slow.ini --out out --quiet --only synthetic-ocr-lambda1 & first=$!\n"
+      "until ls out/runs/.synthetic*prox-gd*.new/trace.csv; do sleep 0.05; done >/dev/null 2>&1\n"
+      "proxbench run slow.ini --out out --only synthetic-ocr-lambda1; second=$?\n"
+      "proxbench status out; kill $first; wait $first; test $second = 0");
+  EXPECT_EQ(both.status, 0);
+  EXPECT_THAT(both.err, HasSubstr("synthetic-ocr-lambda1: another `proxbench run` makes its runs"));
+  EXPECT_THAT(both.out, HasSubstr("running synthetic-ocr-lambda1-prox-gd-rep1\n"));
+}
+
+TEST_F(SweepProcess, OnlyStoresNothingIfConfigDataOrBuildChanged) {
+  const std::string only = "--only words-lambda1 ";
+  const std::string plan = sweep(only + "--dry-run").out;
+  const std::string key = plan.substr(plan.find("(key ") + 5, 26);
+  ASSERT_EQ(sweep("--only words-lambda0.5").status, 0);
+  const auto before = stored();
+  const Result other = sweep(only + "--set experiment.tol=1e-5");
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.err,
+              AllOf(HasSubstr("out/config.ini: found another config"), HasSubstr("nothing was stored")));
+  EXPECT_THAT(sweep(only + "--key x" + key.substr(1)).err, HasSubstr(": the config changed or"));
+  EXPECT_THAT(sweep(only + "--key " + key.substr(0, 18) + "00000000").err,
+              HasSubstr(": the build, a plug-in or the instruction set changed or"));
+  folder.write("train.txt", kTrain + std::string("O\tw=is\tbias\n\n"));
+  const Result data = sweep(only + "--key " + key);
+  EXPECT_EQ(data.status, 1);
+  EXPECT_THAT(data.err, HasSubstr(": the data changed or"));
+  EXPECT_EQ(stored(), before);
+  folder.write("train.txt", kTrain);
+  EXPECT_EQ(sweep(only + "--key " + key).status, 0);
+}
+
+TEST_F(SweepProcess, RunsOnASharedMachineAreNotComparable) {
+  ASSERT_EQ(sweep("--only words-lambda1 --shared 1000").status, 0);
+  EXPECT_EQ(manifest("words-lambda1-gd-rep1")["timing"]["not_comparable_because"],
+            "others may have used this machine");
 }
 
 TEST_F(SweepProcess, AFolderHoldsOneExperiment) {

@@ -11,6 +11,7 @@
 #include "experiments/results/results.h"
 #include "experiments/run/trainer.h"
 #include "experiments/sweep/job_process.h"
+#include "experiments/sweep/out_folder.h"
 #include "experiments/sweep/provenance.h"
 #include "experiments/sweep/sweep.h"
 #include "oracles/oracles.h"
@@ -49,11 +50,13 @@ void warn_if_loose(const Run& reference, const ExperimentConfig& config, const H
 
 class LocalSweep {
  public:
-  LocalSweep(const Sweep& sweep, const NodeRules& rules, SweepResult& result)
-      : sweep_(sweep), config_(sweep.config), hooks_(sweep.hooks), rules_(rules), result_(result) {
-    if (rules.bind) cpus_ = usable_cpus();
+  LocalSweep(const Sweep& sweep, SweepResult& result)
+      : sweep_(sweep), config_(sweep.config), hooks_(sweep.hooks), result_(result) {
+    const auto shared = static_cast<std::size_t>(sweep.options.shared);
+    if (shared == 0 || usable_cpus().size() <= shared) cpus_ = usable_cpus();
+    if (shared > 0) not_comparable_because_ = "others may have used this machine";
     if (sweep.options.jobs > 1)
-      rules_.not_comparable_because = fmt::format("{} runs were made at a time", sweep.options.jobs);
+      not_comparable_because_ = fmt::format("{} runs were made at a time", sweep.options.jobs);
     for (const SweepProblem& problem : sweep.problems) {
       if (problem.lacks_reference) left_[problem.name] = kNaN;  // its limit says little of its time
       for (const Cell* cell : problem.missing()) {
@@ -66,9 +69,28 @@ class LocalSweep {
   void run() {
     warn_of_hazards();
     for (const SweepProblem& problem : sweep_.problems)
-      if (!stop() && (problem.lacks_reference || !problem.missing().empty())) run_problem(problem);
-    if (wall_seconds() >= rules_.ends_at && started_ < total_)
-      hooks_.warn(fmt::format("{} runs are left: the job is out of time", total_ - started_));
+      if (!hooks_.stop() && !problem.complete()) run_problem(problem);
+  }
+
+ private:
+  /// The time between two checks of the trace of a process.
+  static constexpr std::chrono::milliseconds kSlice{500};
+
+  /// A run in progress. `slot` is its number among the runs that are made at the same time.
+  struct Active {
+    const Cell* cell;
+    fs::path folder;
+    std::size_t slot;
+    std::unique_ptr<JobProcess> child;
+  };
+
+  void warn_of_hazards() const {
+    if (total_ == 0) return;
+    const int threads = resolved_threads(config_.threads) * config_.processes, jobs = sweep_.options.jobs;
+    for (const std::string& hazard : timing_hazards(threads, jobs)) hooks_.warn("timings: " + hazard);
+    if (const auto cpus = usable_cpus().size(); config_.pin && threads * jobs > static_cast<int>(cpus))
+      hooks_.warn(fmt::format("{} runs of {} threads cannot be bound to {} CPUs, so they are not", jobs,
+                              threads, cpus));
   }
 
   /// Stores runs that were not started.
@@ -84,42 +106,19 @@ class LocalSweep {
     }
   }
 
- private:
-  /// The time between two checks of the trace of a process.
-  static constexpr std::chrono::milliseconds kSlice{500};
-
-  /// A run in progress. `slot` is its number among the runs that are made at the same time.
-  struct Active {
-    const Cell* cell;
-    fs::path folder;
-    std::size_t slot;
-    std::unique_ptr<JobProcess> child;
-  };
-
-  bool stop() const { return hooks_.stop() || wall_seconds() >= rules_.ends_at; }
-
-  void warn_of_hazards() const {
-    if (total_ == 0) return;
-    const int threads = resolved_threads(config_.threads) * config_.processes, jobs = sweep_.options.jobs;
-    for (const std::string& hazard : timing_hazards(threads, jobs)) hooks_.warn("timings: " + hazard);
-    if (const auto cpus = usable_cpus().size(); config_.pin && threads * jobs > static_cast<int>(cpus))
-      hooks_.warn(fmt::format("{} runs of {} threads cannot be bound to {} CPUs, so they are not", jobs,
-                              threads, cpus));
-  }
-
   void run_problem(const SweepProblem& problem) {
     left_.erase(problem.name);
     const std::vector<const Cell*> missing = problem.missing();
     const std::string name = missing.empty() ? problem.name : missing.front()->name();
     describe(problem.dataset, name);
-    if (stop()) return;
+    if (hooks_.stop()) return;
     if (!facts_.reason.empty())
       return skip(missing,
                   facts_.failure == kOracleMismatch ? kOracleMismatch : "skipped(the data cannot be read)",
                   facts_.reason);
     reference_.reset();
     if (problem.reference) take_reference(problem, name);
-    if (stop()) return;
+    if (hooks_.stop()) return;
     if (!reference_ && config_.stop_at > 0)
       return skip(missing, "skipped(no f* to stop at)", "the reference run failed");
     const OracleInfo& oracle = oracle_registry().find(facts_.oracle);
@@ -136,7 +135,7 @@ class LocalSweep {
   Run made_alone(const Run& run, const std::string& folder_name, const JobLimits& limits) {
     const ScratchFolder folder(start_folder(sweep_.out / "runs" / folder_name));
     JobProcess child(run, folder.path, job_settings(config_, run.parameters, cpus_, 0, sweep_.options.jobs),
-                     until_the_end(limits));
+                     limits);
     while (!child.watch(kSlice, hooks_.stop())) report_samples(child, run.parameters.name);
     return child.result();
   }
@@ -196,8 +195,8 @@ class LocalSweep {
   void run_cells(const std::vector<const Cell*>& cells) {
     std::size_t next = 0;
     std::vector<Active> active;
-    while (!active.empty() || (next < cells.size() && !stop())) {
-      while (next < cells.size() && !stop() && static_cast<int>(active.size()) < sweep_.options.jobs)
+    while (!active.empty() || (next < cells.size() && !hooks_.stop())) {
+      while (next < cells.size() && !hooks_.stop() && static_cast<int>(active.size()) < sweep_.options.jobs)
         active.push_back(start(*cells[next++], active));
       for (auto one = active.begin(); one != active.end();) {
         const bool ended = one->child->watch(kSlice / static_cast<int>(active.size()), hooks_.stop());
@@ -225,24 +224,17 @@ class LocalSweep {
     if (config_.stop_at > 0)
       run.parameters.objective_target = run.best.objective + config_.stop_at * std::abs(run.best.objective);
     const fs::path folder = start_folder(sweep_.out / "runs" / cell.name());
-    const JobLimits limits = until_the_end(job_limits(config_, run.parameters));
+    const JobLimits limits = job_limits(config_, run.parameters);
     return {&cell, folder, slot, std::make_unique<JobProcess>(std::move(run), folder, process, limits)};
   }
 
   /// Returns the record of a run before it starts.
   Run begun(Run run) const {
     run.provenance = provenance();
-    run.timing.comparable = rules_.not_comparable_because.empty();
-    run.timing.not_comparable_because = rules_.not_comparable_because;
+    run.timing.comparable = not_comparable_because_.empty();
+    run.timing.not_comparable_because = not_comparable_because_;
     if (reference_) run.best = best_of(*reference_);
     return run;
-  }
-
-  JobLimits until_the_end(JobLimits limits) const {
-    constexpr double kLeast = 1.0;  // 0 would mean no limit
-    const double left = std::max(kLeast, rules_.ends_at - wall_seconds());
-    if (std::isfinite(left) && (limits.wall == 0 || left < limits.wall)) limits.wall = left;
-    return limits;
   }
 
   void report_samples(JobProcess& child, const std::string& name) const {
@@ -312,10 +304,10 @@ class LocalSweep {
   const Sweep& sweep_;
   const ExperimentConfig& config_;
   const Hooks& hooks_;
-  NodeRules rules_;
   SweepResult& result_;
-  std::vector<int> cpus_;  ///< CPUs that processes may be bound to
-  std::string described_;  ///< the data set of facts_
+  std::string not_comparable_because_;  ///< empty: timings are comparable
+  std::vector<int> cpus_;               ///< CPUs that processes may be bound to
+  std::string described_;               ///< the data set of facts_
   RunFigures facts_;
   std::optional<Run> reference_;  ///< of the current problem
   /// Runs and references that have not ended, with the time that they are expected to add to the sweep, or
@@ -325,27 +317,10 @@ class LocalSweep {
   std::size_t total_ = 0, started_ = 0;  ///< runs
 };
 
-void run_locally(Sweep& sweep, SweepResult& result) {
-  const OutLock problems(sweep.out, 0.0, OutLock::kAllProblems);
-  recover(sweep.out);
-  sweep.find_missing();
-  sweep.write_config();
-  make_runs(sweep, {}, result);
-}
-
 }  // namespace
 
-void make_runs(const Sweep& sweep, const NodeRules& rules, SweepResult& result) {
-  LocalSweep(sweep, rules, result).run();
-}
-
-void store_as_failed(const Sweep& sweep, const std::string& reason, SweepResult& result) {
-  LocalSweep local(sweep, {}, result);
-  for (const SweepProblem& problem : sweep.problems) local.skip(problem.missing(), "failed", reason);
-}
-
-LauncherInfo local_launcher_info() {
-  return {"local", "processes of this machine", 0.0, run_locally};
+void make_runs(const Sweep& sweep, SweepResult& result) {
+  LocalSweep(sweep, result).run();
 }
 
 }  // namespace proxbench
