@@ -13,6 +13,7 @@ from ..errors import UsageError
 from ..fields import RUN
 from ..files import entries_of, file_name_part, make_folder, write_text
 from ..records import read_bytes
+from ..sweep import text_of
 from . import paths, tables, theory
 from .curves import AXES, BELOW, QUANTITIES, Panel, Styles, caption, subtitle
 from .figure import DASHES, style
@@ -140,10 +141,10 @@ def _order(rows, targets):
     return f"{what}: no solver reached (f − f*)/f* ≤ {targets[0]:g}."
 
 
-def _orders(sweep, targets):
-    good = sweep.single[sweep.single["comparable"] & ~sweep.single["failed"]]
-    groups = tables.Summary(sweep, good, targets).groups if len(good) and targets else []
-    return [_order(rows, targets) for rows in groups if len(rows) > 1]
+def _orders(groups, targets):
+    """The orders of the solvers that have comparable timings."""
+    known = [[row for row in rows if row["timed"]] for rows in groups if targets]
+    return [_order(rows, targets) for rows in known if len(rows) > 1]
 
 
 # ---- parts of a section
@@ -161,9 +162,7 @@ def links(files, folder):
 def _provenance(runs):
     """What all runs share, then the rest with a row per run."""
     names = [field["column"] for field in RUN if field["section"].startswith("provenance")]
-    frame = runs[names].apply(lambda column: column.map(
-        lambda value: "-" if value is None or value == "" or value != value else f"{value:.0f}" if isinstance(
-            value, float) else str(value)))
+    frame = runs[names].applymap(text_of).replace("", "-")
     same = frame.nunique() == 1
     common = [[name, frame[name].iloc[0]] for name in frame.columns[same] if frame[name].iloc[0] != "-"]
     rest = frame.loc[:, ~same]
@@ -208,6 +207,7 @@ def _section(sweep, folder):
     shown, results, runs = sweep.presentation, sweep.folders[0], sweep.runs
     targets = shown.targets = sorted(shown.targets, reverse=True)
     sets = tables.results(sweep, [tables.PRINTED]) if len(sweep.single) else []
+    groups = sets[-1].groups if sets else []
     id_ = file_name_part(shown.name or runs["experiment"].iloc[0])
     config = os.path.join(results, "config.ini")
     common, differing = _provenance(runs)
@@ -218,7 +218,7 @@ def _section(sweep, folder):
     return SimpleNamespace(
         id=id_, heading=shown.paper.item or id_, title=shown.title, paper=shown.paper, data=data,
         warning=data_warnings([", ".join(data)]), made=_made(runs), ended=_ended(runs),
-        order=_orders(sweep, targets) if len(sets) == 1 else [],
+        order=_orders(groups, targets) if len(sets) == 1 else [],
         first_tables=[table for one in sets[:-1] for table in one.tables],
         charts=charts(sweep) if _has_curves(sweep) else None, parts=list(_parts(sweep, results)),
         failed=_run_table("Runs that failed", runs[runs["failed"]], ["run", "status", "reason"], "reason"),

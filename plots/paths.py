@@ -19,6 +19,10 @@ def require_paths(sweep):
 
 # ---- tables
 
+COSTS = ["experiment", "dataset", "path", "solver", "repetition", "status", "comparable", "seconds", "single_seconds",
+         "seconds_ratio", "passes_ratio", "points"]
+
+
 def path_costs(sweep):
     """A row per path: its number of points, its cost, and in `single_seconds` and `single_passes` that of solving only
     its last point from w = 0, where the results have that run."""
@@ -67,22 +71,17 @@ def _points(sweep, run):
 
 
 def tables(sweep):
-    """The costs of the paths, the points of each, and a record for each point."""
+    """The costs of the paths, the points of each, and a record for each point. JSON has a record for each path."""
     require_paths(sweep)
-    out = TableSet("path", sweep.presentation.title, [_costs_table(path_costs(sweep))])
+    costs = path_costs(sweep)
+    out = TableSet("path", sweep.presentation.title, [_costs_table(costs)], more=costs.assign(
+        solver=costs["label"], points=[_points(sweep, i) for i in costs.index])[COSTS].to_dict("records"))
     for i, path in sweep.paths.iterrows():
         points = sweep.points_of(i)
         out.tables += [_points_table(path, points)] if len(points) else []
         out.records += [{"dataset": path["dataset"], "path": path["path"], "solver": path["label"],
                          "repetition": path["repetition"], **point} for point in _points(sweep, i)]
     return out
-
-
-def records(sweep):
-    """The cost and the points of each path, for JSON."""
-    costs = path_costs(sweep).assign(solver=lambda frame: frame["label"], points=[_points(sweep, i) for i in sweep.paths.index])
-    return costs[["experiment", "dataset", "path", "solver", "repetition", "status", "comparable", "seconds",
-                  "single_seconds", "seconds_ratio", "passes_ratio", "points"]].to_dict("records")
 
 
 # ---- figures

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ..errors import UsageError, require_known
+from ..errors import ProxbenchError, UsageError, require_known
 from ..fields import number_text
 from . import times
 from .problems import problem_sets
@@ -149,118 +149,114 @@ def _add_ratios(rows):
         row["ratio"] = ("~" if row["ratio_wide"] else "") + ("-" if math.isnan(ratio) else f"{ratio:.2f}")
 
 
-class Summary:
-    """The summary of runs of single penalties: a table for each data set and penalty, a row for each solver."""
+def _shown_columns(columns, rows, wanted, targets):
+    """The same columns for all tables of a sweep: those asked for, else the most informative with a value."""
+    by_name = {one.name.removesuffix("_text"): one for one in columns}
+    says = lambda one, *signs: any(one.text(row) not in ("-", *signs) for row in rows)  # noqa: E731
+    if wanted[:1] in ([ALL], [PRINTED]):
+        hidden = OFF_PAGE if wanted[0] == PRINTED else ()
+        return [one for one in columns if says(one) and not one.name.startswith(hidden)]
+    for name in wanted:
+        require_known("columns", name, list(by_name), "all, or some of")
+    if wanted:
+        return [by_name[name] for name in ["solver", *wanted]]
+    names = ["solver", "status", "n", *(cost_name("seconds", target) for target in targets[-MOST_TARGETS:]),
+             "final_difference", "test_accuracy", *(name for name in by_name if name.startswith(METRICS)), "seconds", "nnz",
+             "relative_gap", "iterations", "passes"]
+    return [by_name[name] for name in names if says(by_name[name], times.UNPROVEN, "n/c")][:PAGE_COLUMNS]
 
-    def __init__(self, sweep, runs=None, targets=None, columns=(), allow_not_comparable=False):
-        runs = sweep.single if runs is None else runs
-        self.sweep, self.wanted = sweep, list(columns)
-        self.targets = sweep.presentation.targets if targets is None else targets
-        metrics = [name for name in sweep.traces if name.startswith(METRICS)
-                   and sweep.traces.loc[sweep.traces["run"].isin(runs.index), name].notna().any()]
-        self.all = _columns(self.targets, metrics)
-        values = _measured(sweep, runs, self.all, self.targets, allow_not_comparable)
-        self.groups = []
-        for _, group in runs.groupby(GROUP, sort=False):
-            rows = [_row(label, some, values, allow_not_comparable)
-                    for label, some in group.groupby("series", sort=False)]
-            _add_ratios(rows)
-            self.groups.append(rows)
-        self.columns = self._shown_columns()
 
-    def _shown_columns(self):
-        """The same columns for all tables of a sweep: those asked for, else the most informative with a value."""
-        rows, by_name = sum(self.groups, []), {one.name.removesuffix("_text"): one for one in self.all}
-        says = lambda one, *signs: any(one.text(row) not in ("-", *signs) for row in rows)  # noqa: E731
-        if self.wanted[:1] in ([ALL], [PRINTED]):
-            hidden = OFF_PAGE if self.wanted[0] == PRINTED else ()
-            return [one for one in self.all if says(one) and not one.name.startswith(hidden)]
-        for name in self.wanted:
-            require_known("columns", name, list(by_name), "all, or some of")
-        if self.wanted:
-            return [by_name[name] for name in ["solver", *self.wanted]]
-        names = ["solver", "status", "n", *(cost_name("seconds", target) for target in self.targets[-MOST_TARGETS:]),
-                 "final_difference", "test_accuracy", *(name for name in by_name if name.startswith(METRICS)), "seconds",
-                 "nnz", "relative_gap", "iterations", "passes"]
-        return [by_name[name] for name in names if says(by_name[name], times.UNPROVEN, "n/c")][:PAGE_COLUMNS]
+def _notes(rows, cells, shown, targets):
+    """Explains the signs that occur in the cells, and names targets that nobody reached or none can tell."""
+    accuracy = rows[0]["accuracy"]
+    proven = f"f* is proven to a relative accuracy of {scientific(accuracy)} only"
+    hidden = [f"{target:g}" for target in targets if target < accuracy]
+    wide = any(_wide(row["spreads"][name + "_from"], row["spreads"][name]) for row in rows for name in shown
+               if "_to_" in name)
+    least = {target: [row["spreads"][cost_name("passes", target)]["min"] for row in rows] for target in targets}
+    unreached = [f"{target:g}" for target, one in least.items() if np.isinf(one).any() and not np.isfinite(one).any()]
+    few = sorted({row["measured"] for row in rows if 0 < row["measured"] < FEW})
+    notes = {
+        f"?: {proven}, and no target below that can be told.": times.UNPROVEN in cells,
+        f"{proven}: no cost to {', '.join(hidden)} can be told.": hidden and times.UNPROVEN not in cells,
+        "A-B: the target was reached between two samples, at A and at B, more than a tenth of B apart. Quartiles are "
+        "those of B.": wide,
+        "~: a ratio of two times of which at least one is known as an interval only.":
+            "ratio" in shown and any(row["ratio_wide"] for row in rows),
+        "- (k of n): only k of n repetitions reached the target, so that there is no median.":
+            any(text.startswith("- (") for text in cells),
+        f"No solver reached {', '.join(unreached)}.": unreached,
+        "* n = 1: a single run, whose spread is not known.": few[-1:] == [1],
+        f"* n = {', '.join(map(str, few))} < {FEW} repetitions: quartiles are no more than the spread seen.":
+            few and few[-1] > 1}
+    return [text for text, holds in notes.items() if holds]
 
-    # -- a table
 
-    def _notes(self, rows, cells):
-        """Explains the signs that occur in the cells, and names targets that nobody reached or none can tell."""
-        shown, accuracy = [column.name for column in self.columns], rows[0]["accuracy"]
-        proven = f"f* is proven to a relative accuracy of {scientific(accuracy)} only"
-        hidden = [f"{target:g}" for target in self.targets if target < accuracy]
-        wide = any(_wide(row["spreads"][name + "_from"], row["spreads"][name]) for row in rows for name in shown
-                   if "_to_" in name)
-        least = {target: [row["spreads"][cost_name("passes", target)]["min"] for row in rows] for target in self.targets}
-        unreached = [f"{target:g}" for target, one in least.items() if np.isinf(one).any() and not np.isfinite(one).any()]
-        few = sorted({row["measured"] for row in rows if 0 < row["measured"] < FEW})
-        notes = {
-            f"?: {proven}, and no target below that can be told.": times.UNPROVEN in cells,
-            f"{proven}: no cost to {', '.join(hidden)} can be told.": hidden and times.UNPROVEN not in cells,
-            "A-B: the target was reached between two samples, at A and at B, more than a tenth of B apart. Quartiles are "
-            "those of B.": wide,
-            "~: a ratio of two times of which at least one is known as an interval only.":
-                "ratio" in shown and any(row["ratio_wide"] for row in rows),
-            "- (k of n): only k of n repetitions reached the target, so that there is no median.":
-                any(text.startswith("- (") for text in cells),
-            f"No solver reached {', '.join(unreached)}.": unreached,
-            "* n = 1: a single run, whose spread is not known.": few[-1:] == [1],
-            f"* n = {', '.join(map(str, few))} < {FEW} repetitions: quartiles are no more than the spread seen.":
-                few and few[-1] > 1}
-        return [text for text, holds in notes.items() if holds]
+def _run_notes(rows):
+    """Remarks on external trainers, each once after the labels that it is about, and on runs that are left out."""
+    about = {}
+    for row in rows:
+        texts = [EXTERNAL for trainer in row["runs"]["trainer"] if trainer]
+        for text in dict.fromkeys([*texts, *(f"{one}." for some in row["runs"]["warnings"] for one in some or [])]):
+            about.setdefault(text, []).append(row["solver"])
+    yield from (f"{', '.join(labels)}: {text}" for text, labels in about.items())
+    for row in rows:
+        runs, label = row["runs"].fillna({"reason": "", "not_comparable_because": ""}), row["solver"]
+        for (end, why), some in runs[runs["failed"]].groupby(["status", "reason"], sort=False):
+            yield f"{label}: {len(some)} of {len(runs)} {end}{f': {why}' if why else ''}; in no median."
+        if row["not_comparable"]:
+            why = runs["not_comparable_because"][~runs["comparable"] & ~runs["failed"]].iloc[-1]
+            yield (f"{label}: the timings of {row['not_comparable']} of {row['measured']} runs are not comparable "
+                   f"(n/c) and left out{f': {why}' if why else ''}.")
+    if len({row["machine"] for row in rows}) > 1:
+        yield ("Runs of several machines: each has rows of its own, and is compared with the fastest on the same "
+               "machine only.")
 
-    def _run_notes(self, rows):
-        """Remarks on external trainers, each once after the labels that it is about, and on runs that are left out."""
-        about = {}
-        for row in rows:
-            runs = row["runs"]
-            texts = [EXTERNAL for i in runs.index[runs["trainer"].notna()] if len(self.sweep.trace(i, "seconds"))]
-            for text in dict.fromkeys([*texts, *(f"{one}." for some in runs["warnings"] for one in some or [])]):
-                about.setdefault(text, []).append(row["solver"])
-        yield from (f"{', '.join(labels)}: {text}" for text, labels in about.items())
-        for row in rows:
-            runs, label = row["runs"].fillna({"reason": "", "not_comparable_because": ""}), row["solver"]
-            for (end, why), some in runs[runs["failed"]].groupby(["status", "reason"], sort=False):
-                yield f"{label}: {len(some)} of {len(runs)} {end}{f': {why}' if why else ''}; in no median."
-            if row["not_comparable"]:
-                why = runs["not_comparable_because"][~runs["comparable"] & ~runs["failed"]].iloc[-1]
-                yield (f"{label}: the timings of {row['not_comparable']} of {row['measured']} runs are not comparable "
-                       f"(n/c) and left out{f': {why}' if why else ''}.")
-        if len({row["machine"] for row in rows}) > 1:
-            yield ("Runs of several machines: each has rows of its own, and is compared with the fastest on the same "
-                   "machine only.")
 
-    def _table(self, rows):
-        first, most = rows[0]["first"], max(len(row["runs"]) for row in rows)
-        caption = f"{first['dataset']}, {first['penalty']}"
-        if not math.isnan(first["reference_objective"]):
-            proofs = [f"{name} {scientific(first[key])}" for name, key in (
-                ("relative kkt", "reference_relative_kkt"), ("gap", "reference_relative_gap")) if first[key] == first[key]]
-            caption += f", f* = {number_text(first['reference_objective'])} ({', '.join(proofs)})"
-        caption += f", medians [quartiles] of {most} repetitions" if most > 1 else ""
-        cells = [[column.text(row) for column in self.columns] for row in rows]
-        words = [column.form is None and column.name != "ratio" for column in self.columns] + [False]
-        return Table(caption, [column.head for column in self.columns], cells, words.index(False),
-                     [first["description"] or ""], [*self._notes(rows, set(sum(cells, []))), *self._run_notes(rows)])
+def _table(rows, columns, targets):
+    first, most = rows[0]["first"], max(len(row["runs"]) for row in rows)
+    caption = f"{first['dataset']}, {first['penalty']}"
+    if not math.isnan(first["reference_objective"]):
+        proofs = [f"{name} {scientific(first[key])}" for name, key in (
+            ("relative kkt", "reference_relative_kkt"), ("gap", "reference_relative_gap")) if first[key] == first[key]]
+        caption += f", f* = {number_text(first['reference_objective'])} ({', '.join(proofs)})"
+    caption += f", medians [quartiles] of {most} repetitions" if most > 1 else ""
+    cells = [[column.text(row) for column in columns] for row in rows]
+    words = [column.form is None and column.name != "ratio" for column in columns] + [False]
+    notes = _notes(rows, set(sum(cells, [])), [column.name for column in columns], targets)
+    return Table(caption, [column.head for column in columns], cells, words.index(False), [first["description"] or ""],
+                 [*notes, *_run_notes(rows)])
 
-    def _record(self, row):
-        first = row["first"]
-        names = [name for one in self.all if one.form for name in (one.name, one.name + "_from") if name in row["spreads"]]
-        return {"experiment": first["experiment"] or "", **{name: first[name] for name in (
-                    "dataset", "lambda", "mu", "reference_objective", "reference_relative_kkt", "reference_relative_gap",
-                    "reference_accuracy")},
-                "solver": row["solver"], "machine": row["machine"], "status": row["ending"],
-                "repetitions": len(row["runs"]), "failed": len(row["runs"]) - row["measured"],
-                "failures": row["failures"], "not_comparable": row["not_comparable"],
-                f"ratio_to_fastest_at_{number_text(RATIO_TARGET)}": row["ratio_value"],
-                **{name: {part: value for part, value in row["spreads"][name].items() if part != "reached"}
-                   for name in names}}
 
-    def tables(self, name="summary"):
-        return TableSet(name, self.sweep.presentation.title, list(map(self._table, self.groups)),
-                        [self._record(row) for rows in self.groups for row in rows])
+def _record(row, columns):
+    names = [name for one in columns if one.form for name in (one.name, one.name + "_from") if name in row["spreads"]]
+    return {**{name: row["first"][name] for name in (
+                "experiment", "dataset", "lambda", "mu", "reference_objective", "reference_relative_kkt",
+                "reference_relative_gap", "reference_accuracy")},
+            "solver": row["solver"], "machine": row["machine"], "status": row["ending"], "repetitions": len(row["runs"]),
+            "failed": len(row["runs"]) - row["measured"], "failures": row["failures"],
+            "not_comparable": row["not_comparable"], f"ratio_to_fastest_at_{number_text(RATIO_TARGET)}": row["ratio_value"],
+            **{name: {part: value for part, value in row["spreads"][name].items() if part != "reached"} for name in names}}
+
+
+def summary(sweep, targets=None, columns=(), allow_not_comparable=False, name="summary"):
+    """Times to targets, values reached and quality of the models of runs of single penalties: a table for each data set
+    and penalty, a row for each solver. `groups` of the result are its rows."""
+    runs, columns = sweep.single, list(columns)
+    targets = sweep.presentation.targets if targets is None else targets
+    metrics = [one for one in sweep.traces if one.startswith(METRICS)
+               and sweep.traces.loc[sweep.traces["run"].isin(runs.index), one].notna().any()]
+    known, groups = _columns(targets, metrics), []
+    values = _measured(sweep, runs, known, targets, allow_not_comparable)
+    for _, group in runs.groupby(GROUP, sort=False):
+        groups.append([_row(label, some, values, allow_not_comparable)
+                       for label, some in group.groupby("series", sort=False)])
+        _add_ratios(groups[-1])
+    shown = _shown_columns(known, sum(groups, []), columns, targets)
+    out = TableSet(name, sweep.presentation.title, [_table(rows, shown, targets) for rows in groups],
+                   [_record(row, known) for rows in groups for row in rows])
+    out.groups = groups
+    return out
 
 
 def chosen_records(records, wanted):
@@ -271,15 +267,10 @@ def chosen_records(records, wanted):
              if not isinstance(value, dict) or name.removesuffix("_from") in wanted} for record in records]
 
 
-def summary(sweep, **options):
-    """Times to targets, values reached and quality of the models: a TableSet. See Summary for the options."""
-    return Summary(sweep, **options).tables()
-
-
-def costs(sweep, **options):
+def costs(sweep, allow_not_comparable=False):
     """The passes and seconds to each target (as in Table 2 of Andrew and Gao 2007)."""
     columns = [cost_name(cost, target) for target in sweep.presentation.targets[-3:] for cost in ("passes", "seconds")]
-    out = Summary(sweep, **{**options, "columns": columns + ["function_share", "status"]}).tables("costs")
+    out = summary(sweep, None, columns + ["function_share", "status"], allow_not_comparable, "costs")
     for table in out.tables:
         table.notes.append("passes: evaluations of F and its gradient over all instances; function: the share of scores, "
                            "inference and gradients in the time of the run; the rest is the solver's.")
@@ -393,6 +384,9 @@ def paper(sweep):
     Data sets that differ only by their seed form a block, which ends with mean and standard deviation.
     """
     shown, runs = sweep.presentation, sweep.single
+    if not shown.paper.item:
+        raise ProxbenchError(f"{sweep.folders[0]}/config.ini: found no section [paper], expected one with the paper's "
+                             "numbers")
     printed = {name: dict(reversed([*zip(getattr(shown.paper, "lambda"), getattr(shown.paper, name))]))
                for name in ("nnz", "accuracy")}
     best = runs.assign(kkt=runs["relative_kkt"].fillna(math.inf)).sort_values("kkt", kind="stable").drop_duplicates(
@@ -424,11 +418,11 @@ def paper(sweep):
 
 def results(sweep, columns=(), allow_not_comparable=False):
     """The tables of runs of single penalties, the summary last."""
-    shown, options = sweep.presentation, {"allow_not_comparable": allow_not_comparable}
+    shown = sweep.presentation
     out = [paper(sweep)] if getattr(shown.paper, "lambda") else []
-    out += [costs(sweep, **options)] if shown.paper.costs else []
+    out += [costs(sweep, allow_not_comparable)] if shown.paper.costs else []
     out += [data(sweep)] if shown.paper.data else []
-    return [*out, summary(sweep, columns=columns, **options)]
+    return [*out, summary(sweep, None, columns, allow_not_comparable)]
 
 
 def require_single(sweep):

@@ -103,7 +103,7 @@ def test_paths_go_from_large_to_small(tmp_path):
     ax = axes_of(next(one for one in paths.pictures(sweep) if one.name == "path-d-mu0.5-nnz"))[0]
     assert line(ax, "a").tolist() == [[10, 3], [5, 6]] and ax.xaxis_inverted()
     assert sweep.samples["lambda"].tolist() == [10, 10, 5]
-    assert paths.records(sweep)[0]["seconds"] == 2.0
+    assert paths.tables(sweep).more[0]["seconds"] == 2.0
 
 
 def test_grids_are_pictures_of_lambda_and_mu(tmp_path):

@@ -128,7 +128,7 @@ def render(template, **values):
     return env.get_template(template).render(**values)
 
 
-TEMPLATES = {"md": "tables.md", "latex": "tables.tex", "html": "tables.html"}
+TEMPLATES = {"md": "tables.md", "markdown": "tables.md", "latex": "tables.tex", "html": "tables.html"}
 FILES = {"md": "md", "tex": "latex", "csv": "csv"}  # extension and form of the files
 
 
@@ -140,6 +140,8 @@ class TableSet:
     title: str
     tables: list
     records: list = field(default_factory=list)
+    more: list = None  # what --json gets if it is more than the records
+    groups: list = None  # of a summary: its rows, by table
 
     def text(self, form):
         if form in TEMPLATES:

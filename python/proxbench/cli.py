@@ -6,7 +6,7 @@ import sys
 from copy import deepcopy
 
 from .errors import ProxbenchError, UsageError, require_known
-from .files import check_writable, reason, write_text
+from .files import reason, write_text
 
 AGAIN = "; left out: delete it, and `proxbench run` makes the run again"
 
@@ -64,19 +64,10 @@ def _options(spec):
 def _parse(command, arguments):
     parser = argparse.ArgumentParser(f"proxbench {command['name']}", description=command["help"], allow_abbrev=False,
                                      epilog="Exit status: 0 done, 1 failed or interrupted, 2 bad usage or config.")
-    keys, outputs = {}, []
-    for spec in command["flags"]:
-        member = parser.add_argument(spec["flag"], **_options(spec)).dest
-        if "key" in spec:
-            keys[member] = spec
-        if spec.get("output"):
-            outputs.append(member)
+    members = {parser.add_argument(spec["flag"], **_options(spec)).dest: spec for spec in command["flags"]}
     flags = parser.parse_intermixed_args(arguments)
-    flags.keys, outputs = keys, [file for member in outputs if (file := getattr(flags, member))]
-    for file in outputs:
-        if file != "-":
-            check_writable(file)
-    flags.prints = "-" not in outputs and not getattr(flags, "quiet", False)
+    flags.keys = {member: spec for member, spec in members.items() if "key" in spec}
+    flags.prints = getattr(flags, "json", None) != "-" and not getattr(flags, "quiet", False)
     return flags
 
 
@@ -165,24 +156,17 @@ def _out(flags, below, sweep=None):
 # ---- table
 
 def _tables(flags, kind, sweep, columns):
-    """The tables to write, how many of them not to print, and the records for --json."""
+    """The tables of one folder."""
     from .plots import paths, tables, theory
 
-    if kind == "path":
-        return [paths.tables(sweep)], 0, paths.records(sweep)
-    if kind in ("grid", "theory"):
-        one = paths.grid_tables(sweep) if kind == "grid" else theory.tables(theory.read(sweep.folders[0], True))
-        return [one], 0, one.records if kind == "grid" else []
+    if kind == "theory":
+        return [theory.tables(theory.read(sweep.folders[0], True))]
+    if kind in ("path", "grid"):
+        return [paths.tables(sweep) if kind == "path" else paths.grid_tables(sweep)]
     tables.require_single(sweep)
-    if kind == "paper" and not sweep.presentation.paper.item:
-        raise ProxbenchError(f"{sweep.folders[0]}/config.ini: found no section [paper], expected one with the paper's "
-                             "numbers")
     if kind in ("paper", "costs", "data"):
-        one = getattr(tables, kind)(sweep)
-        return [one], 0, one.records
-    sets = tables.results(sweep, columns, flags.allow_not_comparable)
-    more = [tables.means(sweep, allow_not_comparable=flags.allow_not_comparable)] if sweep.presentation.targets else []
-    return sets + more, len(more), tables.chosen_records(sets[-1].records, columns)
+        return [getattr(tables, kind)(sweep)]
+    return tables.results(sweep, columns, flags.allow_not_comparable)
 
 
 def table(flags):
@@ -193,29 +177,29 @@ def table(flags):
 
     sweeps, whole = _read(flags)
     kind = flags.kind or ("summary" if any(len(sweep.single) for sweep in sweeps) else "path")
-    columns = split_list(flags.columns or "")
+    columns, shown = split_list(flags.columns or ""), sweeps[0].presentation
     if columns and kind != "summary":
         raise UsageError(f"columns: found '{flags.columns}', expected them with --kind summary only")
     printed, records = [], []
     for sweep in sweeps:
-        sets, unprinted, some = _tables(flags, kind, sweep, columns)
+        sets, folder = _tables(flags, kind, sweep, columns), _out(flags, "tables", sweep)
         for one in sets:
-            one.write(_out(flags, "tables", sweep))
-        if kind in ("summary", "means"):
-            sets[-1 - unprinted].records = some  # the file has all columns
-        printed, records = printed + sets[:len(sets) - unprinted], records + some
+            one.write(folder)
+        if kind in ("summary", "means") and sweep.presentation.targets:
+            tables.means(sweep, None, flags.allow_not_comparable).write(folder)
+        sets[-1].records = tables.chosen_records(sets[-1].records, columns)  # the file has all columns
+        printed, records = printed + sets, records + (sets[-1].more or sets[-1].records)
     # Means over the problems of all folders, by the choices of the first.
-    if kind == "means" or kind == "summary" and len(sweeps) > 1 and sweeps[0].presentation.targets and flags.out:
+    if kind == "means" or kind == "summary" and len(sweeps) > 1 and shown.targets and flags.out:
         means = tables.means(join(sweeps), "" if len(sweeps) > 1 else None, flags.allow_not_comparable)
         means.write(_out(flags, "tables"))
-        if kind == "means":
-            printed, records = [means], means.records
+        printed, records = ([means], means.records) if kind == "means" else (printed, records)
     if flags.json == "-":
         print(json_text(records), end="")
     elif flags.json:
         write_text(flags.json, json_text(records))
     if flags.prints:
-        print("\n".join(one.text({"markdown": "md"}.get(flags.format, flags.format)) for one in printed), end="")
+        print("\n".join(one.text(flags.format) for one in printed), end="")
     return whole
 
 
