@@ -12,8 +12,7 @@ import numpy as np
 from ..errors import UsageError
 from ..fields import RUN
 from ..files import entries_of, file_name_part, make_folder, write_text
-from ..records import read_bytes
-from ..sweep import text_of
+from ..records import read_bytes, text_of
 from . import paths, tables, theory
 from .curves import AXES, BELOW, QUANTITIES, Panel, Styles, caption, subtitle
 from .figure import DASHES, style

@@ -6,7 +6,6 @@ from ..errors import ProxbenchError, in_file
 from ..fields import PATH, number_text
 from ..files import file_name_part
 from ..records import in_order
-from ..sweep import several_machines
 from .figure import Picture, line_style, log_axis, plain_label
 from .texts import Table, TableSet, cell, count, data_warnings, scientific
 from .times import seconds_text

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import UsageError, require_known
-from ..sweep import several_machines
+from ..records import several_machines
 from . import times
 
 PROBLEM = ["sweep", "experiment", "machine", "dataset", "penalty", "repetition"]

@@ -10,8 +10,7 @@ import pandas as pd
 from ..errors import in_file
 from ..fields import PHASES, number_text
 from ..files import file_name_part, write_text
-from ..records import read_bytes, run_of
-from ..sweep import frame_of
+from ..records import frame_of, read_bytes, run_of
 from .figure import GREY, Picture, line_style, log_axis
 from .texts import Table, TableSet, cell, csv_text, data_warnings, json_text, percent
 from .times import spread

@@ -11,6 +11,7 @@ from .fields import RECORD_VERSION, RUN, STATUSES, number_text, place
 from .files import entries_of
 
 EXPECTED = f"the record of a run, version {RECORD_VERSION}"
+RAW = ["phases", "warnings"]  # lists that stay lists in a frame
 TYPES = {"text": str, "integer": int, "real": (int, float), "bool": bool, "numbers": dict, "JSON": object}
 
 
@@ -79,6 +80,35 @@ def read_run(folder):
     if not os.path.exists(file):
         raise ProxbenchError(f"{folder}: found no manifest.json, expected a stored run; move away what is none")
     return {**read_record(file), "folder": folder, "name": os.path.basename(folder)}
+
+
+# ---- runs as a frame
+
+def text_of(value):
+    """A JSON value as the text of a cell: NAME=VALUE and VALUE, separated by spaces."""
+    if isinstance(value, dict):
+        return " ".join(f"{name}={text_of(one)}" for name, one in value.items())
+    if isinstance(value, list):
+        return " ".join(map(text_of, value))
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else number_text(value)
+
+
+def frame_of(runs):
+    """The runs as a frame, each metric and note a column NAME.PART."""
+    frame = pd.DataFrame(runs)
+    for field in RUN:
+        name = field["column"]
+        if field["type"] == "numbers":
+            parts = pd.DataFrame([one or {} for one in frame.pop(name)], index=frame.index, dtype=float)
+            frame = frame.join(parts[sorted(parts)].add_prefix(name + "."))
+        elif field["type"] == "JSON" and name not in RAW:
+            frame[name] = [None if one is None else text_of(one) for one in frame[name]]
+    frame["machine"] = frame["machine_name"].fillna("")
+    return frame
+
+
+def several_machines(runs):
+    return runs["machine"].nunique() > 1
 
 
 # ---- traces and paths

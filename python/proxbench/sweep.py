@@ -10,12 +10,11 @@ import pandas as pd
 from . import records
 from .config import Presentation
 from .errors import ProxbenchError, UsageError, in_file, require_known
-from .fields import PATH, RUN, TRACE, UNITS, number_text
+from .fields import PATH, TRACE, UNITS
 from .plots import times
 
 IDENTITY = ["name", "experiment", "dataset", "lambda", "mu", "path", "solver", "label", "repetition"]
 REFERENCE = ["objective", "relative_kkt", "relative_gap", "kkt_at_zero"]  # what a run stores of f*
-RAW = ["phases", "warnings"]  # lists that stay lists
 
 
 class Sweep:
@@ -96,41 +95,14 @@ def _add_units(frame):
     return frame
 
 
-def several_machines(runs):
-    return runs["machine"].nunique() > 1
-
-
 def with_series(runs):
     """The runs with the label, the name of an external trainer and, if there are several, the machine in `series`."""
     shown = runs["label"] + runs["trainer"].map(lambda text: f" [{text}]" if text else "")
-    machine = " @ " + runs["machine"].replace("", "unknown machine") if several_machines(runs) else ""
+    machine = " @ " + runs["machine"].replace("", "unknown machine") if records.several_machines(runs) else ""
     return runs.assign(run=runs.index, shown=shown, series=shown + machine)
 
 
 # ---- one folder
-
-def text_of(value):
-    """A JSON value as the text of a cell: NAME=VALUE and VALUE, separated by spaces."""
-    if isinstance(value, dict):
-        return " ".join(f"{name}={text_of(one)}" for name, one in value.items())
-    if isinstance(value, list):
-        return " ".join(map(text_of, value))
-    return "" if value is None else str(value).lower() if isinstance(value, bool) else number_text(value)
-
-
-def frame_of(runs):
-    """The runs as a frame, each metric and note a column NAME.PART."""
-    frame = pd.DataFrame(runs)
-    for field in RUN:
-        name = field["column"]
-        if field["type"] == "numbers":
-            parts = pd.DataFrame([one or {} for one in frame.pop(name)], index=frame.index, dtype=float)
-            frame = frame.join(parts[sorted(parts)].add_prefix(name + "."))
-        elif field["type"] == "JSON" and name not in RAW:
-            frame[name] = [None if one is None else text_of(one) for one in frame[name]]
-    frame["machine"] = frame["machine_name"].fillna("")
-    return frame
-
 
 def _read(files, read, left_out):
     """What `read` makes of each file or folder. What is damaged or foreign goes into `left_out`."""
@@ -188,7 +160,7 @@ def load_folder(folder, with_start=False):
     if not read:
         raise in_file(os.path.join(folder, "runs"), 0, "no run",
                       f"the results of `proxbench run`{'; ' if left_out else ''}{''.join(left_out[:1])}")
-    runs = frame_of([run for run, *_ in read]).assign(sweep=folder)
+    runs = records.frame_of([run for run, *_ in read]).assign(sweep=folder)
     order = runs.assign(data_place=_place(shown.datasets, runs["dataset"]), label_place=_place(shown.labels, runs["label"]),
                         path=runs["path"].fillna("")).sort_values(
         ["data_place", "dataset", "path", "lambda", "mu", "loss_text", "label_place", "label", "repetition"]).index
