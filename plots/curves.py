@@ -24,56 +24,64 @@ SYMBOLS = 12  # on a curve
 
 # ---- quantities and axes: a row each; add one to add a curve
 
+class Samples:
+    """The samples of a run: a member for each column of trace.csv, f* as `best` and the number of instances as `n`."""
+
+    def __init__(self, sweep, run):
+        self._sweep, self._run, self.best, self.n = sweep, run["run"], run["reference_objective"], run["instances"]
+
+    def __getattr__(self, name):
+        return self._sweep.trace(self._run, name).astype(float)
+
+    def metric(self, name):
+        return getattr(self, "test_metrics." + name)
+
+
 @dataclass
 class Quantity:
-    """`value(trace, best, n)` gives the values of the samples: `trace(NAME)` is a column of trace.csv, `best` f*, `n` the
-    number of instances. `unit(best, n)` of a difference to f* is its size on the axis where the difference is |f*|."""
+    """`value` and `unit` are functions of Samples: the values of the samples, and of a difference to f* its size on the
+    axis where the difference is |f*|."""
 
     name: str  # end of the file name
     title: str
     axis: str
     column: str  # in the .csv
     value: object
-    floor: float = 0.0  # values at or below are not drawn, in units of unit()
+    floor: float = 0.0  # values at or below are not drawn, in units
     log: bool = True
     unit: object = None
 
     def of(self, sweep, run):
         with np.errstate(divide="ignore", invalid="ignore"):
-            return self.value(lambda name: sweep.trace(run["run"], name).astype(float), run["reference_objective"],
-                              run["instances"])
+            return self.value(Samples(sweep, run))
 
-    def unit_of(self, run):
-        return self.unit(abs(run["reference_objective"]), run["instances"]) if self.unit else math.nan
-
-
-def _structure_error(t, best, n):
-    return 1.0 - t("test_metrics.structure-accuracy")
+    def unit_of(self, sweep, run):
+        return abs(self.unit(Samples(sweep, run))) if self.unit else math.nan
 
 
 QUANTITIES = {one.name: one for one in [
     Quantity("objective", "Relative objective difference", "(f − f*) / f*", "relative_difference",
-             lambda t, best, n: t("relative_difference"), FLOOR, unit=lambda best, n: 1.0 + 0.0 * best),
+             lambda at: at.relative_difference, FLOOR, unit=lambda at: 1.0 + 0.0 * at.best),
     Quantity("suboptimality", "Primal suboptimality", "(f − f*) / n", "suboptimality",
-             lambda t, best, n: (t("objective") - best) / n, FLOOR, unit=lambda best, n: best / n),
-    Quantity("nnz", "Nonzero weights", "nonzeros", "nnz", lambda t, best, n: t("nnz")),
-    Quantity("accuracy", "Test accuracy", "accuracy per position", "test_accuracy",
-             lambda t, best, n: t("test_accuracy"), -math.inf, False),
-    Quantity("error", "Test error", "error per position", "test_error", lambda t, best, n: 1.0 - t("test_accuracy"),
+             lambda at: (at.objective - at.best) / at.n, FLOOR, unit=lambda at: at.best / at.n),
+    Quantity("nnz", "Nonzero weights", "nonzeros", "nnz", lambda at: at.nnz),
+    Quantity("accuracy", "Test accuracy", "accuracy per position", "test_accuracy", lambda at: at.test_accuracy,
              -math.inf, False),
-    Quantity("structure-error", "Test error by structure", "error per structure", "structure_error", _structure_error,
-             -math.inf, False),
-    Quantity("chunk-f1", "Test F1 of chunks", "F1 of chunks", "chunk_f1", lambda t, best, n: t("test_metrics.chunk-f1"),
-             -math.inf, False),
+    Quantity("error", "Test error", "error per position", "test_error", lambda at: 1.0 - at.test_accuracy, -math.inf,
+             False),
+    Quantity("structure-error", "Test error by structure", "error per structure", "structure_error",
+             lambda at: 1.0 - at.metric("structure-accuracy"), -math.inf, False),
+    Quantity("chunk-f1", "Test F1 of chunks", "F1 of chunks", "chunk_f1", lambda at: at.metric("chunk-f1"), -math.inf,
+             False),
     Quantity("gap", "Certified relative gap", "(f − lower bound) / f", "relative_gap",
-             lambda t, best, n: t("gap") / t("objective"), FLOOR),
+             lambda at: at.gap / at.objective, FLOOR),
     Quantity("dual", "Dual suboptimality", "(f* − lower bound) / f*", "dual_difference",
-             lambda t, best, n: (best - (t("objective") - t("gap"))) / abs(best), FLOOR),
-    Quantity("mean-gap", "Certified gap", "(f − lower bound) / n", "mean_gap", lambda t, best, n: t("gap") / n),
+             lambda at: (at.best - (at.objective - at.gap)) / abs(at.best), FLOOR),
+    Quantity("mean-gap", "Certified gap", "(f − lower bound) / n", "mean_gap", lambda at: at.gap / at.n),
     Quantity("gap-estimate", "The solver's estimate of its gap", "estimated gap / gap", "gap_estimate",
-             lambda t, best, n: t("estimated_gap") / t("dual_gap")),
+             lambda at: at.estimated_gap / at.dual_gap),
     Quantity("gap-infeasibility", "Gap of the solver's dual point, and its infeasibility", "(gap + infeasibility) / n",
-             "gap_infeasibility", lambda t, best, n: (t("dual_gap") + np.nan_to_num(t("infeasibility"))) / n)]}
+             "gap_infeasibility", lambda at: (at.dual_gap + np.nan_to_num(at.infeasibility)) / at.n)]}
 AXES = {"seconds": "seconds", "passes": "oracle calls / n", "updates": "parameter updates / n", "iterations": "iterations"}
 
 
@@ -105,7 +113,7 @@ class Panel:
         self.sweep, self.group, self.quantity, self.axis = sweep, group, quantity, axis
         self.log_x, self.x_max, self.runs = log_x, x_max, group.to_dict("records")
         self.first = self.runs[0]
-        units = [quantity.unit_of(run) for run in self.runs]
+        units = [quantity.unit_of(sweep, run) for run in self.runs]
         self.floor = quantity.floor * [*(unit for unit in units if math.isfinite(unit)), 1.0][0]
         self.bound = np.fmax.reduce([run["reference_bound"] * unit for run, unit in zip(self.runs, units)])
         together = {}

@@ -7,7 +7,7 @@ from ..fields import PATH, number_text
 from ..files import file_name_part
 from ..records import in_order
 from .figure import Picture, line_style, log_axis, plain_label
-from .texts import Table, TableSet, cell, count, data_warnings, scientific
+from .texts import Table, TableSet, cell, data_warnings, scientific
 from .times import seconds_text
 
 
@@ -39,29 +39,24 @@ def path_costs(sweep):
 
 
 def _costs_table(costs):
-    table = Table("What paths cost", ["path", "solver", "rep", "status", "points", "seconds", "seconds / single",
-                                      "passes", "passes / single"], [], 4,
-                  ["single: one solve, from w = 0, of the path's last point, where the results have it."])
-    for path in costs.to_dict("records"):
-        seconds = [path["seconds"], path["seconds_ratio"]] if path["comparable"] else [np.nan] * 2
-        table.rows.append([f"{path['dataset']}, {path['penalty']}", path["series"], path["repetition"], path["status"],
-                           path["points"], seconds_text(seconds[0]), cell(seconds[1], ".2f"),
-                           count(np.round(path["passes"])), cell(path["passes_ratio"], ".2f")])
-    return table
+    costs = costs.assign(what=costs["dataset"] + ", " + costs["penalty"])
+    costs.loc[~costs["comparable"], ["seconds", "seconds_ratio"]] = np.nan
+    return Table.of("What paths cost", costs, {
+        "path": ("what", str), "solver": ("series", str), "rep": ("repetition", str), "status": ("status", str),
+        "points": ("points", str), "seconds": ("seconds", seconds_text), "seconds / single": ("seconds_ratio", ".2f"),
+        "passes": ("passes", ".0f"), "passes / single": ("passes_ratio", ".2f")}, words=4,
+        notes=["single: one solve, from w = 0, of the path's last point, where the results have it."])
 
 
 def _points_table(path, points):
-    of = path["path_of"]
-    seconds = [seconds_text(one if path["comparable"] else np.nan) for one in points["seconds"]]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        frame = pd.DataFrame({
-            of: points[of].map("{:.5g}".format), "nnz": points["nnz"], "objective": points["objective"].map("{:.8g}".format),
-            "relative gap": (points["gap"] / points["objective"].abs()).map(scientific),
-            "kkt / target": (points["kkt"] / points["kkt_target"].where(points["kkt_target"] > 0)).map(
-                lambda x: cell(x, ".2g")), "candidates": points["candidates"], "seconds": seconds,
-            "iterations": points["iterations"], "accuracy": points["test_accuracy"].map(lambda x: cell(x, ".4f"))})
-    return Table(f"{path['dataset']}, {path['penalty']}, {path['series']}, repetition {path['repetition']}", list(frame),
-                 frame.astype(object).to_numpy().tolist(), 0, ["Seconds and iterations since the path began."])
+    points = points.assign(seconds=points["seconds"] if path["comparable"] else np.nan,
+                           gap=points["gap"] / points["objective"].abs().where(points["objective"] != 0),
+                           kkt=points["kkt"] / points["kkt_target"].where(points["kkt_target"] > 0))
+    return Table.of(f"{path['dataset']}, {path['penalty']}, {path['series']}, repetition {path['repetition']}", points, {
+        path["path_of"]: (path["path_of"], ".5g"), "nnz": ("nnz", str), "objective": ("objective", ".8g"),
+        "relative gap": ("gap", scientific), "kkt / target": ("kkt", ".2g"), "candidates": ("candidates", str),
+        "seconds": ("seconds", seconds_text), "iterations": ("iterations", str), "accuracy": ("test_accuracy", ".4f")},
+        words=0, notes=["Seconds and iterations since the path began."])
 
 
 def _points(sweep, run):

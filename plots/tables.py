@@ -281,12 +281,13 @@ def data(sweep):
     """The sizes of data sets (as in Table 1 of Le Priol et al. 2018)."""
     names = ["instances", "positions", "outputs", "features", "d", "belief_bytes"]
     kept = sweep.runs["notes.belief_bytes"] if "notes.belief_bytes" in sweep.runs else math.nan
-    sizes = sweep.runs.assign(belief_bytes=kept).groupby("dataset", sort=False)[names].first()
-    table = Table("Data sets", ["data", "n", "N", "K", "A", "d", "marginals (GiB)"], [
-        [name, *map(count, row[:-1]), cell(row[-1] / 2**30, ".2f")] for name, *row in sizes.itertuples()], 1, [
-        "n: instances; N: positions; K: outputs; A: features; marginals: what a dual solver keeps of all instances, "
-        "pairs and singletons."])
-    return TableSet("data", "", [table], sizes.reset_index().to_dict("records"))
+    sizes = sweep.runs.assign(belief_bytes=kept).groupby("dataset", sort=False)[names].first().reset_index()
+    table = Table.of("Data sets", sizes, {
+        "data": ("dataset", str), "n": ("instances", count), "N": ("positions", count), "K": ("outputs", count),
+        "A": ("features", count), "d": ("d", count), "marginals (GiB)": ("belief_bytes", lambda x: cell(x / 2**30, ".2f"))},
+        notes=["n: instances; N: positions; K: outputs; A: features; marginals: what a dual solver keeps of all instances, "
+               "pairs and singletons."])
+    return TableSet("data", "", [table], sizes.to_dict("records"))
 
 
 # ---- means over problems

@@ -101,6 +101,12 @@ class Table:
     notes: list = field(default_factory=list)  # paragraphs above
     footnotes: list = field(default_factory=list)  # paragraphs below
 
+    @classmethod
+    def of(cls, caption, frame, columns, **more):
+        """The rows of a frame. `columns`: the head of each, with the frame's column and its form as cell() takes it."""
+        rows = [[cell(one[name], form) for name, form in columns.values()] for one in frame.to_dict("records")]
+        return cls(caption, list(columns), rows, **more)
+
 
 LATEX = str.maketrans({"\\": r"\textbackslash{}", "~": r"\~{}", "^": r"\^{}", "<": r"\textless{}",
                        ">": r"\textgreater{}", **{c: "\\" + c for c in "&%$#_{}"}})

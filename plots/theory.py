@@ -60,15 +60,15 @@ def _record(problem, arm):
 def tables(problems):
     """The arms' convergence, and the Hessians at the optima."""
     records = [_record(problem, arm) for problem in problems for arm in problem["arms"]]
-    arms = Table("How the arms converge (Theorem 1)",
-                 ["problem", "arm", "iterations", "passes", "support settles", "unit steps since", "error, end / start",
-                  "ratio", "order", "Dennis-Moré"], [
-                     [one["problem"], one["arm"], one["iterations"], count(one["passes"]),
-                      count(one["support_settled_at"]).replace("-", "never"), f"{one['unit_steps']} of {one['steps_since']}",
-                      scientific(one["error"]), cell(one["ratio"], ".3f"), cell(one["order"], ".2f"),
-                      scientific(one["dennis_more"])] for one in records], 2,
-                 [f"The ratio is the geometric mean of e_t / e_{{t-1}}, order and Dennis-Moré ratio are medians, over the "
-                  f"last {TAIL} iterations whose error is above {EXACT:g} of the first."])
+    unit = [f"{one['unit_steps']} of {one['steps_since']}" for one in records]
+    arms = Table.of("How the arms converge (Theorem 1)", pd.DataFrame(records).assign(unit=unit), {
+        "problem": ("problem", str), "arm": ("arm", str), "iterations": ("iterations", str), "passes": ("passes", count),
+        "support settles": ("support_settled_at", lambda value: count(value).replace("-", "never")),
+        "unit steps since": ("unit", str),
+        "error, end / start": ("error", scientific), "ratio": ("ratio", ".3f"), "order": ("order", ".2f"),
+        "Dennis-Moré": ("dennis_more", scientific)}, words=2, notes=[
+            f"The ratio is the geometric mean of e_t / e_{{t-1}}, order and Dennis-Moré ratio are medians, over the last "
+            f"{TAIL} iterations whose error is above {EXACT:g} of the first."])
     optima = Table("The Hessian at the optimum (Theorem 3)",
                    ["problem", "nonzeros", "rank", "smallest", "largest", "v", "‖Hv‖ / ‖v‖"], [], 1,
                    ["On the face of the nonzero weights: rank, and the eigenvalues above rounding. Then how much the "

@@ -84,26 +84,23 @@ def _run(arguments):
 
 
 def main(arguments=None):
-    status = 1
     try:
         status = _run(sys.argv[1:] if arguments is None else arguments)
         sys.stdout.flush()
         return status
     except SystemExit as end:
         return end.code
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 1
     except ProxbenchError as error:
-        text, status = str(error), error.status
-    except KeyboardInterrupt:
-        text = "interrupted"
-    except MemoryError:
-        text = "out of memory"
+        say("error", error)
+        return error.status
+    except (KeyboardInterrupt, MemoryError) as error:
+        text = "interrupted" if isinstance(error, KeyboardInterrupt) else "out of memory"
     except OSError as error:
-        text = f"{error.filename or 'standard output'}: cannot be used: {reason(error)}"
         if not error.filename:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nothing is left to be written at the end
+        if isinstance(error, BrokenPipeError):
+            return 1
+        text = f"{error.filename or 'standard output'}: cannot be used: {reason(error)}"
     except ImportError as error:
         text = (f"{error}; expected Debian's python3-pandas, python3-matplotlib and python3-jinja2 "
                 "(scripts/install-deps)")
@@ -112,7 +109,7 @@ def main(arguments=None):
             raise
         text = f"fault of the program: {type(error).__name__}: {error}; PROXBENCH_TRACEBACK=1 shows where"
     say("error", text)
-    return status
+    return 1
 
 
 # ---- reading
@@ -280,27 +277,24 @@ def _draw_end(sweep, folder):
 
     shown, plot = sweep.presentation, deepcopy(sweep.presentation.plot)
     shown.plot = plot
-    if "path" in plot.kinds:
-        for name in sweep.paths["name"][~sweep.paths["comparable"]]:
-            say("warning", f"{name}: its seconds are not comparable and are not drawn")
-        if len(sweep.path_points):
-            _save(_pictures("path", sweep), folder, prints=False)
-    if "grid" in plot.kinds:
-        _save(_pictures("grid", sweep), folder, prints=False)
-    wanted = [["curves"]] if "curves" in plot.kinds and plot.quantities else []
     together = [kind for kind in plot.kinds if kind in TOGETHER]
-    wanted += [together] if together else []
-    if not len(sweep.single) or not wanted:
-        return
-    try:
-        require_drawable(sweep.single, plot.x, False, "x without seconds")
-    except UsageError as error:
-        say("warning", f"no figure is drawn against seconds: {error}")
-        plot.x_max = [limit for name, limit in zip(plot.x, plot.x_max) if name != "seconds"]
-        plot.x = [name for name in plot.x if name != "seconds"]
-    for kinds in wanted if plot.x else []:
+    for name in sweep.paths["name"][~sweep.paths["comparable"]] if "path" in plot.kinds else []:
+        say("warning", f"{name}: its seconds are not comparable and are not drawn")
+    kinds = ["path"] if "path" in plot.kinds and len(sweep.path_points) else []
+    kinds += ["grid"] if "grid" in plot.kinds else []
+    if len(sweep.single) and (together or plot.quantities and "curves" in plot.kinds):
         try:
-            _save(_pictures(kinds if kinds == together else "curves", sweep), folder, prints=False)
+            require_drawable(sweep.single, plot.x, False, "x without seconds")
+        except UsageError as error:
+            say("warning", f"no figure is drawn against seconds: {error}")
+            plot.x_max = [limit for name, limit in zip(plot.x, plot.x_max) if name != "seconds"]
+            plot.x = [name for name in plot.x if name != "seconds"]
+        if plot.x:
+            kinds += ["curves"] if plot.quantities and "curves" in plot.kinds else []
+            kinds += [together] if together else []
+    for kind in kinds:
+        try:
+            _save(_pictures(kind, sweep), folder, prints=False)
         except UsageError as error:
             say("warning", f"solvers are not compared over problems: {error}")
 
