@@ -8,7 +8,9 @@ from copy import deepcopy
 from .errors import ProxbenchError, UsageError, require_known
 from .files import reason, write_text
 
-AGAIN = "; left out: delete it, and `proxbench run` makes the run again"
+
+def advice(damaged):
+    return f"; move {damaged} away, and `proxbench run` makes it again" if damaged else ""
 
 
 def say(kind, text):
@@ -91,7 +93,7 @@ def main(arguments=None):
     except SystemExit as end:
         return end.code
     except ProxbenchError as error:
-        say("error", error)
+        say("error", f"{error}{advice(error.damaged)}")
         return error.status
     except (KeyboardInterrupt, MemoryError) as error:
         text = "interrupted" if isinstance(error, KeyboardInterrupt) else "out of memory"
@@ -114,12 +116,16 @@ def main(arguments=None):
 
 # ---- reading
 
+def _left_out(sweep):
+    return [f"{why}{advice(damaged)}; left out" for damaged, why in sweep.left_out]
+
+
 def _load(folders, *options):
     """The sweeps of the folders, and whether all was readable."""
     from .sweep import load_each
 
     sweeps, said = load_each(folders, *options)
-    for text in [*(why + AGAIN for sweep in sweeps for why in sweep.left_out), *said]:
+    for text in [*(text for sweep in sweeps for text in _left_out(sweep)), *said]:
         say("warning", text)
     return sweeps, not any(sweep.left_out for sweep in sweeps)
 
@@ -327,8 +333,8 @@ def export(flags):
     if flags.samples and flags.points:
         raise UsageError("--samples and --points: found both, expected one of them")
     sweep = load_folder(flags.dir)
-    for why in sweep.left_out:
-        say("warning", why + AGAIN)
+    for text in _left_out(sweep):
+        say("warning", text)
     write(sweep, flags.out, flags.samples, flags.points)
     return not sweep.left_out
 

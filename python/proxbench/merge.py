@@ -5,7 +5,7 @@ import shutil
 
 from .errors import UsageError, in_file
 from .files import file_name_part, make_folder
-from .records import read_bytes, read_record, read_run, reference_files, run_folders
+from .records import read_bytes, read_each, read_record, read_run, reference_files, run_folders
 
 
 def _manifest(run):
@@ -44,7 +44,7 @@ def merge_results(folders, out):
         raise UsageError(f"{out}: found files, expected a folder that is new or empty")
     chosen, notes, references = {}, [], {}
     for folder in folders:
-        runs = list(map(read_run, run_folders(folder)))
+        runs = read_each(run_folders(folder), read_run)
         if not runs:
             raise in_file(os.path.join(folder, "runs"), 0, "no run", "the results of `proxbench run`")
         for run in runs:

@@ -78,7 +78,7 @@ def read_record(file):
 def read_run(folder):
     file = os.path.join(folder, "manifest.json")
     if not os.path.exists(file):
-        raise ProxbenchError(f"{folder}: found no manifest.json, expected a stored run; move away what is none")
+        raise ProxbenchError(f"{folder}: found no manifest.json, expected a stored run")
     return {**read_record(file), "folder": folder, "name": os.path.basename(folder)}
 
 
@@ -163,6 +163,21 @@ def in_order(frame, fields):
 
 
 # ---- folders
+
+def read_each(files, read, left_out=None):
+    """What `read` makes of each file or folder. What is damaged or foreign goes into `left_out`, with the reason, or is an
+    error."""
+    out = []
+    for file in files:
+        try:
+            out.append(read(file))
+        except ProxbenchError as error:
+            error.damaged = file
+            if left_out is None:
+                raise
+            left_out.append((file, str(error)))
+    return out
+
 
 def run_folders(folder):
     return [entry for entry in entries_of(os.path.join(folder, "runs")) if os.path.isdir(entry)]

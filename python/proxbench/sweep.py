@@ -24,7 +24,7 @@ class Sweep:
     `references` one per f*. Column `run` of the others is the row in `runs`. What was not measured is NaN, and
     `attrs["units"]` of each frame has the units. `single` are the rows of runs of single penalties and `paths` those of
     paths, with `series`, the name of a solver in tables and figures. `traces` and `path_points` are `samples` and
-    `points` without the columns that name their runs. `left_out` says of what could not be read why.
+    `points` without the columns that name their runs. `left_out` has what could not be read, with the reasons.
     """
 
     def __init__(self, runs, traces, path_points, references, presentation, folders, left_out):
@@ -104,17 +104,6 @@ def with_series(runs):
 
 # ---- one folder
 
-def _read(files, read, left_out):
-    """What `read` makes of each file or folder. What is damaged or foreign goes into `left_out`."""
-    out = []
-    for file in files:
-        try:
-            out.append(read(file))
-        except ProxbenchError as error:
-            left_out.append(str(error))
-    return out
-
-
 def _read_run(folder):
     """A record with its trace, and its points if it is a path."""
     run = records.read_run(folder)
@@ -154,12 +143,14 @@ def _with_references(runs, references):
 def load_folder(folder, with_start=False):
     """The results of one folder, in the order of its config."""
     shown, left_out = Presentation(os.path.join(folder, "config.ini")), []
-    read = _read(records.run_folders(folder), _read_run, left_out)
-    stored = _read(records.reference_files(folder), lambda file: {
+    read = records.read_each(records.run_folders(folder), _read_run, left_out)
+    stored = records.read_each(records.reference_files(folder), lambda file: {
         **records.read_record(file), "folder": file, "problem": os.path.basename(file)[:-len(".json")]}, left_out)
     if not read:
-        raise in_file(os.path.join(folder, "runs"), 0, "no run",
-                      f"the results of `proxbench run`{'; ' if left_out else ''}{''.join(left_out[:1])}")
+        error = in_file(os.path.join(folder, "runs"), 0, "no run", "; ".join(
+            ["the results of `proxbench run`", *(why for _, why in left_out[:1])]))
+        error.damaged = left_out[0][0] if left_out else ""
+        raise error
     runs = records.frame_of([run for run, *_ in read]).assign(sweep=folder)
     order = runs.assign(data_place=_place(shown.datasets, runs["dataset"]), label_place=_place(shown.labels, runs["label"]),
                         path=runs["path"].fillna("")).sort_values(
@@ -233,6 +224,6 @@ def load(*folders, with_start=False, solvers=()):
     if not folders:
         raise UsageError("no folder, expected the results of `proxbench run`")
     sweeps, said = load_each(folders, with_start, solvers)
-    for text in [*(f"{why}; left out" for one in sweeps for why in one.left_out), *said]:
+    for text in [*(f"{why}; left out" for one in sweeps for _, why in one.left_out), *said]:
         warnings.warn(text, stacklevel=3)
     return join(sweeps)
