@@ -82,7 +82,8 @@ QUANTITIES = {one.name: one for one in [
              lambda at: at.estimated_gap / at.dual_gap),
     Quantity("gap-infeasibility", "Gap of the solver's dual point, and its infeasibility", "(gap + infeasibility) / n",
              "gap_infeasibility", lambda at: (at.dual_gap + np.nan_to_num(at.infeasibility)) / at.n)]}
-AXES = {"seconds": "seconds", "passes": "oracle calls / n", "updates": "parameter updates / n", "iterations": "iterations"}
+AXES = {"seconds": "seconds", "passes": "oracle calls / n", "updates": "parameter updates / n",
+        "iterations": "iterations"}
 
 
 # ---- what is drawn
@@ -98,7 +99,8 @@ def band(traces):
 
 @dataclass
 class Curve:
-    """A run, or several as a band; `points` are rows x, median, q25, q75, `end` is where the cross of a failure stands."""
+    """A run, or several as a band; `points` are rows x, median, q25, q75, `end` is where the cross of a failure
+    stands."""
 
     series: str
     runs: list
@@ -282,10 +284,12 @@ def _rows(panel):
     name = panel.quantity.column
     names = ["seconds", name, "iteration", "passes", "updates"]
     parts = [pd.DataFrame({"label": run["series"], "repetition": run["repetition"], **{
-        one: panel.quantity.of(panel.sweep, run) if one == name else panel.sweep.trace(run["run"], one) for one in names}},
+        one: panel.quantity.of(panel.sweep, run) if one == name else panel.sweep.trace(run["run"], one)
+        for one in names}},
         columns=["label", "repetition", *names]) for run in panel.runs]
     x = COSTS[panel.axis]
-    parts += [pd.DataFrame(curve.points, columns=[x, name, "q25", "q75"]).assign(label=curve.series, repetition="median")
+    parts += [pd.DataFrame(curve.points, columns=[x, name, "q25", "q75"]).assign(
+        label=curve.series, repetition="median")
               for curve in panel.curves if len(curve.runs) > 1]
     return pd.concat(parts, ignore_index=True)
 

@@ -60,8 +60,8 @@ class Picture:
         return self.warning + self.title + self.about
 
     def figure(self, width=WIDTH):
-        """Must be called, and its result saved, within style(width). Texts have no place in matplotlib's layout, so their
-        lines are wrapped and counted here."""
+        """Must be called, and its result saved, within style(width). Texts have no place in matplotlib's layout, so
+        their lines are wrapped and counted here."""
         from matplotlib.figure import Figure
 
         size, room = matplotlib.rcParams["font.size"], width - 0.12
@@ -88,7 +88,8 @@ class Picture:
             axes[0].legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
         elif labels and self.key:
             axes[0].legend(loc=self.key)
-        figure.get_layout_engine().set(rect=(0.01, (bottom + below) / height, 0.98, 1 - (top + bottom + below) / height),
+        figure.get_layout_engine().set(rect=(0.01, (bottom + below) / height, 0.98,
+                                             1 - (top + bottom + below) / height),
                                        h_pad=0.05)
         grey = {"fontsize": small, "color": "#444444", "linespacing": 1.3}
         for lines, y, look in ((title, height - 0.05, {"fontsize": size, "weight": "bold"}),

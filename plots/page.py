@@ -75,12 +75,14 @@ def charts(sweep):
              if any(np.isfinite(one.of(sweep, run)).any() for run in rows)] or [QUANTITIES["objective"]]
     for (dataset, _), group in runs.groupby(GROUP, sort=False):
         modes = ["each", "median"] if (group["repetition"] > 1).any() else ["each"]
-        groups.append({"name": f"{dataset}, " * (runs["dataset"].nunique() > 1) + penalty_symbols(group.iloc[0]), "panels": {
+        groups.append({"name": f"{dataset}, " * (runs["dataset"].nunique() > 1) + penalty_symbols(group.iloc[0]),
+                       "panels": {
             one.name: {axis: {mode: _chart(Panel(sweep, group, one, axis, bands=mode == "median")) for mode in modes}
                        for axis in AXES} for one in shown}})
     looks = {run["series"]: styles.of(run) for run in rows}
     first = [name for name in (plot.quantities or ["objective"])[:1] if any(one.name == name for one in shown)]
-    return {"start": {"x": (plot.x or ["seconds"])[0], "log_x": plot.log_seconds, "quantity": [*first, shown[0].name][0]},
+    return {"start": {"x": (plot.x or ["seconds"])[0], "log_x": plot.log_seconds,
+                      "quantity": [*first, shown[0].name][0]},
             "axes": list(AXES), "quantities": [[one.name, one.title] for one in shown],
             "repetitions": bool((runs["repetition"] > 1).any()), "uncomparable": not runs["comparable"].all(),
             "failed": bool(runs["failed"].any()), "groups": groups,
@@ -92,9 +94,9 @@ def charts(sweep):
 
 def _data_lines(runs):
     sizes = {"instances": "{:,.0f} training instances", "positions": "{:,.0f} positions", "d": "d = {:,.0f}"}
-    found = runs.assign(description=runs["description"].fillna("")).groupby(["dataset", "description"], sort=False)[[*sizes]]
+    found = runs.assign(description=runs["description"].fillna("")).groupby(["dataset", "description"], sort=False)
     lines = []
-    for (_, description), row in found.first().iterrows():
+    for (_, description), row in found[[*sizes]].first().iterrows():
         known = ", ".join(form.format(row[name]) for name, form in sizes.items() if not math.isnan(row[name]))
         lines.append(description + (f" ({known})" if known else ""))
     # A run that failed early has no sizes; others have them.
@@ -166,7 +168,7 @@ def _provenance(runs):
     common = [[name, frame[name].iloc[0]] for name in frame.columns[same] if frame[name].iloc[0] != "-"]
     rest = frame.loc[:, ~same]
     return (Table("The same for all runs", ["what", "value"], common, 2),
-            Table("Different", ["run", *rest], [[name, *row] for name, row in zip(runs["name"], rest.to_numpy().tolist())],
+            Table("Different", ["run", *rest], list(map(list, rest.set_axis(runs["name"]).itertuples())),
                   1 + len(rest.columns)))
 
 
@@ -185,7 +187,8 @@ def _parts(sweep, results):
         heading=heading, pictures=_svgs(pictures), tables=tables, folded=folded)
     if len(sweep.paths):
         first, *points = paths.tables(sweep).tables
-        yield part("Regularisation paths", paths.pictures(sweep, True) if len(sweep.path_points) else [], [first], points)
+        yield part("Regularisation paths", paths.pictures(sweep, True) if len(sweep.path_points) else [], [first],
+                   points)
     if (paths.grid(sweep).groupby(["dataset", "loss"])[["lambda", "mu"]].nunique() > 1).all(axis=1).any():
         yield part("Grids of λ × μ", paths.grid_pictures(sweep), [])
     if stored := theory.read(results):
@@ -223,7 +226,8 @@ def _section(sweep, folder):
         failed=_run_table("Runs that failed", runs[runs["failed"]], ["run", "status", "reason"], "reason"),
         alone=_run_table("Timings that are not comparable", runs[~runs["comparable"]], ["run", "reason"],
                          "not_comparable_because",
-                         ["Charts leave these runs out where they show seconds, and no order of the solvers counts them."]),
+                         ["Charts leave these runs out where they show seconds, and no order of the solvers counts "
+                          "them."]),
         summaries=sets[-1].tables if sets else [],
         summaries_title="Times and ends of all runs" + (" of single penalties" if len(sweep.paths) else ""),
         runs=Table("Runs and their files", ["run", "status", "files"], list(zip(runs["name"], runs["status"], own)), 3),
@@ -254,7 +258,8 @@ def write_page(sweeps, out, title="Results", notes=()):
         for sweep in sweeps:
             one = _section(sweep, page_folder)
             if one.id in sections:
-                raise UsageError(f"{sweep.folders[0]}: found a second experiment named '{one.id}', expected each name once")
+                raise UsageError(f"{sweep.folders[0]}: found a second experiment named '{one.id}', expected each name "
+                                 "once")
             sections[one.id] = one
     contents = Table("Contents", ["what", "title", "data", "runs"], [
         [Markup(f'<a href="#{escape(one.id)}">{escape(one.heading)}</a>'), one.title,

@@ -27,7 +27,8 @@ def path_costs(sweep):
     its last point from w = 0, where the results have that run."""
     series, names = ["dataset", "label", "repetition", "machine", "lambda", "mu"], ["seconds", "passes"]
     points = sweep.path_points.groupby("run")
-    out = sweep.paths.drop(columns=["lambda", "mu", *names]).join(points.tail(1).set_index("run")[["lambda", "mu", *names]])
+    ends = ["lambda", "mu", *names]
+    out = sweep.paths.drop(columns=ends).join(points.tail(1).set_index("run")[ends])
     out["points"] = points.size().reindex(out.index, fill_value=0)
     alone = sweep.single[~sweep.single["failed"]].drop_duplicates(series).set_index(series)
     alone["seconds"] = alone["seconds"].where(alone["comparable"])
@@ -52,7 +53,8 @@ def _points_table(path, points):
     points = points.assign(seconds=points["seconds"] if path["comparable"] else np.nan,
                            gap=points["gap"] / points["objective"].abs().where(points["objective"] != 0),
                            kkt=points["kkt"] / points["kkt_target"].where(points["kkt_target"] > 0))
-    return Table.of(f"{path['dataset']}, {path['penalty']}, {path['series']}, repetition {path['repetition']}", points, {
+    caption = f"{path['dataset']}, {path['penalty']}, {path['series']}, repetition {path['repetition']}"
+    return Table.of(caption, points, {
         path["path_of"]: (path["path_of"], ".5g"), "nnz": ("nnz", str), "objective": ("objective", ".8g"),
         "relative gap": ("gap", scientific), "kkt / target": ("kkt", ".2g"), "candidates": ("candidates", str),
         "seconds": ("seconds", seconds_text), "iterations": ("iterations", str), "accuracy": ("test_accuracy", ".4f")},
@@ -81,7 +83,8 @@ def tables(sweep):
 # ---- figures
 
 QUANTITIES = {"nnz": ("nonzeros", "upper left"), "objective": ("objective F", "lower left"),
-              "test_accuracy": ("test accuracy", "upper left"), "seconds": ("seconds since the path began", "upper left")}
+              "test_accuracy": ("test accuracy", "upper left"),
+              "seconds": ("seconds since the path began", "upper left")}
 
 
 def _picture(sweep, paths, column, titles):
@@ -104,10 +107,11 @@ def _picture(sweep, paths, column, titles):
     return Picture(file_name_part(f"path-{first['dataset']}-{'mu-' if of == 'mu' else ''}"
                                   f"{f'{fixed}{value}-' if first[fixed] else ''}{name}"),
                    f"{first['dataset']}: regularisation path{' over μ' if of == 'mu' else ''}"
-                   f"{f', {fixed} = {value}'.replace('lambda', 'λ').replace('mu', 'μ') if first[fixed] else ''}", draw, rows,
-                   data_warnings([first["description"]], name != "seconds" or paths["comparable"].all()),
+                   f"{f', {fixed} = {value}'.replace('lambda', 'λ').replace('mu', 'μ') if first[fixed] else ''}", draw,
+                   rows, data_warnings([first["description"]], name != "seconds" or paths["comparable"].all()),
                    subtitle=first["description"] or "", key=key, caption=(
-                       f"{short} of {len(paths)} paths did not reach their tolerance at every {symbol}.") if short else "")
+                       f"{short} of {len(paths)} paths did not reach their tolerance at every {symbol}.")
+                       if short else "")
 
 
 def pictures(sweep, allow_not_comparable=False):
@@ -138,17 +142,20 @@ def grid(sweep):
     """A row for each data set, loss, lambda and mu, of the run or point with the least objective."""
     names = ["dataset", "loss", "lambda", "mu", "label", *GRID]
     runs = sweep.runs.drop(columns="loss").rename(columns={"loss_text": "loss"})
-    points = runs[["dataset", "loss", "label"]].join(sweep.path_points.set_index("run")[["lambda", "mu", *GRID]], how="inner")
+    points = runs[["dataset", "loss", "label"]].join(sweep.path_points.set_index("run")[["lambda", "mu", *GRID]],
+                                                     how="inner")
     cells = pd.concat([runs.loc[sweep.single.index][names][~sweep.single["failed"]], points[names]])
     cells = cells.dropna(subset="objective").assign(order=lambda frame: frame.index).sort_values(
         ["objective", "order"], kind="stable").drop_duplicates(["dataset", "loss", "lambda", "mu"])
     order = {name: i for i, name in enumerate(dict.fromkeys(sweep.runs["dataset"]))}
-    return cells.sort_values(["dataset", "lambda", "mu"], key=lambda column: column.map(order) if column.name == "dataset"
+    return cells.sort_values(["dataset", "lambda", "mu"],
+                             key=lambda column: column.map(order) if column.name == "dataset"
                              else column).drop(columns="order").rename(columns={"label": "solver"})
 
 
 def _matrices(sweep):
-    """For each data set, loss and quantity the cells of the grid and their matrix, lambdas and mus from large to small."""
+    """For each data set, loss and quantity the cells of the grid and their matrix, lambdas and mus from large to
+    small."""
     for (dataset, loss), cells in grid(sweep).groupby(["dataset", "loss"], sort=False):
         for name in GRID:
             matrix = cells.pivot(index="lambda", columns="mu", values=name).iloc[::-1, ::-1]
@@ -160,7 +167,8 @@ def grid_tables(sweep):
     """A table of lambda x mu for each data set and quantity, of the solver with the least objective."""
     tables = [Table(f"{dataset}{'' if loss == 'log' else ', ' + loss}: {GRID[name][0]}",
                     ["lambda", *(f"mu = {number_text(mu, 5)}" for mu in matrix)],
-                    [[number_text(at, 5), *(cell(x, GRID[name][1]) for x in row)] for at, *row in matrix.itertuples()], 0)
+                    [[number_text(at, 5), *(cell(x, GRID[name][1]) for x in row)] for at, *row in matrix.itertuples()],
+                    0)
               for dataset, loss, name, _, matrix in _matrices(sweep)]
     cells = grid(sweep)[["dataset", "loss", "lambda", "mu", "solver", *GRID]]
     return TableSet("grid", sweep.presentation.title, tables, cells.to_dict("records"))
@@ -174,7 +182,8 @@ def _draw_grid(ax, matrix, label, form):
             ax.text(j + 0.5, i + 0.5, format(x, form), ha="center", va="center",
                     color="black" if image.norm(x) > 0.5 else "white")
     ax.set(xlabel="μ", ylabel="λ", xticks=np.arange(matrix.shape[1]) + 0.5, yticks=np.arange(len(matrix)) + 0.5,
-           xticklabels=[number_text(one, 4) for one in matrix], yticklabels=[number_text(one, 4) for one in matrix.index])
+           xticklabels=[number_text(one, 4) for one in matrix],
+           yticklabels=[number_text(one, 4) for one in matrix.index])
     ax.grid(False)
 
 

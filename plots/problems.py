@@ -65,8 +65,8 @@ def _set_of(sweep, runs, cost, machine, targets, allow_not_comparable):
 
 
 def problem_sets(sweep, cost, targets, allow_not_comparable=False):
-    """The problems on which all solvers were run, a set for each machine if the cost is seconds. Skipped and interrupted
-    runs count as not run.
+    """The problems on which all solvers were run, a set for each machine if the cost is seconds. Skipped and
+    interrupted runs count as not run.
 
     `cells` has a frame per problem with a row per solver. `begin` and `end` are the costs (problem x solver x target),
     infinite if the run failed or never reached the target, `limits` what to charge then (problem x solver), `accuracy`

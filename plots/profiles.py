@@ -18,7 +18,6 @@ from .texts import data_warnings, require_drawable
 from .times import is_wide
 
 MOST_NAMES = 4  # of problems or runs, under a plot
-KINDS = ["profile", "data-profile", "ecdf", "quality"]
 LEAST_END = 1e-16  # ends at or below are drawn there
 
 
@@ -45,8 +44,8 @@ def _caption(sets, accuracy, smallest):
     if smallest < accuracy:
         out += f"\nf* is proven to a relative accuracy of {accuracy:.1e} at worst: smaller targets say less."
     if wide := is_wide(sets.begin, sets.end).sum():
-        out += (f"\n{wide} of {np.isfinite(sets.end).sum()} costs to a target lie between two samples that are more than a "
-                "tenth apart: drawn at the later.")
+        out += (f"\n{wide} of {np.isfinite(sets.end).sum()} costs to a target lie between two samples that are more "
+                "than a tenth apart: drawn at the later.")
     for names, what in ((sets.failures, "failed"), (sets.left_out, "left out")):
         out += f"\n{len(names)} {what}: {_few(names)}." if names else ""
     return out
@@ -77,8 +76,8 @@ def _distribution(sets, accuracy, labels, name, title, x_label, y_label, text, v
             width = 3.6 - (2.0 * i / (n - 1) if n > 1 else 2.0)  # thinner and thinner, so that all lines stay visible
             ax.step(line["x"], line["share"], where="post", label=plain_label(solver),
                     **{**line_style(labels.index(solver)), "marker": "", "linewidth": width})
-        ax.set(xscale="log", xlim=(rows["x"].min(), rows["x"].max()), ylim=(-0.02, 1.02), xlabel=x_label, ylabel=y_label,
-               yticks=np.arange(0, 1.01, 0.1))
+        ax.set(xscale="log", xlim=(rows["x"].min(), rows["x"].max()), ylim=(-0.02, 1.02), xlabel=x_label,
+               ylabel=y_label, yticks=np.arange(0, 1.01, 0.1))
         log_axis(ax.xaxis)
 
     suffix = ("" if sets.cost == "seconds" else f"-{sets.cost}") + (f"-{sets.machine}" if sets.machine else "")
@@ -99,7 +98,8 @@ def _pictures(kind, sets, *shared):
         ends = np.array([one["relative_difference"].where(~one["failed"]).clip(LEAST_END).fillna(np.inf)
                          for one in sets.cells])
         yield _distribution(sets, *shared, "quality", "Quality profile: where runs end", "(f − f*) / f* at the end",
-                            "share of problems", f"A run that failed has no end. Ends at or below {LEAST_END} are drawn "
+                            "share of problems",
+                            f"A run that failed has no end. Ends at or below {LEAST_END} are drawn "
                             "there.", ends, ends.min())
     else:
         for i, target in enumerate(targets):

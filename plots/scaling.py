@@ -69,7 +69,8 @@ def phases_of(runs):
     """A row for each problem, back end, phase (the total first) and number of threads: median seconds with quartiles,
     speed-up and efficiency against 1 thread, and what the phase is made of at 1 thread."""
     runs = runs.assign(threads=runs["threads"] * runs["processes"], phases=runs["phases"].map(lambda one: one or []))
-    every = runs[[*PROBLEM, "lambda", "backend", "threads", "phases"]].reset_index(names="run").explode("phases").dropna()
+    names = [*PROBLEM, "lambda", "backend", "threads", "phases"]
+    every = runs[names].reset_index(names="run").explode("phases").dropna()
     every = pd.concat([every.drop(columns="phases").reset_index(drop=True),
                        pd.DataFrame(list(every["phases"]))], axis=1)
     rows = []
@@ -79,18 +80,20 @@ def phases_of(runs):
         used = first[(first["calls"] > 0) | first["phase"].map(alone.groupby("phase")["seconds"].median() > 0)]
         for phase in [TOTAL, *used["phase"]] if len(used) else []:
             names = list(used["phase"]) if phase == TOTAL else [phase]
-            sums = some[some["phase"].isin(names)].groupby(["threads", "run"], sort=False)[["seconds", "loop_seconds"]].sum()
-            spreads = {threads: spread(one["seconds"]) for threads, one in sums.groupby("threads")}
+            sums = some[some["phase"].isin(names)].groupby(["threads", "run"], sort=False)["seconds"].sum()
+            spreads = {threads: spread(one) for threads, one in sums.groupby("threads")}
             seconds = np.array([one["median"] for one in spreads.values()])
             loops = sum(alone.loc[alone["phase"] == name, "loop_seconds"].median() for name in names)
             work = {name: first.loc[first["phase"].isin(names), name].sum() for name in WORK}
             with np.errstate(divide="ignore", invalid="ignore"):
                 speedup, outside = seconds[0] / seconds, 1.0 - np.divide(loops, seconds[0])
             for i, (threads, one) in enumerate(spreads.items()):
-                rows.append({**some.iloc[0][["dataset", "lambda", "label", "penalty"]], "backend": backend, "phase": phase,
+                rows.append({**some.iloc[0][["dataset", "lambda", "label", "penalty"]], "backend": backend,
+                             "phase": phase,
                              "threads": threads, "repetitions": one["n"], "seconds": one["median"],
                              "seconds_q25": one["q25"], "seconds_q75": one["q75"], "speedup": speedup[i],
-                             "efficiency": speedup[i] / threads, **work, "outside_loops": outside if seconds[0] else math.nan,
+                             "efficiency": speedup[i] / threads, **work,
+                             "outside_loops": outside if seconds[0] else math.nan,
                              "serial_fraction": serial_fraction(list(spreads), seconds)})
     return pd.DataFrame(rows)
 
@@ -124,9 +127,11 @@ def _measured(run, phases):
     table = Table(f"{run['dataset']} ({run['description']}), lambda = {number_text(run['lambda'])}, {run['label']}: "
                   f"{run['iterations']:.0f} iterations ({run['status']}), {run['nnz']:.0f} nonzeros",
                   ["back end", "phase", "calls", "s, 1 thread", "GB/s", "GFlop/s", "outside loops",
-                   *(f"speed-up at {p}" for p in shown), *(f"efficiency at {p}" for p in last), "serial, Amdahl's fit"], [
+                   *(f"speed-up at {p}" for p in shown), *(f"efficiency at {p}" for p in last), "serial, Amdahl's fit"],
+                   [
                       [one["backend"], one["phase"], one["calls"] or "-", f"{one['seconds']:.4g}", _rate(one, "bytes"),
-                       _rate(one, "flops"), percent(one["outside_loops"]), *(cell(rows["speedup"][p], ".2f") for p in shown),
+                       _rate(one, "flops"), percent(one["outside_loops"]),
+                       *(cell(rows["speedup"][p], ".2f") for p in shown),
                        *(percent(rows["efficiency"][p]) for p in last), percent(one["serial_fraction"])]
                       for one, rows in _by_phase(phases)], 2)
     n = phases["repetitions"].iloc[-1]
@@ -147,7 +152,8 @@ def _model(run, phases, predicted, network):
                                              *(f"speed-up at {p}" for p in predicted)], [], 2)
     one_thread = [one for one, _ in _by_phase(phases)]
     backends = {backend: backend for backend in phases["backend"].unique()}
-    backends.setdefault(PROCESSES, phases["backend"].iloc[0])  # one process of one thread is the same run on any back end
+    # One process of one thread is the same run on any back end.
+    backends.setdefault(PROCESSES, phases["backend"].iloc[0])
     for backend, measured in backends.items():
         rows = [one for one in one_thread if one["backend"] == measured]
         for one in rows:
@@ -158,7 +164,8 @@ def _model(run, phases, predicted, network):
                                *(cell(float(np.divide(one["seconds"], time)), ".1f") for time in seconds)])
     latency, bandwidth = network
     table.footnotes = [f"A model, no measurement: threads by Amdahl's law; processes of one thread share all but the "
-                       f"solver, and a message between them takes {1e6 * latency:g} us and 1 s for {bandwidth / 1e9:g} GB."]
+                       f"solver, and a message between them takes {1e6 * latency:g} us and 1 s for "
+                       f"{bandwidth / 1e9:g} GB."]
     return table
 
 

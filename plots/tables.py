@@ -66,24 +66,24 @@ def cost_name(cost, target):
 
 def _cost_columns(cost, targets):
     seconds = cost == "seconds"
-    return [Column(cost_name(cost, one), f"{'s' if seconds else cost} to {one:g}", seconds_text if seconds else ".1f", one)
-            for one in targets]
+    form = seconds_text if seconds else ".1f"
+    return [Column(cost_name(cost, one), f"{'s' if seconds else cost} to {one:g}", form, one) for one in targets]
 
 
 def _columns(targets, metrics):
-    return [
-        Column("solver", "solver"), Column("status_text", "status"), Column("n", "n"),
-        *_cost_columns("seconds", targets), Column("ratio", f"x fastest at {RATIO_TARGET:g}", None, RATIO_TARGET),
-        Column("final_difference", "final difference", scientific), Column("nnz", "nnz", count),
-        Column("relative_kkt", "relative kkt", scientific), Column("relative_gap", "relative gap", scientific),
-        Column("iterations", "iterations", count), Column("passes", "passes", count), Column("updates", "updates", count),
-        Column("seconds", "seconds", seconds_text), Column("load_seconds", "load s", seconds_text),
-        Column("setup_seconds", "set-up s", seconds_text), Column("warm_up_seconds", "warm-up s", seconds_text),
-        Column("sampling_seconds", "sampling s", seconds_text), Column("test_accuracy", "test accuracy", ".4f"),
-        *(Column(name, "test " + name.removeprefix(METRICS), ".4f") for name in metrics),
-        *_cost_columns("passes", targets),
-        Column("function_share", "function %", lambda share: cell(100 * share, ".1f")),
-        Column("solver_share", "solver %", lambda share: cell(100 * share, ".1f"))]
+    share = lambda value: cell(100 * value, ".1f")  # noqa: E731
+    return [Column("solver", "solver"), Column("status_text", "status"), Column("n", "n"),
+            *_cost_columns("seconds", targets), Column("ratio", f"x fastest at {RATIO_TARGET:g}", None, RATIO_TARGET),
+            *(Column(*one) for one in [
+                ("final_difference", "final difference", scientific), ("nnz", "nnz", count),
+                ("relative_kkt", "relative kkt", scientific), ("relative_gap", "relative gap", scientific),
+                ("iterations", "iterations", count), ("passes", "passes", count), ("updates", "updates", count),
+                ("seconds", "seconds", seconds_text), ("load_seconds", "load s", seconds_text),
+                ("setup_seconds", "set-up s", seconds_text), ("warm_up_seconds", "warm-up s", seconds_text),
+                ("sampling_seconds", "sampling s", seconds_text), ("test_accuracy", "test accuracy", ".4f"),
+                *((name, "test " + name.removeprefix(METRICS), ".4f") for name in metrics)]),
+            *_cost_columns("passes", targets), Column("function_share", "function %", share),
+            Column("solver_share", "solver %", share)]
 
 
 def _solver_share(phases):
@@ -93,23 +93,22 @@ def _solver_share(phases):
 
 
 def _measured(sweep, runs, columns, targets, allow_not_comparable):
-    """The measurements of each run, costs with `_from`: NaN where a run failed, is not comparable, or f* is too inexact."""
-    last = sweep.traces.groupby("run").tail(1).set_index("run")
-    share = runs["phases"].map(_solver_share)
+    """The measurements of each run, costs with `_from`: NaN where a run failed, is not comparable, or f* is too
+    inexact."""
+    last = sweep.traces.filter(regex="^(run$|test_metrics)").groupby("run").tail(1).set_index("run")
     diverged = runs["objective"].isna() & runs["reference_objective"].notna()
-    out = runs.drop(columns=[name for name in runs if name in last and name.startswith(METRICS)]).assign(
-        final_difference=runs["relative_difference"].where(~diverged, math.inf), solver_share=share,
-        function_share=1.0 - share)
-    out = out.join(last[[name for name in last if name.startswith(METRICS)]])
     costs = sweep.times(sorted({*targets, RATIO_TARGET}))
     costs["name"] = [cost_name(cost, target) for cost, target in zip(costs["cost"], costs["target"])]
-    for side, end in (("to", ""), ("from", "_from")):
-        out = out.join(costs[costs["exact"]].pivot(index="run", columns="name", values=side).add_suffix(end))
-    names = [one.name for one in columns if one.form] + [cost_name("seconds", RATIO_TARGET)]
-    names += [name + "_from" for name in names if "_to_" in name]
-    out = out.reindex(columns=list(dict.fromkeys(names))).astype(float)
+    costs = costs[costs["exact"]].pivot(index="run", columns="name", values=["to", "from"])
+    costs.columns = [name + ("_from" if side == "from" else "") for side, name in costs.columns]
+    shares = runs["phases"].map(_solver_share)
+    out = runs.drop(columns=list(last), errors="ignore").join([last, costs]).assign(
+        final_difference=runs["relative_difference"].where(~diverged, math.inf), solver_share=shares,
+        function_share=1.0 - shares)
+    timed = [cost_name("seconds", RATIO_TARGET), *(one.name for one in columns if one.timed)]
+    names = dict.fromkeys([*timed[:1], *(one.name for one in columns if one.form)])
+    out = out.reindex(columns=[*names, *(name + "_from" for name in names if "_to_" in name)]).astype(float)
     if not allow_not_comparable:
-        timed = [one.name for one in columns if one.timed] + [cost_name("seconds", RATIO_TARGET)]
         out.loc[~runs["comparable"], [name for name in out if name.removesuffix("_from") in timed]] = math.nan
     out[runs["failed"]] = math.nan
     return out
@@ -117,25 +116,21 @@ def _measured(sweep, runs, columns, targets, allow_not_comparable):
 
 # ---- its rows
 
-def _counts(statuses, whole):
-    found = statuses.value_counts(sort=False).sort_index()
-    return ", ".join(f"{n} of {whole} {status}" for status, n in found.items())
-
-
 def _row(label, runs, values, allow_not_comparable):
     """One solver on one problem; `spreads` are over the repetitions that did not fail."""
-    good = runs[~runs["failed"]]
-    timed = int(good["comparable"].sum()) if not allow_not_comparable else len(good)
-    ending, failures = "/".join(good["status"].unique()), _counts(runs["status"][runs["failed"]], len(runs))
+    good, bad = runs[~runs["failed"]], runs["status"][runs["failed"]].value_counts(sort=False).sort_index()
+    ending = "/".join(good["status"].unique())
+    failures = ", ".join(f"{n} of {len(runs)} {status}" for status, n in bad.items())
+    timed = len(good) if allow_not_comparable else int(good["comparable"].sum())
     spreads = {name: times.spread(values.loc[runs.index, name]) for name in values}
-    name = cost_name("seconds", RATIO_TARGET)
-    best = spreads[name]["median"]
+    best, begin = (spreads[cost_name("seconds", RATIO_TARGET) + end] for end in ("", "_from"))
     return {"solver": label, "runs": runs, "first": runs.iloc[0], "machine": runs["machine"].iloc[0],
             "accuracy": runs["reference_accuracy"].iloc[0], "measured": len(good), "timed": timed,
             "not_comparable": len(good) - timed, "ending": ending, "failures": failures,
-            "status_text": ", ".join(filter(None, [ending, failures])), "n": f"{len(good)}{'*' if len(good) < FEW else ''}",
-            "spreads": spreads, "seconds": best if math.isfinite(best) else math.nan,
-            "wide": _wide(spreads[name + "_from"], spreads[name])}
+            "status_text": ", ".join(filter(None, [ending, failures])),
+            "n": f"{len(good)}{'*' if len(good) < FEW else ''}",
+            "spreads": spreads, "seconds": best["median"] if math.isfinite(best["median"]) else math.nan,
+            "wide": _wide(begin, best)}
 
 
 def _add_ratios(rows):
@@ -161,7 +156,8 @@ def _shown_columns(columns, rows, wanted, targets):
     if wanted:
         return [by_name[name] for name in ["solver", *wanted]]
     names = ["solver", "status", "n", *(cost_name("seconds", target) for target in targets[-MOST_TARGETS:]),
-             "final_difference", "test_accuracy", *(name for name in by_name if name.startswith(METRICS)), "seconds", "nnz",
+             "final_difference", "test_accuracy", *(name for name in by_name if name.startswith(METRICS)), "seconds",
+             "nnz",
              "relative_gap", "iterations", "passes"]
     return [by_name[name] for name in names if says(by_name[name], times.UNPROVEN, "n/c")][:PAGE_COLUMNS]
 
@@ -233,10 +229,13 @@ def _record(row, columns):
     return {**{name: row["first"][name] for name in (
                 "experiment", "dataset", "lambda", "mu", "reference_objective", "reference_relative_kkt",
                 "reference_relative_gap", "reference_accuracy")},
-            "solver": row["solver"], "machine": row["machine"], "status": row["ending"], "repetitions": len(row["runs"]),
+            "solver": row["solver"], "machine": row["machine"], "status": row["ending"],
+            "repetitions": len(row["runs"]),
             "failed": len(row["runs"]) - row["measured"], "failures": row["failures"],
-            "not_comparable": row["not_comparable"], f"ratio_to_fastest_at_{number_text(RATIO_TARGET)}": row["ratio_value"],
-            **{name: {part: value for part, value in row["spreads"][name].items() if part != "reached"} for name in names}}
+            "not_comparable": row["not_comparable"],
+            f"ratio_to_fastest_at_{number_text(RATIO_TARGET)}": row["ratio_value"],
+            **{name: {part: value for part, value in row["spreads"][name].items() if part != "reached"}
+               for name in names}}
 
 
 def summary(sweep, targets=None, columns=(), allow_not_comparable=False, name="summary"):
@@ -272,8 +271,8 @@ def costs(sweep, allow_not_comparable=False):
     columns = [cost_name(cost, target) for target in sweep.presentation.targets[-3:] for cost in ("passes", "seconds")]
     out = summary(sweep, None, columns + ["function_share", "status"], allow_not_comparable, "costs")
     for table in out.tables:
-        table.notes.append("passes: evaluations of F and its gradient over all instances; function: the share of scores, "
-                           "inference and gradients in the time of the run; the rest is the solver's.")
+        table.notes.append("passes: evaluations of F and its gradient over all instances; function: the share of "
+                           "scores, inference and gradients in the time of the run; the rest is the solver's.")
     return out
 
 
@@ -282,23 +281,26 @@ def data(sweep):
     names = ["instances", "positions", "outputs", "features", "d", "belief_bytes"]
     kept = sweep.runs["notes.belief_bytes"] if "notes.belief_bytes" in sweep.runs else math.nan
     sizes = sweep.runs.assign(belief_bytes=kept).groupby("dataset", sort=False)[names].first().reset_index()
+    gib = lambda value: cell(value / 2**30, ".2f")  # noqa: E731
     table = Table.of("Data sets", sizes, {
         "data": ("dataset", str), "n": ("instances", count), "N": ("positions", count), "K": ("outputs", count),
-        "A": ("features", count), "d": ("d", count), "marginals (GiB)": ("belief_bytes", lambda x: cell(x / 2**30, ".2f"))},
-        notes=["n: instances; N: positions; K: outputs; A: features; marginals: what a dual solver keeps of all instances, "
-               "pairs and singletons."])
+        "A": ("features", count), "d": ("d", count), "marginals (GiB)": ("belief_bytes", gib)},
+        notes=["n: instances; N: positions; K: outputs; A: features; marginals: what a dual solver keeps of all "
+               "instances, pairs and singletons."])
     return TableSet("data", "", [table], sizes.to_dict("records"))
 
 
 # ---- means over problems
 
 def _means_records(sets, plot):
-    """The range of the shifted geometric mean of each solver's costs, and on how many problems it reached the target."""
+    """The range of the shifted geometric mean of each solver's costs, and on how many problems it reached the
+    target."""
     for s, solver in enumerate(sets.solvers):
         for t, target in enumerate(sets.targets):
             reached, unproven = np.isfinite(sets.end[:, s, t]), int((sets.accuracy > target).sum())
             begin, end = (times.shifted_geometric_mean(
-                np.where(reached | np.isnan(sets.end[:, s, t]), side[:, s, t], plot.par * sets.limits[:, s]), plot.shift)
+                np.where(reached | np.isnan(sets.end[:, s, t]), side[:, s, t], plot.par * sets.limits[:, s]),
+                plot.shift)
                 if len(reached) and not unproven else math.nan for side in (sets.begin, sets.end))
             yield {"measure": sets.cost, "machine": sets.machine, "solver": solver, "target": target,
                    "problems": len(reached), "reached": int(reached.sum()), "left_out": len(sets.left_out),
@@ -410,8 +412,8 @@ def paper(sweep):
     table = Table(f"{shown.paper.item} of the paper, and ours", PAPER_HEAD,
                   [_paper_cells(row) for row in rows.to_dict("records")], 2)
     if not rows["optimal"].all():
-        table.notes.append("In parentheses: NOT AN OPTIMUM. The run ended before kkt <= tol * (kkt at w = 0) or the gap "
-                           "asked for; such rows are in no mean.")
+        table.notes.append("In parentheses: NOT AN OPTIMUM. The run ended before kkt <= tol * (kkt at w = 0) or the "
+                           "gap asked for; such rows are in no mean.")
     return TableSet("paper", shown.title, [table], rows.drop(columns=["penalty", "family"]).to_dict("records"))
 
 

@@ -55,7 +55,6 @@ def test_every_quantity_and_axis_of_configs_has_a_row():
     assert list(QUANTITIES) == choices("plot", "quantities")
     assert list(AXES) == choices("plot", "x")
     assert sorted(cli.SINGLE + cli.TOGETHER) == sorted(choices("plot", "kinds"))
-    assert sorted(cli.TOGETHER) == sorted(profiles.KINDS)
 
 
 def test_a_figure_has_four_files_and_the_width_asked_for(tmp_path, capsys):

@@ -11,7 +11,7 @@ from ..fields import number_text
 from ..files import file_name_part
 from ..records import read_bytes
 from .figure import Picture, line_style, log_axis, plain_label
-from .texts import Table, TableSet, cell, count, data_warnings, scientific
+from .texts import Table, TableSet, count, data_warnings, scientific
 
 TAIL, EXACT = 10, 1e-9  # an arm's end: its last iterations whose error is above this share of the first
 QUANTITIES = {"error": "error eₜ", "ratio": "eₜ / eₜ₋₁", "dennis_more": "Dennis-Moré ratio"}
@@ -62,13 +62,14 @@ def tables(problems):
     records = [_record(problem, arm) for problem in problems for arm in problem["arms"]]
     unit = [f"{one['unit_steps']} of {one['steps_since']}" for one in records]
     arms = Table.of("How the arms converge (Theorem 1)", pd.DataFrame(records).assign(unit=unit), {
-        "problem": ("problem", str), "arm": ("arm", str), "iterations": ("iterations", str), "passes": ("passes", count),
+        "problem": ("problem", str), "arm": ("arm", str), "iterations": ("iterations", str),
+        "passes": ("passes", count),
         "support settles": ("support_settled_at", lambda value: count(value).replace("-", "never")),
         "unit steps since": ("unit", str),
         "error, end / start": ("error", scientific), "ratio": ("ratio", ".3f"), "order": ("order", ".2f"),
         "Dennis-Moré": ("dennis_more", scientific)}, words=2, notes=[
-            f"The ratio is the geometric mean of e_t / e_{{t-1}}, order and Dennis-Moré ratio are medians, over the last "
-            f"{TAIL} iterations whose error is above {EXACT:g} of the first."])
+            f"The ratio is the geometric mean of e_t / e_{{t-1}}, order and Dennis-Moré ratio are medians, over the "
+            f"last {TAIL} iterations whose error is above {EXACT:g} of the first."])
     optima = Table("The Hessian at the optimum (Theorem 3)",
                    ["problem", "nonzeros", "rank", "smallest", "largest", "v", "‖Hv‖ / ‖v‖"], [], 1,
                    ["On the face of the nonzero weights: rank, and the eigenvalues above rounding. Then how much the "
@@ -96,8 +97,8 @@ def _picture(problem):
         axes[-1].set_xlabel("iteration")
 
     rows = pd.concat([every[["iteration", *QUANTITIES, "nnz"]].assign(arm=label) for label, every in arms])
-    return Picture(file_name_part(f"theory-{problem['dataset']}-{number_text(problem['lambda'])}"), problem["title"], draw,
-                   rows[["arm", "iteration", *QUANTITIES, "nnz"]], data_warnings([problem["description"]]),
+    return Picture(file_name_part(f"theory-{problem['dataset']}-{number_text(problem['lambda'])}"), problem["title"],
+                   draw, rows[["arm", "iteration", *QUANTITIES, "nnz"]], data_warnings([problem["description"]]),
                    subtitle=problem["description"], layout=[[name] for name in shown] or [["a"]],
                    height=0.25 * max(len(shown), 1) + 0.05)
 

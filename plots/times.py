@@ -23,7 +23,8 @@ def relative_difference(objective, reference):
 
 
 def reference_bound(runs):
-    """A bound on (f* - min F)/f* of each run, the smaller of the certified gap and 2*kkt/lambda; NaN if neither is known.
+    """A bound on (f* - min F)/f* of each run, the smaller of the certified gap and 2*kkt/lambda; NaN if neither is
+    known.
 
     F is convex, so F(w) - min F <= kkt*(||w||_1 + ||w*||_1), and lambda*||w||_1 <= F(w).
     """

@@ -52,8 +52,8 @@ def parse(section, name, text, where):
 
 def read_ini(file):
     """{section: {key: text}} of the config of stored results, which the program writes without includes."""
-    ini = configparser.RawConfigParser(delimiters="=", comment_prefixes="#;", inline_comment_prefixes="#;", strict=False,
-                                       default_section=None)
+    ini = configparser.RawConfigParser(delimiters="=", comment_prefixes="#;", inline_comment_prefixes="#;",
+                                       strict=False, default_section=None)
     ini.optionxform = str
     try:
         with open(file, encoding="utf-8", errors="replace") as text:
@@ -80,7 +80,8 @@ class Presentation:
                 return False if key["type"] == "bool" else ""
             return parse(section, name, key["default"] if text is None else text, f"{file}: [{section}] {name}")
 
-        self.plot, self.paper = (SimpleNamespace(**{key["name"]: value(part, key["name"]) for key in TABLES["config"][part]})
+        self.plot, self.paper = (SimpleNamespace(**{key["name"]: value(part, key["name"])
+                                                    for key in TABLES["config"][part]})
                                  for part in ("plot", "paper"))
         self.plot.kinds = self.plot.kinds or ["curves"]
         experiment = sections.get("experiment", {})
@@ -90,7 +91,8 @@ class Presentation:
         data = {name.partition(".")[2] or keys.get("format", ""): keys for name, keys in sections.items()
                 if name.partition(".")[0] == "data"}
         self.datasets = list(data)
-        self.sources = {name: str({key: text for key, text in keys.items() if key != "seed"}) for name, keys in data.items()}
+        self.sources = {name: str({key: text for key, text in keys.items() if key != "seed"})
+                        for name, keys in data.items()}
         chosen = sections.get("plot", {})
         penalties = [split_list(experiment.get(name, "")) for name in ("lambda", "mu")]
         lambdas, mus = ([one for one in part if one.startswith("path(")] for part in penalties)

@@ -44,7 +44,8 @@ def write(sweep, out, samples=False, points=False):
         require_paths(sweep)
     tables = tables_of(sweep)
     if samples or points or out == "-":
-        tables = {name: tables[name] for name in ["samples" if samples else "points" if points else "runs"] if name in tables}
+        tables = {name: tables[name] for name in ["samples" if samples else "points" if points else "runs"]
+                  if name in tables}
     stem, extension = os.path.splitext(out)
     if out == "-":
         print("".join(map(csv, tables.values())), end="")
@@ -71,6 +72,6 @@ def _write_parquet(frame, name, out):
     try:
         import pyarrow  # noqa: F401
     except ImportError:
-        raise ProxbenchError(f"{out}: Parquet files need the Python package pyarrow, which is not installed; expected it "
-                             "(pip install pyarrow), or a name that ends in .csv or .sqlite") from None
+        raise ProxbenchError(f"{out}: Parquet files need the Python package pyarrow, which is not installed; expected "
+                             "it (pip install pyarrow), or a name that ends in .csv or .sqlite") from None
     frame.to_parquet(name, index=False)

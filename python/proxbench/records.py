@@ -165,8 +165,8 @@ def in_order(frame, fields):
 # ---- folders
 
 def read_each(files, read, left_out=None):
-    """What `read` makes of each file or folder. What is damaged or foreign goes into `left_out`, with the reason, or is an
-    error."""
+    """What `read` makes of each file or folder. What is damaged or foreign goes into `left_out`, with the reason, or
+    is an error."""
     out = []
     for file in files:
         try:

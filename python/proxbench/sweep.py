@@ -9,7 +9,7 @@ import pandas as pd
 
 from . import records
 from .config import Presentation
-from .errors import ProxbenchError, UsageError, in_file, require_known
+from .errors import UsageError, in_file, require_known
 from .fields import PATH, TRACE, UNITS
 from .plots import times
 
@@ -54,7 +54,8 @@ class Sweep:
         """The frame with the columns that name the run of each row, as categories to save memory."""
         who = self.runs[names]
         who = who.astype({name: "category" for name in who if who[name].dtype == object})
-        return pd.concat([frame["run"], who.iloc[frame["run"]].reset_index(drop=True), frame.drop(columns="run")], axis=1)
+        return pd.concat([frame["run"], who.iloc[frame["run"]].reset_index(drop=True), frame.drop(columns="run")],
+                         axis=1)
 
     def _slice(self, frame, run):
         ends = self._ends[id(frame)]
@@ -152,7 +153,8 @@ def load_folder(folder, with_start=False):
         error.damaged = left_out[0][0] if left_out else ""
         raise error
     runs = records.frame_of([run for run, *_ in read]).assign(sweep=folder)
-    order = runs.assign(data_place=_place(shown.datasets, runs["dataset"]), label_place=_place(shown.labels, runs["label"]),
+    order = runs.assign(data_place=_place(shown.datasets, runs["dataset"]),
+                        label_place=_place(shown.labels, runs["label"]),
                         path=runs["path"].fillna("")).sort_values(
         ["data_place", "dataset", "path", "lambda", "mu", "loss_text", "label_place", "label", "repetition"]).index
     runs = runs.loc[order].reset_index(drop=True)
@@ -196,8 +198,9 @@ def join(sweeps):
     if len(sweeps) == 1:
         return sweeps[0]
     offsets = np.cumsum([0, *(len(one.runs) for one in sweeps)])
-    stacked = [pd.concat([getattr(one, name).assign(run=getattr(one, name)["run"] + offset)
-                          for one, offset in zip(sweeps, offsets)], ignore_index=True) for name in ("traces", "path_points")]
+    stacked = [pd.concat([frame.assign(run=frame["run"] + offset) for frame, offset in zip(frames, offsets)],
+                         ignore_index=True) for frames in (
+        [one.traces for one in sweeps], [one.path_points for one in sweeps])]
     return Sweep(pd.concat([one.runs for one in sweeps], ignore_index=True), *stacked,
                  pd.concat([one.references for one in sweeps], ignore_index=True), sweeps[0].presentation,
                  sum((one.folders for one in sweeps), []), sum((one.left_out for one in sweeps), []))
