@@ -5,6 +5,9 @@ import textwrap
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+import matplotlib
+import pandas as pd
+
 from ..files import make_folder, whole_file, write_text
 from .texts import csv_text
 
@@ -14,41 +17,36 @@ NARROW = 5.0  # below this width, fonts are smaller and the key stands below the
 SMALL = 0.78  # of the font of subtitle and caption
 DASHES = ["-", (0, (5, 2)), (0, (1, 1.4)), (0, (6, 2, 1, 2)), (0, (9, 3))]
 GREY = "#7F7F7F"
+DATES = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": None}  # the formats, none of which has a date
 
 
 @contextmanager
 def style(width=WIDTH):
     """The settings of matplotlib for figures of this width."""
-    import matplotlib
-
     with matplotlib.rc_context(fname=STYLE):
         if width < NARROW:
             matplotlib.rcParams.update({"font.size": 7.0, "lines.linewidth": 1.1, "lines.markersize": 3,
                                         "grid.linewidth": 0.5, "axes.linewidth": 0.6})
-        yield matplotlib.rcParams
+        yield
 
 
 def line_style(place, variant=0):
     """The style of the solver at this place: colours vary first, then dashes. Machines differ by `variant`."""
-    import matplotlib
-
     cycle = matplotlib.rcParams["axes.prop_cycle"].by_key()
     colours, markers = cycle["color"], cycle.get("marker", ["o"])
     turn = place // len(colours) + variant
-    colour = colours[place % len(colours)]
-    return {"color": colour if colour.startswith("#") else f"#{colour}", "linestyle": DASHES[turn % len(DASHES)],
+    return {"color": "#" + colours[place % len(colours)].lstrip("#"), "linestyle": DASHES[turn % len(DASHES)],
             "marker": markers[(place + turn) % len(markers)]}
 
 
 @dataclass
 class Picture:
-    """A figure and the rows behind it. `draw(axes)` draws into as many axes as `panels` says."""
+    """A figure and the rows behind it. `draw(axes)` draws into the axes of `layout`, in its order."""
 
     name: str  # of its files, without extension
     title: str  # bold
     draw: object
-    rows: list
-    head: list
+    rows: pd.DataFrame
     warning: str = ""  # bold, before the title
     about: str = ""  # after the title
     subtitle: str = ""
@@ -62,77 +60,64 @@ class Picture:
         return self.warning + self.title + self.about
 
     def figure(self, width=WIDTH):
-        """Must be called, and its result saved, within style(width)."""
-        import matplotlib
+        """Must be called, and its result saved, within style(width). Texts have no place in matplotlib's layout, so
+        their lines are wrapped and counted here."""
         from matplotlib.figure import Figure
 
-        size = matplotlib.rcParams["font.size"]
-        room = width - 0.12
+        size, room = matplotlib.rcParams["font.size"], width - 0.12
         wrap = lambda text, of: [line for part in text.split("\n")  # noqa: E731
                                  for line in textwrap.wrap(part, max(20, int(room * 72 / (0.53 * of))))]
-        title = wrap(self.whole_title, 1.13 * size)
-        subtitle, caption = wrap(self.subtitle, SMALL * size), wrap(self.caption, SMALL * size)
         inches = lambda lines, of: len(lines) * 1.3 * of / 72  # noqa: E731
-        top = inches(title, size) + inches(subtitle, SMALL * size) + 0.12
-        bottom = inches(caption, SMALL * size) + 0.08
-        figure = Figure(figsize=(width, self.height * width + top + bottom), layout="constrained")
-        axes = figure.subplot_mosaic(self.layout)
-        self.draw(list(axes.values()))
-        first = next(iter(axes.values()))
-        handles, labels = first.get_legend_handles_labels()
-        if labels and self.key == "outside" and width >= NARROW:
-            first.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
-        elif labels and self.key == "outside":
+        title, small = wrap(self.whole_title, 1.13 * size), SMALL * size
+        subtitle, caption = wrap(self.subtitle, small), wrap(self.caption, small)
+        top, bottom = inches(title, size) + inches(subtitle, small) + 0.12, inches(caption, small) + 0.08
+        figure = Figure(layout="constrained")
+        axes = list(figure.subplot_mosaic(self.layout).values())
+        self.draw(axes)
+        handles, labels = axes[0].get_legend_handles_labels()
+        below = 0.0  # the height of a key below the axes
+        if labels and self.key == "outside" and width < NARROW:
             columns = max(1, min(len(labels), int(room * 72 / (size * (0.6 * max(map(len, labels)) + 4.5)))))
-            rows = math.ceil(len(labels) / columns)
-            key = rows * 1.5 * size / 72 + 0.06
+            below = math.ceil(len(labels) / columns) * 1.5 * size / 72 + 0.06
+        height = self.height * width + top + bottom + below
+        figure.set_size_inches(width, height)
+        if below:
             figure.legend(handles, labels, loc="lower center", ncol=columns, borderaxespad=0,
-                          bbox_to_anchor=(0.5, bottom / (figure.get_figheight() + key)))
-            figure.set_figheight(figure.get_figheight() + key)
-            bottom += key
+                          bbox_to_anchor=(0.5, bottom / height))
+        elif labels and self.key == "outside":
+            axes[0].legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
         elif labels and self.key:
-            first.legend(loc=self.key)
-        height = figure.get_figheight()
-        figure.get_layout_engine().set(rect=(0.01, bottom / height, 0.98, 1 - (top + bottom) / height), h_pad=0.05)
-        place = dict(x=0.06 / width, va="top", ha="left")
-        # Dollar signs in names are no formulas.
-        plain = lambda lines: "\n".join(lines).replace("$", r"\$")  # noqa: E731
-        figure.text(y=1 - 0.05 / height, s=plain(title), fontsize=size, weight="bold", **place)
-        figure.text(y=1 - (0.06 + inches(title, size)) / height, s=plain(subtitle), fontsize=SMALL * size,
-                    color="#444444", linespacing=1.3, **place)
-        figure.text(y=(bottom if not (labels and self.key == "outside" and width < NARROW) else bottom - key)
-                    / height, s=plain(caption), fontsize=SMALL * size, color="#444444", linespacing=1.3, **place)
+            axes[0].legend(loc=self.key)
+        figure.get_layout_engine().set(rect=(0.01, (bottom + below) / height, 0.98,
+                                             1 - (top + bottom + below) / height),
+                                       h_pad=0.05)
+        grey = {"fontsize": small, "color": "#444444", "linespacing": 1.3}
+        for lines, y, look in ((title, height - 0.05, {"fontsize": size, "weight": "bold"}),
+                               (subtitle, height - 0.06 - inches(title, size), grey), (caption, bottom, grey)):
+            figure.text(0.06 / width, y / height, plain_label("\n".join(lines)), va="top", ha="left", **look)
         return figure
 
-    def save(self, folder, width=WIDTH):
+    def save(self, folder, width=None):
         """Writes NAME.svg, .pdf, .png and .csv. Returns the .png."""
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
         make_folder(folder)
+        width, file = width or WIDTH, os.path.join(folder, self.name)
         with style(width):
             figure = self.figure(width)
             FigureCanvasAgg(figure)
             figure.draw_without_rendering()  # finds the layout once, for all files
             figure.set_layout_engine("none")
-            for extension in ("svg", "pdf", "png"):
-                with whole_file(os.path.join(folder, f"{self.name}.{extension}")) as file:
-                    dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(extension)
-                    figure.savefig(file, format=extension, metadata=dates)
-        write_text(os.path.join(folder, f"{self.name}.csv"), csv_text(self.rows, self.head))
-        return os.path.join(folder, f"{self.name}.png")
+            for extension, dates in DATES.items():
+                with whole_file(f"{file}.{extension}") as name:
+                    figure.savefig(name, format=extension, metadata=dates)
+        write_text(f"{file}.csv", csv_text(self.rows))
+        return f"{file}.png"
 
 
 def plain_label(text):
-    """A label that matplotlib draws as it is: no formula, and shown in keys even if it begins with "_"."""
+    """A text that matplotlib draws as it is: no formula, and shown in keys even if it begins with "_"."""
     return ("\u200b" if text.startswith("_") else "") + text.replace("$", r"\$")
-
-
-def save_all(pictures, folder, width=WIDTH):
-    return [picture.save(folder, width) for picture in pictures]
-
-
-def with_commas(number):
-    return f"{int(number):,}"
 
 
 def log_axis(axis):

@@ -3,101 +3,82 @@
 A problem is one (experiment, data set, penalty, repetition): costs are compared within one experiment only, and seconds
 within one machine only.
 """
-import math
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 
 from ..errors import UsageError, require_known
+from ..records import several_machines
 from . import times
-from .runs import grouped, machine_name, penalty_text, several_machines, shown_label, status
+
+PROBLEM = ["sweep", "experiment", "machine", "dataset", "penalty", "repetition"]
+LIMITS = {"seconds": "time_limit", "iterations": "max_iterations"}  # of a run
 
 
-class Problem:
-    """`costs[target][solver]` are ranges, infinite if the run failed or never reached the target. `limits[solver]` is
-    the run's own limit or, without one, the highest cost of any run of the problem."""
-
-    def __init__(self, sweep, name, cells, cost, targets):
-        self.name, self.cells = name, cells
-        self.accuracy = math.nan
-        for run in cells:
-            bound = times.reference_bound(run)
-            self.accuracy = bound if math.isnan(self.accuracy) else max(self.accuracy, bound)
-        self.costs = [[(math.inf, math.inf) if run["failed"] else times.cost_to_target(sweep, run, target, cost)
-                       for run in cells] for target in targets]
-        most = max((float(np.nanmax(paid)) for run in cells
-                    if (paid := sweep.trace(run, times.COSTS[cost])).size and not np.all(np.isnan(paid))), default=0.0)
-        limit = {"seconds": "time_limit", "iterations": "max_iterations"}.get(cost)
-        self.limits = [float(run[limit]) if limit and (run[limit] or 0) > 0 else max(most, 0.0) for run in cells]
-
-    def lacks_charge(self):
-        return any(math.isinf(end) and not limit > 0
-                   for costs in self.costs for (_, end), limit in zip(costs, self.limits))
+def _limits(sweep, cells, cost):
+    """What a failure is charged by: each run's limit or, without one, the highest cost of any run of the problem."""
+    paid = np.concatenate([[0.0], *(sweep.trace(i, times.COSTS[cost]) for i in cells["run"])])
+    limits = cells[LIMITS[cost]] if cost in LIMITS else pd.Series(0.0, cells.index)
+    return limits.where(limits > 0, np.nanmax(paid)).to_numpy(float)
 
 
-class ProblemSet:
-    """Problems on which all solvers were run. A skipped or interrupted run counts as not run."""
+def _why_not(cells, solvers, cost, allow_not_comparable):
+    ran = cells[~cells["status"].str.startswith("skipped") & (cells["status"] != "interrupted")]
+    if missing := [solver for solver in solvers if solver not in ran.index]:
+        return f"not run: {', '.join(missing)}"
+    if (cells["reference_objective"].isna() & ~cells["failed"]).any():
+        return "no f*"
+    alone = [solver for solver in solvers if not cells["comparable"][solver]]
+    if cost == "seconds" and alone and not allow_not_comparable:
+        return f"timings not comparable: {', '.join(alone)}"
+    return ""
 
-    def __init__(self, sweep, runs, cost, machine, targets, allow_not_comparable, several):
-        self.cost, self.machine, self.targets = cost, machine, list(targets)
-        self.solvers = list(dict.fromkeys(map(shown_label, runs)))
-        self.problems, self.left_out, self.failures, self.descriptions = [], [], [], []
-        self.comparable = True
-        key = lambda run: (run["sweep"], run["experiment"], run["machine"], run["dataset"], run["_lambda"],  # noqa: E731
-                           run["_mu"], run["repetition"])
-        for some in grouped(runs, key).values():
-            first = some[0]
-            name = (f"{first['experiment']}: {first['dataset']}, {penalty_text(first)}, repetition "
-                    f"{first['repetition']}{f' @ {machine_name(first)}' if several else ''}")
-            self._add(sweep, some, name, allow_not_comparable)
 
-    def _add(self, sweep, runs, name, allow_not_comparable):
-        of = {shown_label(run): run for run in runs}
-        cells = [of.get(solver) for solver in self.solvers]
-        why = self._why_not(cells, allow_not_comparable)
+def _set_of(sweep, runs, cost, machine, targets, allow_not_comparable):
+    ends = sweep.times(targets, [cost]).pivot(index="run", columns="target", values=["from", "to"])
+    solvers, left_out, problems = list(runs["shown"].unique()), [], []
+    for _, group in runs.groupby(PROBLEM, sort=False):
+        cells, first = group.drop_duplicates("shown", keep="last").set_index("shown"), group.iloc[0]
+        why = _why_not(cells, solvers, cost, allow_not_comparable)
         if not why:
-            problem = Problem(sweep, name, cells, self.cost, self.targets)
-            why = "no run has a limit or got anywhere" if problem.lacks_charge() else ""
+            cells = cells.loc[solvers]
+            limits = _limits(sweep, cells, cost)
+            begin, end = (ends[side].loc[cells["run"], targets].to_numpy() for side in ("from", "to"))
+            begin, end = (np.where(cells[["failed"]], np.inf, one) for one in (begin, end))
+            why = "no run has a limit or got anywhere" if (np.isinf(end) & ~(limits > 0)[:, None]).any() else ""
         if why:
-            self.left_out.append(f"{name} ({why})")
-            return
-        self.problems.append(problem)
-        self.descriptions.append(runs[0]["description"] or "")
-        self.failures += [f"{run['name']} {status(run)}" for run in cells if run["failed"]]
-        if self.cost == "seconds" and not all(run["comparable"] for run in cells):
-            self.comparable = False
-
-    def _why_not(self, cells, allow_not_comparable):
-        was_run = [run is not None and not status(run).startswith("skipped") and run["status"] != "interrupted"
-                   for run in cells]
-        missing = [solver for solver, was in zip(self.solvers, was_run) if not was]
-        if missing:
-            return f"not run: {', '.join(missing)}"
-        if any(run["reference_objective"] is None and not run["failed"] for run in cells):
-            return "no f*"
-        alone = [solver for solver, run in zip(self.solvers, cells) if not run["comparable"]]
-        if self.cost == "seconds" and alone and not allow_not_comparable:
-            return f"timings not comparable: {', '.join(alone)}"
-        return ""
-
-    def unproven(self, target):
-        """The number of problems whose f* is less exact than the target."""
-        return sum(times.unproven(self.targets[target], problem.accuracy) for problem in self.problems)
-
-    def known(self):
-        """The number of finite costs, and how many of them are wide ranges."""
-        ends = [one for problem in self.problems for costs in problem.costs for one in costs]
-        return sum(math.isfinite(end) for _, end in ends), sum(times.is_wide(*one) for one in ends)
+            place = f" @ {first['machine'] or 'unknown machine'}" if several_machines(sweep.single) else ""
+            left_out.append(f"{first['experiment']}: {first['dataset']}, {first['penalty']}, repetition "
+                            f"{first['repetition']}{place} ({why})")
+        else:
+            problems.append((cells, limits, begin, end))
+    cells = [one[0] for one in problems]
+    limits, begin, end = (np.array([one[i] for one in problems]).reshape(len(cells), len(solvers), *more)
+                          for i, more in ((1, ()), (2, (len(targets),)), (3, (len(targets),))))
+    failed = [f"{run['name']} {run['status']}" for one in cells for run in one[one["failed"]].to_dict("records")]
+    return SimpleNamespace(
+        cost=cost, machine=machine, targets=targets, solvers=solvers, left_out=left_out, cells=cells, limits=limits,
+        begin=begin, end=end, failures=failed, descriptions=[one["description"].iloc[0] for one in cells],
+        accuracy=np.array([one["reference_bound"].max() for one in cells]),
+        comparable=cost != "seconds" or all(one["comparable"].all() for one in cells))
 
 
 def problem_sets(sweep, cost, targets, allow_not_comparable=False):
-    """One set; for seconds on several machines, one for each machine."""
-    runs = sweep.single
-    if not runs:
+    """The problems on which all solvers were run, a set for each machine if the cost is seconds. Skipped and
+    interrupted runs count as not run.
+
+    `cells` has a frame per problem with a row per solver. `begin` and `end` are the costs (problem x solver x target),
+    infinite if the run failed or never reached the target, `limits` what to charge then (problem x solver), `accuracy`
+    that of f* of each problem.
+    """
+    runs, targets = sweep.single, list(targets)
+    if not len(runs):
         raise UsageError("no runs to compare")
     if not targets:
         raise UsageError("targets: found none, expected at least one")
     require_known("measure", cost, list(times.COSTS))
-    several = several_machines(runs)
-    by_machine = grouped(runs, lambda run: machine_name(run) if several and cost == "seconds" else "")
-    return [ProblemSet(sweep, some, cost, machine, targets, allow_not_comparable, several)
-            for machine, some in by_machine.items()]
+    machine = runs["machine"].replace("", "unknown machine")
+    apart = several_machines(runs) and cost == "seconds"
+    return [_set_of(sweep, some, cost, name, targets, allow_not_comparable)
+            for name, some in runs.groupby(machine if apart else np.full(len(runs), ""), sort=False)]

@@ -7,38 +7,31 @@
     ecdf          share of (problem, target) pairs reached within a cost (COCO, Hansen et al. 2016)
     quality       share of problems on which a solver's final value is within (f - f*)/f*
 """
-import math
-
 import numpy as np
+import pandas as pd
 
 from ..errors import UsageError
 from ..files import file_name_part
 from .figure import Picture, line_style, log_axis, plain_label
 from .problems import problem_sets
-from .runs import data_warnings, require_drawable, says_synthetic, shown_label
-from .times import reference_bound
+from .texts import data_warnings, require_drawable
+from .times import is_wide
 
 MOST_NAMES = 4  # of problems or runs, under a plot
-KINDS = ["profile", "data-profile", "ecdf", "quality"]
+LEAST_END = 1e-16  # ends at or below are drawn there
 
 
 def steps(values):
-    """The distribution function of values: pairs (x, share of all values <= x) at each distinct finite value."""
-    ordered, out = sorted(values), {}
-    for i, value in enumerate(ordered):
-        if math.isfinite(value):
-            out[value] = (i + 1) / len(ordered)
-    return list(out.items())
+    """The distribution function of values: each distinct finite value x, and the share of all values <= x."""
+    x = np.unique(values[np.isfinite(values)])
+    return x, np.searchsorted(np.sort(values), x, side="right") / len(values)
 
 
 def ratios(costs):
-    """costs[problem][solver] over the least of that problem. Infinite if a solver failed; 1 for the best."""
-    out = []
-    for row in costs:
-        best = min(row)
-        out.append([math.inf if math.isinf(cost) else 1.0 if cost == best else cost / best if best else math.inf
-                    for cost in row])
-    return out
+    """Costs (problem x solver) over the least of each problem. Infinite if a solver failed; 1 for the best."""
+    best = costs.min(axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(np.isinf(costs), np.inf, np.where(costs == best, 1.0, costs / best))
 
 
 def _few(names):
@@ -50,106 +43,86 @@ def _caption(sets, accuracy, smallest):
     out = ""
     if smallest < accuracy:
         out += f"\nf* is proven to a relative accuracy of {accuracy:.1e} at worst: smaller targets say less."
-    paid, wide = sets.known()
-    if wide:
-        out += (f"\n{wide} of {paid} costs to a target lie between two samples that are more than a tenth apart: drawn at "
-                "the later.")
+    if wide := is_wide(sets.begin, sets.end).sum():
+        out += (f"\n{wide} of {np.isfinite(sets.end).sum()} costs to a target lie between two samples that are more "
+                "than a tenth apart: drawn at the later.")
     for names, what in ((sets.failures, "failed"), (sets.left_out, "left out")):
         out += f"\n{len(names)} {what}: {_few(names)}." if names else ""
     return out
 
 
-def _warning(sets):
-    synthetic = sum(map(says_synthetic, set(sets.descriptions)))
-    partly = "PARTLY " if 0 < synthetic < len(set(sets.descriptions)) else ""
-    return partly + data_warnings("synthetic" if synthetic else "", sets.comparable)
+def _lines(values, solvers, from_one):
+    """The distribution functions of each solver's values as rows label, x, share from the lowest x to the highest."""
+    shown = values[(values > 0) & np.isfinite(values)]
+    least, most = (shown.min(), shown.max()) if shown.size else (1.0, 1.0)
+    low, high = (1.0, 1.15 * max(most, 2.0)) if from_one else (least / 1.15, 1.15 * most)
+    parts = []
+    for solver, some in zip(solvers, values.T):
+        x, share = steps(some)
+        start = np.append(0.0, share[x <= low])[-1]
+        inside = np.append(start, share[x > low])
+        parts.append(pd.DataFrame({"label": solver, "x": [low, *x[x > low], high], "share": [*inside, inside[-1]]}))
+    return pd.concat(parts, ignore_index=True)
 
 
-def _distribution(name, title, x_label, y_label, text, values, sets, accuracy, smallest, labels, from_one=False):
-    """A picture of the distribution functions of each solver's values."""
-    shown = [x for some in values for x in some if 0 < x < math.inf] or [1.0]
-    low, high = (1.0, 1.15 * max(max(shown), 2.0)) if from_one else (min(shown) / 1.15, 1.15 * max(shown))
-    lines = []
-    for some in values:
-        line = [(low, 0.0)]
-        for x, share in steps(some):
-            if x <= low:
-                line[0] = (low, share)
-            else:
-                line.append((x, share))
-        lines.append([*line, (high, line[-1][1])])
+def _distribution(sets, accuracy, labels, name, title, x_label, y_label, text, values, smallest, from_one=False):
+    """A picture of the distribution functions of each solver's values (problem x solver)."""
+    rows = _lines(values, sets.solvers, from_one)
 
     def draw(axes):
         ax, n = axes[0], len(sets.solvers)
-        for i, (solver, line) in enumerate(zip(sets.solvers, lines)):
-            x, y = zip(*line)
-            look = line_style(labels.index(solver))
-            look["marker"] = ""
-            ax.step(x, y, where="post", label=plain_label(solver), linewidth=3.6 - (2.0 * i / (n - 1) if n > 1 else 2.0),
-                    **look)  # later lines are thinner, so that lines below them stay visible
-        ax.set(xscale="log", xlim=(low, high), ylim=(-0.02, 1.02), xlabel=x_label, ylabel=y_label,
-               yticks=np.arange(0, 1.01, 0.1))
+        for i, solver in enumerate(sets.solvers):
+            line = rows[rows["label"] == solver]
+            width = 3.6 - (2.0 * i / (n - 1) if n > 1 else 2.0)  # thinner and thinner, so that all lines stay visible
+            ax.step(line["x"], line["share"], where="post", label=plain_label(solver),
+                    **{**line_style(labels.index(solver)), "marker": "", "linewidth": width})
+        ax.set(xscale="log", xlim=(rows["x"].min(), rows["x"].max()), ylim=(-0.02, 1.02), xlabel=x_label,
+               ylabel=y_label, yticks=np.arange(0, 1.01, 0.1))
         log_axis(ax.xaxis)
 
-    cost = "" if sets.cost == "seconds" or not sets.cost else f"-{sets.cost}"
-    rows = [{"label": solver, "x": x, "share": share} for solver, line in zip(sets.solvers, lines) for x, share in line]
+    suffix = ("" if sets.cost == "seconds" else f"-{sets.cost}") + (f"-{sets.machine}" if sets.machine else "")
     machine = f", on {sets.machine}" if sets.machine else ""
-    return Picture(file_name_part(name + cost + (f"-{sets.machine}" if sets.machine else "")), title, draw, rows,
-                   ["label", "x", "share"], _warning(sets),
-                   subtitle=f"{len(sets.problems)} problems: (experiment, data set, penalty, repetition){machine}",
+    return Picture(file_name_part(name + suffix), title, draw, rows, data_warnings(sets.descriptions, sets.comparable),
+                   subtitle=f"{len(sets.cells)} problems: (experiment, data set, penalty, repetition){machine}",
                    caption=text + _caption(sets, accuracy, smallest))
 
 
-def _costs(sets, target):
-    return [[end for _, end in problem.costs[target]] for problem in sets.problems]
-
-
-def _by_solver(rows):
-    return [list(column) for column in zip(*rows)]
-
-
-def _pictures(kind, sets, accuracy, labels, sweep):
-    cost, targets = sets.cost, sets.targets
-    common = dict(sets=sets, accuracy=accuracy, labels=labels)
+def _pictures(kind, sets, *shared):
+    cost, targets, n = sets.cost, sets.targets, len(sets.solvers)
     if kind == "ecdf":
-        every = [row for problem in sets.problems for row in [[end for _, end in costs] for costs in problem.costs]]
-        yield _distribution("ecdf", f"Targets reached within so many {cost}", cost, "share of (problem, target) pairs",
+        yield _distribution(sets, *shared, "ecdf", f"Targets reached within so many {cost}", cost,
+                            "share of (problem, target) pairs",
                             f"Targets: (f − f*) / f* ≤ {', '.join(f'{one:g}' for one in targets)}. A run that failed "
-                            "reaches none.", _by_solver(every), smallest=min(targets), **common)
-    if kind == "quality":
-        ends = [[math.inf if run["failed"] or math.isnan(run["relative_difference"]) else
-                 max(run["relative_difference"], 1e-16) for run in problem.cells] for problem in sets.problems]
-        yield _distribution("quality", "Quality profile: where runs end", "(f − f*) / f* at the end",
-                            "share of problems", "A run that failed has no end. Ends at or below 1e-16 are drawn there.",
-                            _by_solver(ends), smallest=min((x for row in ends for x in row), default=1), **common)
-    for i, target in enumerate(targets if kind in ("profile", "data-profile") else []):
-        values, goal = _costs(sets, i), f"{target:g}"
-        never = sum(math.isinf(x) for row in values for x in row)
-        of = f"{never} of {len(sets.problems) * len(sets.solvers)}"
-        if kind == "profile":
-            yield _distribution(f"profile-{goal}", f"Performance profile: {cost} to (f − f*) / f* ≤ {goal}",
-                                f"τ: {cost} over the least of any solver", "share of problems within τ",
-                                f"A run that failed or never got there has an infinite ratio: {of}.",
-                                _by_solver(ratios(values)), smallest=target, from_one=True, **common)
-        else:
-            yield _distribution(f"data-profile-{goal}", f"Data profile: {cost} to (f − f*) / f* ≤ {goal}", cost,
-                                "share of problems", f"A run that failed or never got there has no cost: {of}.",
-                                _by_solver(values), smallest=target, **common)
+                            "reaches none.", sets.end.transpose(0, 2, 1).reshape(-1, n), min(targets))
+    elif kind == "quality":
+        ends = np.array([one["relative_difference"].where(~one["failed"]).clip(LEAST_END).fillna(np.inf)
+                         for one in sets.cells])
+        yield _distribution(sets, *shared, "quality", "Quality profile: where runs end", "(f − f*) / f* at the end",
+                            "share of problems",
+                            f"A run that failed has no end. Ends at or below {LEAST_END} are drawn "
+                            "there.", ends, ends.min())
+    else:
+        for i, target in enumerate(targets):
+            values, best = sets.end[:, :, i], kind == "profile"
+            yield _distribution(
+                sets, *shared, f"{kind}-{target:g}",
+                f"{'Performance' if best else 'Data'} profile: {cost} to (f − f*) / f* ≤ {target:g}",
+                f"τ: {cost} over the least of any solver" if best else cost, "share of problems" + " within τ" * best,
+                f"A run that failed or never got there has {'an infinite ratio' if best else 'no cost'}: "
+                f"{np.isinf(values).sum()} of {values.size}.", ratios(values) if best else values, target, best)
 
 
-def pictures(sweep, kinds, plot=None, targets=None, allow_not_comparable=False):
-    plot, targets = plot or sweep.presentation.plot, sweep.presentation.targets if targets is None else targets
+def pictures(sweep, kinds, targets=None, allow_not_comparable=False):
+    plot, targets = sweep.presentation.plot, sweep.presentation.targets if targets is None else targets
     require_drawable(sweep.single, plot.x, allow_not_comparable)
-    labels = list(dict.fromkeys(map(shown_label, sweep.single)))
-    accuracy = float(np.fmax.reduce([0.0, *map(reference_bound, sweep.single)]))
-    out = []
+    labels, accuracy, out = list(sweep.single["shown"].unique()), sweep.single["reference_bound"].max(), []
     for cost in plot.x:
         for sets in problem_sets(sweep, cost, targets, allow_not_comparable):
-            if not sets.problems:
+            if not sets.cells:
                 raise UsageError(f"no problem that all of {', '.join(sets.solvers)} were run on"
                                  f"{f' on {sets.machine}' if sets.machine else ''}; left out: "
                                  f"{_few(sets.left_out) or 'none'}; expected solvers that have some in common")
             for kind in kinds:
-                if kind in KINDS and not (kind == "quality" and cost != plot.x[0]):
-                    out += _pictures(kind, sets, accuracy, labels, sweep)
+                if kind != "quality" or cost == plot.x[0]:
+                    out += _pictures(kind, sets, accuracy, labels)
     return out

@@ -3,179 +3,170 @@ times for more of them (experiments/bench/SCALING.md)."""
 import json
 import math
 import os
-from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 
 from ..errors import in_file
-from ..fields import PHASES
+from ..fields import PHASES, number_text
 from ..files import file_name_part, write_text
-from ..records import read_bytes, run_of
+from ..records import frame_of, read_bytes, run_of
 from .figure import GREY, Picture, line_style, log_axis
-from .runs import data_warnings, grouped, number, status
-from .texts import Table, cell, csv_text, document, fixed, json_text
+from .texts import Table, TableSet, cell, csv_text, data_warnings, json_text, percent
 from .times import spread
 
 TOTAL, PROCESSES = "total", "mpi"  # the back end of processes of one thread: "threads" counts processes
 MOST_COLUMNS = 6  # of thread counts in a table
 LEAST_SHARE = 0.01  # phases below this share of the time at 1 thread have no line
-PARTS = ("calls", "loop_seconds", "flops", "bytes", "sums", "sum_bytes")
+WORK = ["calls", "flops", "bytes", "sums", "sum_bytes"]
+PROBLEM = ["dataset", "penalty", "label"]
 
 
 def read(folder):
-    """Title and runs of FOLDER/scale.json."""
+    """FOLDER/scale.json, and its runs as a frame."""
     file, expected = os.path.join(folder, "scale.json"), "what `proxbench scale` stores"
     try:
         stored = json.loads(read_bytes(file, expected))
-        title, runs = stored["title"], stored["runs"]
-        if not runs:
-            raise KeyError("runs")
-    except (ValueError, KeyError, TypeError):
+        runs = [run_of(run, file) for run in stored["runs"]]
+        stored["title"], runs[0]
+    except (ValueError, KeyError, TypeError, IndexError):
         raise in_file(file, 0, "no title or no runs", expected) from None
-    return stored, title, [run_of(run, file) for run in runs]
-
-
-def threads_of(run):
-    return run["threads"] * run["processes"]
-
-
-class Problem:
-    """One data set, lambda and solver. `rows`: for each back end the total, then the phases that took time. Speed-up
-    compares medians with 1 thread."""
-
-    def __init__(self, runs):
-        self.runs, self.first = runs, runs[0]
-        self.threads = sorted(set(map(threads_of, runs)))
-        self.backends = list(dict.fromkeys(run["backend"] for run in runs))
-        self.rows = [row for backend in self.backends for row in self._rows(backend)]
-        self.lambda_ = number(self.first["_lambda"])
-        self.name = f"{self.first['dataset']}-lambda{self.lambda_}-{self.first['label']}"
-        self.cpus, self.iterations = self.first["machine_cores"] or 0, self.first["iterations"] or 0
-        self.oversubscribed = self.threads[-1] > self.cpus
-
-    def _spread(self, backend, threads, places, what):
-        return spread([sum(run["phases"][i][what] for i in places) for run in self.runs
-                       if run["backend"] == backend and threads_of(run) == threads])
-
-    def _rows(self, backend):
-        first = next((run for run in self.runs if run["backend"] == backend and threads_of(run) == 1), None)
-        rows = [self._row(backend, [i], {**phase, "loop_seconds": self._spread(backend, 1, [i], "loop_seconds")["median"]})
-                for i, phase in enumerate(first["phases"] or [] if first else [])]
-        rows = [row for row in rows if row.calls or row.seconds > 0]
-        total = {"phase": TOTAL, **{name: sum(getattr(row, name) for row in rows) for name in PARTS}}
-        return [self._row(backend, [i for row in rows for i in row.places], total), *rows] if rows else []
-
-    def _row(self, backend, places, phase):
-        spreads = [self._spread(backend, n, places, "seconds") for n in self.threads]
-        medians = [one["median"] for one in spreads]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            speedup = np.divide(medians[0], medians).tolist()
-        share = float(np.divide(phase["loop_seconds"], medians[0])) if medians[0] else math.nan
-        return SimpleNamespace(**{
-            **phase, "backend": backend, "places": places, "spreads": spreads, "medians": medians,
-            "seconds": medians[0], "speedup": speedup, "outside_loops": 1.0 - share,
-            "efficiency": [speed / n for speed, n in zip(speedup, self.threads)],
-            "serial_fraction": serial_fraction(self.threads, medians)})
-
-
-def problems(runs):
-    return [Problem(some) for some in grouped(runs, lambda run: (run["key"], run["label"])).values()]
+    return stored, frame_of(runs)
 
 
 # ---- the model
 
 def serial_fraction(threads, seconds):
-    """The serial share s of Amdahl's law, T(p)/T(1) = s + (1 - s)/p, by least squares over all p > 1."""
+    """The serial share s of Amdahl's law, T(p)/T(1) = s + (1 - s)/p, by least squares over all p > 1. NaN without."""
+    threads, seconds = np.asarray(threads, float), np.asarray(seconds, float)
     if 1 not in threads:
         return math.nan
-    one = seconds[threads.index(1)]
-    xy = xx = 0.0
-    for p, time in zip(threads, seconds):
-        x = 1.0 - 1.0 / p
-        xy += x * (float(np.divide(time, one)) - 1.0 / p)
-        xx += x * x
-    return xy / xx if xx > 0 else math.nan
+    with np.errstate(divide="ignore", invalid="ignore"):
+        x, y = 1.0 - 1.0 / threads, seconds / seconds[threads == 1][0] - 1.0 / threads
+        return float((x * y).sum() / (x * x).sum())
 
 
 def by_threads(phase, p):
-    fit = phase.outside_loops if math.isnan(phase.serial_fraction) else phase.serial_fraction
+    """Seconds of a phase with p threads."""
+    fit = phase["outside_loops"] if math.isnan(phase["serial_fraction"]) else phase["serial_fraction"]
     serial = min(max(fit, 0.0), 1.0)
-    return phase.seconds * (serial + (1.0 - serial) / p)
+    return phase["seconds"] * (serial + (1.0 - serial) / p)
 
 
 def by_processes(phase, network, p):
-    """All phases but the solver's are shared; each sum exchanges 2 ceil(log2 p) messages and 2 (p - 1)/p of its bytes."""
-    if phase.phase == "solver":
-        return phase.seconds
-    messages = 2.0 * math.ceil(math.log2(p)) * phase.sums
-    return phase.seconds / p + messages * network.latency + 2.0 * (p - 1.0) / p * phase.sum_bytes / network.bandwidth
+    """All phases but the solver's are shared; each sum exchanges 2 ceil(log2 p) messages and 2 (p - 1)/p of its bytes.
+    `network`: latency (s) and bandwidth (bytes/s)."""
+    if phase["phase"] == "solver":
+        return phase["seconds"]
+    latency, bandwidth = network
+    messages = 2.0 * math.ceil(math.log2(p)) * phase["sums"]
+    return phase["seconds"] / p + messages * latency + 2.0 * (p - 1.0) / p * phase["sum_bytes"] / bandwidth
+
+
+# ---- the phases
+
+def phases_of(runs):
+    """A row for each problem, back end, phase (the total first) and number of threads: median seconds with quartiles,
+    speed-up and efficiency against 1 thread, and what the phase is made of at 1 thread."""
+    runs = runs.assign(threads=runs["threads"] * runs["processes"], phases=runs["phases"].map(lambda one: one or []))
+    names = [*PROBLEM, "lambda", "backend", "threads", "phases"]
+    every = runs[names].reset_index(names="run").explode("phases").dropna()
+    every = pd.concat([every.drop(columns="phases").reset_index(drop=True),
+                       pd.DataFrame(list(every["phases"]))], axis=1)
+    rows = []
+    for (*_, backend), some in every.groupby([*PROBLEM, "backend"], sort=False):
+        alone = some[some["threads"] == 1]
+        first = alone[alone["run"] == alone["run"].min()]
+        used = first[(first["calls"] > 0) | first["phase"].map(alone.groupby("phase")["seconds"].median() > 0)]
+        for phase in [TOTAL, *used["phase"]] if len(used) else []:
+            names = list(used["phase"]) if phase == TOTAL else [phase]
+            sums = some[some["phase"].isin(names)].groupby(["threads", "run"], sort=False)["seconds"].sum()
+            spreads = {threads: spread(one) for threads, one in sums.groupby("threads")}
+            seconds = np.array([one["median"] for one in spreads.values()])
+            loops = sum(alone.loc[alone["phase"] == name, "loop_seconds"].median() for name in names)
+            work = {name: first.loc[first["phase"].isin(names), name].sum() for name in WORK}
+            with np.errstate(divide="ignore", invalid="ignore"):
+                speedup, outside = seconds[0] / seconds, 1.0 - np.divide(loops, seconds[0])
+            for i, (threads, one) in enumerate(spreads.items()):
+                rows.append({**some.iloc[0][["dataset", "lambda", "label", "penalty"]], "backend": backend,
+                             "phase": phase,
+                             "threads": threads, "repetitions": one["n"], "seconds": one["median"],
+                             "seconds_q25": one["q25"], "seconds_q75": one["q75"], "speedup": speedup[i],
+                             "efficiency": speedup[i] / threads, **work,
+                             "outside_loops": outside if seconds[0] else math.nan,
+                             "serial_fraction": serial_fraction(list(spreads), seconds)})
+    return pd.DataFrame(rows)
 
 
 # ---- tables
 
-def _columns(threads):
-    """Indices of thread counts after the first: all, or powers of two and the last."""
-    out = [i for i in range(1, len(threads)) if len(threads) <= MOST_COLUMNS + 1
-           or threads[i] & (threads[i] - 1) == 0 or i + 1 == len(threads)]
+def _shown_threads(threads):
+    """Thread counts after the first: all, or powers of two and the last."""
+    out = [p for p in threads[1:] if len(threads) <= MOST_COLUMNS + 1 or p & (p - 1) == 0 or p == threads[-1]]
     return out[-MOST_COLUMNS:]
 
 
-def _percent(share):
-    return "-" if math.isnan(share) else f"{100 * share:.1f} %"
+def _rate(phase, amount):
+    known = phase["phase"] != TOTAL and phase[amount] > 0 and phase["seconds"] > 0
+    return f"{phase[amount] / phase['seconds'] / 1e9:.2f}" if known else "-"
 
 
-def _rate(row, amount):
-    return "-" if row.phase == TOTAL or not (amount > 0 and row.seconds > 0) else f"{amount / row.seconds / 1e9:.2f}"
+def _oversubscribed(run, phases):
+    return phases["threads"].max() > (0 if math.isnan(run["machine_cores"]) else run["machine_cores"])
 
 
-def _measured(problem):
-    first, columns = problem.first, _columns(problem.threads)
-    last = [f"efficiency at {problem.threads[-1]}"] if columns else []
-    table = Table(f"{first['dataset']} ({first['description']}), lambda = {problem.lambda_}, {first['label']}: "
-                  f"{problem.iterations} iterations ({status(first)}), {first['nnz'] or 0} nonzeros",
+def _by_phase(phases):
+    """Each phase at 1 thread, and its speed-ups by threads."""
+    for _, rows in phases.groupby(["backend", "phase"], sort=False):
+        yield rows.iloc[0], rows.set_index("threads")
+
+
+def _measured(run, phases):
+    threads = sorted(phases["threads"].unique())
+    shown, last = _shown_threads(threads), [threads[-1]] if len(threads) > 1 else []
+    table = Table(f"{run['dataset']} ({run['description']}), lambda = {number_text(run['lambda'])}, {run['label']}: "
+                  f"{run['iterations']:.0f} iterations ({run['status']}), {run['nnz']:.0f} nonzeros",
                   ["back end", "phase", "calls", "s, 1 thread", "GB/s", "GFlop/s", "outside loops",
-                   *(f"speed-up at {problem.threads[i]}" for i in columns), *last, "serial, Amdahl's fit"], [
-                      [row.backend, row.phase, str(row.calls or "-"), f"{row.seconds:.4g}", _rate(row, row.bytes),
-                       _rate(row, row.flops), _percent(row.outside_loops),
-                       *(cell(row.speedup[i], ".2f") for i in columns), *(_percent(row.efficiency[-1]) for _ in last),
-                       _percent(row.serial_fraction)] for row in problem.rows], 2)
-    n = problem.rows[-1].spreads[0]["n"] if problem.rows else 0
+                   *(f"speed-up at {p}" for p in shown), *(f"efficiency at {p}" for p in last), "serial, Amdahl's fit"],
+                   [
+                      [one["backend"], one["phase"], one["calls"] or "-", f"{one['seconds']:.4g}", _rate(one, "bytes"),
+                       _rate(one, "flops"), percent(one["outside_loops"]),
+                       *(cell(rows["speedup"][p], ".2f") for p in shown),
+                       *(percent(rows["efficiency"][p]) for p in last), percent(one["serial_fraction"])]
+                      for one, rows in _by_phase(phases)], 2)
+    n = phases["repetitions"].iloc[-1]
     table.footnotes.append(f"{'One repetition' if n == 1 else f'Medians over {n} repetitions'}; GB/s and GFlop/s at 1 "
                            "thread, by definition of the work.")
-    if problem.oversubscribed:
-        table.footnotes.append(f"Oversubscribed: more than {problem.cpus} threads shared {problem.cpus} CPUs; they say "
-                               "nothing of more cores.")
+    if _oversubscribed(run, phases):
+        table.footnotes.append(f"Oversubscribed: more than {run['machine_cores']:.0f} threads shared "
+                               f"{run['machine_cores']:.0f} CPUs; they say nothing of more cores.")
     return table
 
 
-def _model(problem, predicted, network):
-    table = Table(f"Model of {problem.name}", ["back end", "phase", "sums", "their MB",
-                                               *(f"speed-up at {p}" for p in predicted)], [], 2)
-    pairs = [(backend, backend) for backend in problem.backends]
-    if PROCESSES not in problem.backends:  # one process of one thread is the same run on any back end
-        pairs.append((PROCESSES, problem.backends[0]))
-    for backend, measured in pairs:
-        rows = [row for row in problem.rows if row.backend == measured]
-        for row in rows:
-            times = [sum(by_processes(part, network, p) if backend == PROCESSES else by_threads(part, p)
-                         for part in (rows[1:] if row.phase == TOTAL else [row])) for p in predicted]
-            table.rows.append([backend, row.phase, str(row.sums), f"{row.sum_bytes / 1e6:.4g}",
-                               *(fixed(1)(float(np.divide(row.seconds, time))) for time in times)])
+def _name(run):
+    return f"{run['dataset']}-lambda{number_text(run['lambda'])}-{run['label']}"
+
+
+def _model(run, phases, predicted, network):
+    table = Table(f"Model of {_name(run)}", ["back end", "phase", "sums", "their MB",
+                                             *(f"speed-up at {p}" for p in predicted)], [], 2)
+    one_thread = [one for one, _ in _by_phase(phases)]
+    backends = {backend: backend for backend in phases["backend"].unique()}
+    # One process of one thread is the same run on any back end.
+    backends.setdefault(PROCESSES, phases["backend"].iloc[0])
+    for backend, measured in backends.items():
+        rows = [one for one in one_thread if one["backend"] == measured]
+        for one in rows:
+            parts = rows[1:] if one["phase"] == TOTAL else [one]
+            seconds = [sum(by_processes(part, network, p) if backend == PROCESSES else by_threads(part, p)
+                           for part in parts) for p in predicted]
+            table.rows.append([backend, one["phase"], one["sums"], f"{one['sum_bytes'] / 1e6:.4g}",
+                               *(cell(float(np.divide(one["seconds"], time)), ".1f") for time in seconds)])
+    latency, bandwidth = network
     table.footnotes = [f"A model, no measurement: threads by Amdahl's law; processes of one thread share all but the "
-                       f"solver, and a message between them takes {1e6 * network.latency:g} us and 1 s for "
-                       f"{network.bandwidth / 1e9:g} GB."]
+                       f"solver, and a message between them takes {1e6 * latency:g} us and 1 s for "
+                       f"{bandwidth / 1e9:g} GB."]
     return table
-
-
-def records(problem):
-    return [{"dataset": problem.first["dataset"], "lambda": problem.first["_lambda"], "label": problem.first["label"],
-             "backend": row.backend, "phase": row.phase, "threads": threads, "repetitions": seconds["n"],
-             "seconds": seconds["median"], "seconds_q25": seconds["q25"], "seconds_q75": seconds["q75"],
-             "speedup": speedup, "efficiency": efficiency,
-             **{name: getattr(row, name) for name in ("calls", "flops", "bytes", "sums", "sum_bytes", "outside_loops",
-                                                      "serial_fraction")}}
-            for row in problem.rows
-            for threads, seconds, speedup, efficiency in zip(problem.threads, row.spreads, row.speedup, row.efficiency)]
 
 
 # ---- the figure
@@ -184,20 +175,18 @@ def _colour(phase):
     return "#000000" if phase == TOTAL else line_style(PHASES.index(phase) if phase in PHASES else 7)["color"]
 
 
-def _draw(problem, axes):
-    speed, efficiency, bars = axes
-    threads, backends, whole = problem.threads, problem.backends, {}
-    best = 1.0
-    for row in problem.rows:
-        if row.phase == TOTAL:
-            whole[row.backend] = row.seconds
-        if row.seconds < LEAST_SHARE * whole[row.backend]:
-            continue
-        look = {**line_style(0, backends.index(row.backend)), "color": _colour(row.phase),
-                "linewidth": 2.8 if row.phase == TOTAL else 1.6}
-        speed.plot(threads, row.speedup, label=row.backend if row.phase == TOTAL else "_", **look)
-        efficiency.plot(threads, row.efficiency, **look)
-        best = max(best, *filter(math.isfinite, row.efficiency), 0.0)
+def _draw_lines(speed, efficiency, phases):
+    threads, backends = sorted(phases["threads"].unique()), list(phases["backend"].unique())
+    best, whole = 1.0, 0.0
+    for one, rows in _by_phase(phases):
+        total = one["phase"] == TOTAL
+        whole = one["seconds"] if total else whole
+        if one["seconds"] >= LEAST_SHARE * whole:
+            look = {**line_style(0, backends.index(one["backend"])), "color": _colour(one["phase"]),
+                    "linewidth": 2.8 if total else 1.6}
+            speed.plot(rows["speedup"], label=one["backend"] if total else "_", **look)
+            efficiency.plot(rows["efficiency"], **look)
+            best = max(best, rows["efficiency"].replace(math.inf, 0.0).max())
     speed.plot(threads, threads, color=GREY, linewidth=1.2, marker="", label="ideal")
     efficiency.axhline(1.0, color=GREY, linewidth=1.2)
     speed.set(title="Speed-up against 1 thread", xscale="log", yscale="log", xlabel="threads")
@@ -208,43 +197,56 @@ def _draw(problem, axes):
     for ax in (speed, efficiency):
         ax.set_xticks(ticks, labels=list(map(str, ticks)))
         ax.minorticks_off()
-    slot, bottoms = 0.8 / len(backends), {}
-    for row in (row for row in problem.rows if row.phase != TOTAL):
-        b, bottom = backends.index(row.backend), bottoms.setdefault(row.backend, np.zeros(len(threads)))
-        bars.bar(np.arange(len(threads)) - 0.4 + slot * (b + 0.5), row.medians, 0.94 * slot, bottom, alpha=0.85,
-                 color=_colour(row.phase), hatch="//" if b else None, label="_" if b else row.phase)
-        bottoms[row.backend] = bottom + row.medians
-    plain = f"Time of each phase; plain bars: {backends[0]}{', hatched: ' + backends[1] if len(backends) > 1 else ''}"
-    bars.set(title=plain, xlabel="threads", ylabel="seconds")
+
+
+def _draw(phases, axes):
+    speed, efficiency, bars = axes
+    _draw_lines(speed, efficiency, phases)
+    threads, backends = sorted(phases["threads"].unique()), list(phases["backend"].unique())
+    parts = phases[phases["phase"] != TOTAL].pivot(index="threads", columns=["backend", "phase"], values="seconds")
+    slot = 0.8 / len(backends)
+    for b, backend in enumerate(backends):
+        place, bottom = np.arange(len(threads)) - 0.4 + slot * (b + 0.5), np.zeros(len(threads))
+        for phase, seconds in parts[backend].items():
+            bars.bar(place, seconds, 0.94 * slot, bottom, alpha=0.85, color=_colour(phase), hatch="//" if b else None,
+                     label="_" if b else phase)
+            bottom = bottom + seconds.to_numpy()
+    hatched = f", hatched: {backends[1]}" if len(backends) > 1 else ""
+    bars.set(title=f"Time of each phase; plain bars: {backends[0]}{hatched}", xlabel="threads", ylabel="seconds")
     bars.set_xticks(range(len(threads)), labels=list(map(str, threads)))
     bars.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))
 
 
-def pictures(all_problems):
-    head, out = ["backend", "phase", "threads", "seconds", "q25", "q75", "speedup", "efficiency"], []
-    for problem in all_problems:
-        first, n = problem.first, problem.runs[-1]["repetition"]
-        caption = (f"{problem.iterations} iterations, the same to the last bit in all runs; "
-                   f"{'one repetition' if n == 1 else f'medians of {n} repetitions'}; phases below 1 % of the time have "
-                   "no line.")
-        if problem.oversubscribed:
-            caption += f" OVERSUBSCRIBED: more than {problem.cpus} threads shared {problem.cpus} CPUs."
-        rows = [{name: row.get(name, row.get("seconds_" + name)) for name in head} for row in records(problem)]
-        out.append(Picture("scale" if len(all_problems) == 1 else file_name_part(f"scale-{problem.name}"),
-                           f"{first['dataset']}, λ = {problem.lambda_}, {first['label']}",
-                           lambda axes, problem=problem: _draw(problem, axes), rows, head,
-                           data_warnings(first["description"]), subtitle=first["description"] or "", caption=caption,
-                           layout=[["a", "b"], ["c", "c"]], height=0.75, key=""))
-    return out
+def picture(run, phases, alone=True):
+    n = phases["repetitions"].iloc[-1]
+    caption = (f"{run['iterations']:.0f} iterations, the same to the last bit in all runs; "
+               f"{'one repetition' if n == 1 else f'medians of {n} repetitions'}; phases below 1 % of the time have no "
+               "line.")
+    if _oversubscribed(run, phases):
+        cores = f"{run['machine_cores']:.0f}"
+        caption += f" OVERSUBSCRIBED: more than {cores} threads shared {cores} CPUs."
+    rows = phases.rename(columns={"seconds_q25": "q25", "seconds_q75": "q75"})
+    return Picture("scale" if alone else file_name_part(f"scale-{_name(run)}"),
+                   f"{run['dataset']}, λ = {number_text(run['lambda'])}, {run['label']}",
+                   lambda axes: _draw(phases, axes),
+                   rows[["backend", "phase", "threads", "seconds", "q25", "q75", "speedup", "efficiency"]],
+                   data_warnings([run["description"]]), subtitle=run["description"] or "", caption=caption,
+                   layout=[["a", "b"], ["c", "c"]], height=0.75, key="")
 
 
 def show(folder, predicted, network):
     """Writes scale.csv and scale.md, and the phases into scale.json. Returns the text and the pictures."""
-    stored, title, runs = read(folder)
-    found = problems(runs)
-    phases = [record for one in found for record in records(one)]
-    text = document(title, [table for one in found for table in (_measured(one), _model(one, predicted, network))], "md")
-    write_text(os.path.join(folder, "scale.json"), json_text({**stored, "phases": phases}))
+    stored, runs = read(folder)
+    phases = phases_of(runs)
+    tables, pictures = [], []
+    problems = [(run, some) for (key, some) in phases.groupby(PROBLEM, sort=False)
+                for run in [runs[(runs[PROBLEM] == key).all(axis=1)].iloc[0]]]
+    for run, some in problems:
+        tables += [_measured(run, some), _model(run, some, predicted, network)]
+        pictures.append(picture(run, some, len(problems) == 1))
+    phases = phases.drop(columns="penalty")
+    text = TableSet("scale", stored["title"], tables).text("md")
+    write_text(os.path.join(folder, "scale.json"), json_text({**stored, "phases": phases.to_dict("records")}))
     write_text(os.path.join(folder, "scale.csv"), csv_text(phases))
     write_text(os.path.join(folder, "scale.md"), text)
-    return text, pictures(found)
+    return text, pictures

@@ -2,342 +2,331 @@
 import math
 from dataclasses import dataclass
 
-from ..errors import UsageError, require_known
-from ..fields import real
+import numpy as np
+import pandas as pd
+
+from ..errors import ProxbenchError, UsageError, require_known
+from ..fields import number_text
 from . import times
 from .problems import problem_sets
-from .runs import grouped, penalty_text, series_name, several_machines, status
-from .texts import Table, TableSet, cell, count, fixed, general, number_text, scientific
+from .texts import Table, TableSet, cell, count, percent, scientific
+from .times import seconds_text
 
 FEW = 5  # with fewer repetitions, quartiles only show the spread that was seen
 MOST_TARGETS = 4  # that fit a page
 PAGE_COLUMNS = 9
 ALL, PRINTED = "all", "printed"  # columns: all that have content; those of the page
+OFF_PAGE = ("passes_to", "load_s", "setup_s", "warm_up_s", "sampling_s", "updates")
 RATIO_TARGET = 1e-6
 METRICS = "test_metrics."
-WORDS = ("solver", "status", "n")
+GROUP = ["dataset", "penalty"]  # a table each
+EXTERNAL = ("an external trainer, started repeatedly, each time to stop later; its times begin with its first "
+            "iteration, unless they include load s.")
 
 
 # ---- the columns of a summary
 
 @dataclass
 class Column:
-    """`ends(run)` gives both ends of a measured range, where infinity means never reached and NaN not measured. Without
-    it, `form` makes the text of a row, not of a number."""
+    """A measurement with a form for its numbers; without one, a member of a row that is a text."""
 
     name: str
     head: str
-    form: object
-    ends: object = None
-    timed: bool = False
+    form: object = None
     target: float = math.inf
-    cost: str = ""
+
+    @property
+    def timed(self):
+        return self.form is seconds_text
 
     def text(self, row):
         """E.g. "3.10 [2.95, 3.40]", or the median alone if the quartiles read the same; "- (1 of 2)" if the median is
         infinite and some repetitions got there."""
-        if self.target < row.accuracy:
+        if self.target < row["accuracy"]:
             return times.UNPROVEN
-        if self.timed and not row.timed and row.not_comparable:
+        if (self.timed or self.name == "ratio") and row["not_comparable"] and not row["timed"]:
             return "n/c"
-        if not self.ends:
-            return self.form(row)
-        begin, end = row.spreads[self.name]
+        if not self.form:
+            return row[self.name]
+        end, begin = row["spreads"][self.name], row["spreads"].get(self.name + "_from")
         if math.isinf(end["median"]):
             return f"- ({end['reached']} of {end['n']})" if end["reached"] else "-"
-        median, low, high = (self.form(end[name]) for name in ("median", "q25", "q75"))
-        start = self.form(begin["median"]) + "-" if times.is_wide(begin["median"], end["median"]) else ""
+        median, low, high = (cell(end[name], self.form) for name in ("median", "q25", "q75"))
+        start = cell(begin["median"], self.form) + "-" if _wide(begin, end) else ""
         return start + (median if end["n"] < 2 or low == high else f"{median} [{low}, {high}]")
 
 
-def _function_share(run):
-    """The share of the seconds outside the solver; NaN if the run was not profiled."""
-    phases = run["phases"] or []
-    everything = sum(phase["seconds"] for phase in phases)
-    function = sum(phase["seconds"] for phase in phases if phase["phase"] != "solver")
-    return function / everything if everything > 0 else math.nan
+def _wide(begin, end):
+    return begin is not None and bool(times.is_wide(begin["median"], end["median"]))
 
 
 def cost_name(cost, target):
     return f"{cost}_to_{number_text(target)}"
 
 
-def _columns(sweep, runs, targets, ratio_target):
-    def column(name, head, form, value, timed=False):
-        return Column(name, head, form, lambda run: (value(run),) * 2, timed)
+def _cost_columns(cost, targets):
+    seconds = cost == "seconds"
+    form = seconds_text if seconds else ".1f"
+    return [Column(cost_name(cost, one), f"{'s' if seconds else cost} to {one:g}", form, one) for one in targets]
 
-    def stored(name, head=None, form=count):
-        return column(name, head or name, form, lambda run: real(run[name]), form is times.seconds_text)
 
-    def cost_to(cost, target):
-        seconds = cost == "seconds"
-        return Column(cost_name(cost, target), f"{'s' if seconds else cost} to {general(target)}",
-                      times.seconds_text if seconds else fixed(1),
-                      lambda run: times.cost_to_target(sweep, run, target, cost), seconds, target, cost)
+def _columns(targets, metrics):
+    share = lambda value: cell(100 * value, ".1f")  # noqa: E731
+    return [Column("solver", "solver"), Column("status_text", "status"), Column("n", "n"),
+            *_cost_columns("seconds", targets), Column("ratio", f"x fastest at {RATIO_TARGET:g}", None, RATIO_TARGET),
+            *(Column(*one) for one in [
+                ("final_difference", "final difference", scientific), ("nnz", "nnz", count),
+                ("relative_kkt", "relative kkt", scientific), ("relative_gap", "relative gap", scientific),
+                ("iterations", "iterations", count), ("passes", "passes", count), ("updates", "updates", count),
+                ("seconds", "seconds", seconds_text), ("load_seconds", "load s", seconds_text),
+                ("setup_seconds", "set-up s", seconds_text), ("warm_up_seconds", "warm-up s", seconds_text),
+                ("sampling_seconds", "sampling s", seconds_text), ("test_accuracy", "test accuracy", ".4f"),
+                *((name, "test " + name.removeprefix(METRICS), ".4f") for name in metrics)]),
+            *_cost_columns("passes", targets), Column("function_share", "function %", share),
+            Column("solver_share", "solver %", share)]
 
-    def difference(run):
-        """Infinite for a run that diverged, which has no final objective."""
-        diverged = run["objective"] is None and run["reference_objective"] is not None
-        return math.inf if diverged else run["relative_difference"]
 
-    def metric(name):
-        return column(name, "test " + name[len(METRICS):], fixed(4), lambda run: (
-            float(sweep.trace(run, name)[-1]) if len(sweep.trace(run, name)) else math.nan))
+def _solver_share(phases):
+    seconds = {phase["phase"]: phase["seconds"] for phase in phases or []}
+    everything = sum(seconds.values())
+    return seconds.get("solver", 0.0) / everything if everything > 0 else math.nan
 
-    percent = lambda share: cell(100.0 * share, ".1f")  # noqa: E731
-    seconds = times.seconds_text
-    return cost_to("seconds", ratio_target), [
-        Column("solver", "solver", lambda row: row.label),
-        Column("status", "status", lambda row: ", ".join(filter(None, [row.ending, row.failures]))),
-        Column("n", "n", lambda row: f"{len(row.measured)}{'*' if len(row.measured) < FEW else ''}"),
-        *(cost_to("seconds", target) for target in targets),
-        Column("ratio", f"x fastest at {general(ratio_target)}",
-               lambda row: ("~" if row.ratio_wide else "") + cell(row.ratio, ".2f"), timed=True, target=ratio_target),
-        column("final_difference", "final difference", scientific, difference), stored("nnz"),
-        stored("relative_kkt", "relative kkt", scientific), stored("relative_gap", "relative gap", scientific),
-        stored("iterations"), stored("passes"), stored("updates"), stored("seconds", form=seconds),
-        stored("load_seconds", "load s", seconds), stored("setup_seconds", "set-up s", seconds),
-        stored("warm_up_seconds", "warm-up s", seconds), stored("sampling_seconds", "sampling s", seconds),
-        stored("test_accuracy", "test accuracy", fixed(4)),
-        *(metric(name) for name in sweep.traces if name.startswith(METRICS)
-          and any(not math.isnan(value) for run in runs for value in sweep.trace(run, name))),
-        *(cost_to("passes", target) for target in targets),
-        column("function_share", "function %", percent, _function_share),
-        column("solver_share", "solver %", percent, lambda run: 1.0 - _function_share(run))]
+
+def _measured(sweep, runs, columns, targets, allow_not_comparable):
+    """The measurements of each run, costs with `_from`: NaN where a run failed, is not comparable, or f* is too
+    inexact."""
+    last = sweep.traces.filter(regex="^(run$|test_metrics)").groupby("run").tail(1).set_index("run")
+    diverged = runs["objective"].isna() & runs["reference_objective"].notna()
+    costs = sweep.times(sorted({*targets, RATIO_TARGET}))
+    costs["name"] = [cost_name(cost, target) for cost, target in zip(costs["cost"], costs["target"])]
+    costs = costs[costs["exact"]].pivot(index="run", columns="name", values=["to", "from"])
+    costs.columns = [name + ("_from" if side == "from" else "") for side, name in costs.columns]
+    shares = runs["phases"].map(_solver_share)
+    out = runs.drop(columns=list(last), errors="ignore").join([last, costs]).assign(
+        final_difference=runs["relative_difference"].where(~diverged, math.inf), solver_share=shares,
+        function_share=1.0 - shares)
+    timed = [cost_name("seconds", RATIO_TARGET), *(one.name for one in columns if one.timed)]
+    names = dict.fromkeys([*timed[:1], *(one.name for one in columns if one.form)])
+    out = out.reindex(columns=[*names, *(name + "_from" for name in names if "_to_" in name)]).astype(float)
+    if not allow_not_comparable:
+        out.loc[~runs["comparable"], [name for name in out if name.removesuffix("_from") in timed]] = math.nan
+    out[runs["failed"]] = math.nan
+    return out
 
 
 # ---- its rows
 
-class Row:
-    """One solver on one problem. `spreads` are over the repetitions that did not fail, as (from, to)."""
-
-    def __init__(self, label, runs, measurements, ratio, allow_not_comparable):
-        self.label, self.runs, self.machine = label, runs, runs[0]["machine"]
-        self.accuracy = runs[0]["reference_accuracy"]
-        self.failed, self.measured = ([run for run in runs if run["failed"] == failed] for failed in (True, False))
-        self.timed = [run for run in self.measured if run["comparable"] or allow_not_comparable]
-        self.not_comparable = len(self.measured) - len(self.timed)
-        self.ending = "/".join(dict.fromkeys(map(status, self.measured)))
-        self.failures = ", ".join(f"{len(some)} of {len(runs)} {name}" for name, some in grouped(
-            sorted(self.failed, key=status), status).items())
-        self.spreads = {one.name: self._spread(one) for one in measurements}
-        begin, end = (one["median"] for one in self._spread(ratio))
-        self.ratio = end if math.isfinite(end) else math.nan
-        self.ratio_wide = times.is_wide(begin, end)
-
-    def _spread(self, of):
-        ends = [of.ends(run) for run in (self.timed if of.timed else self.measured) if not of.target < self.accuracy]
-        return times.spread([a for a, _ in ends]), times.spread([b for _, b in ends])
+def _row(label, runs, values, allow_not_comparable):
+    """One solver on one problem; `spreads` are over the repetitions that did not fail."""
+    good, bad = runs[~runs["failed"]], runs["status"][runs["failed"]].value_counts(sort=False).sort_index()
+    ending = "/".join(good["status"].unique())
+    failures = ", ".join(f"{n} of {len(runs)} {status}" for status, n in bad.items())
+    timed = len(good) if allow_not_comparable else int(good["comparable"].sum())
+    spreads = {name: times.spread(values.loc[runs.index, name]) for name in values}
+    best, begin = (spreads[cost_name("seconds", RATIO_TARGET) + end] for end in ("", "_from"))
+    return {"solver": label, "runs": runs, "first": runs.iloc[0], "machine": runs["machine"].iloc[0],
+            "accuracy": runs["reference_accuracy"].iloc[0], "measured": len(good), "timed": timed,
+            "not_comparable": len(good) - timed, "ending": ending, "failures": failures,
+            "status_text": ", ".join(filter(None, [ending, failures])),
+            "n": f"{len(good)}{'*' if len(good) < FEW else ''}",
+            "spreads": spreads, "seconds": best["median"] if math.isfinite(best["median"]) else math.nan,
+            "wide": _wide(begin, best)}
 
 
-def _divide_by_fastest(rows):
-    """Makes `ratio` that to the fastest on the same machine."""
-    for some in grouped(rows, lambda row: row.machine).values():
-        fastest = min(some, key=lambda row: math.inf if math.isnan(row.ratio) else row.ratio)
-        best, wide = fastest.ratio, fastest.ratio_wide
-        for row in some:
-            is_best = row.ratio == best
-            row.ratio = 1.0 if is_best else row.ratio / best if best else math.inf if row.ratio > 0 else math.nan
-            row.ratio_wide = not is_best and not math.isnan(row.ratio) and (row.ratio_wide or wide)
+def _add_ratios(rows):
+    """The ratio of the seconds to those of the fastest on the same machine."""
+    for row in rows:
+        same = [one for one in rows if one["machine"] == row["machine"]]
+        best = min(same, key=lambda one: math.inf if math.isnan(one["seconds"]) else one["seconds"])
+        ratio = 1.0 if row["seconds"] == best["seconds"] else float(np.divide(row["seconds"], best["seconds"]))
+        row["ratio_value"] = ratio
+        row["ratio_wide"] = ratio != 1.0 and not math.isnan(ratio) and (row["wide"] or best["wide"])
+        row["ratio"] = ("~" if row["ratio_wide"] else "") + ("-" if math.isnan(ratio) else f"{ratio:.2f}")
 
 
-class Summary:
-    """The summary of runs of single penalties: a table for each data set and penalty, a row for each solver."""
-
-    def __init__(self, sweep, runs=None, targets=None, columns=(), title=None, ratio_target=RATIO_TARGET,
-                 allow_not_comparable=False):
-        runs = sweep.single if runs is None else runs
-        self.sweep, self.wanted, self.ratio_target = sweep, list(columns), ratio_target
-        self.targets = sweep.presentation.targets if targets is None else targets
-        self.title = sweep.presentation.title if title is None else title
-        ratio, self.all = _columns(sweep, runs, self.targets, ratio_target)
-        self.measurements, machines = [one for one in self.all if one.ends], several_machines(runs)
-        self.groups = []
-        for group in grouped(runs, lambda run: run["key"]).values():
-            rows = [Row(name, some, self.measurements, ratio, allow_not_comparable)
-                    for name, some in grouped(group, lambda run: series_name(run, machines)).items()]
-            _divide_by_fastest(rows)
-            self.groups.append(rows)
-        self.columns = self._shown_columns()
-
-    def _shown_columns(self):
-        """The same columns for all tables of a sweep: those asked for, else the most informative with a value."""
-        rows, by_name = sum(self.groups, []), {one.name: one for one in self.all}
-        says = lambda one, *signs: any(one.text(row) not in ("-", *signs) for row in rows)  # noqa: E731
-        if self.wanted[:1] in ([ALL], [PRINTED]):
-            hidden = ("passes_to", "load_s", "setup_s", "warm_up_s", "sampling_s", "updates") if self.wanted[0] == PRINTED else ()
-            return [one for one in self.all if says(one) and not one.name.startswith(hidden)]
-        for name in self.wanted:
-            require_known("columns", name, list(by_name), "all, or some of")
-        if self.wanted:
-            return [by_name[name] for name in ["solver", *self.wanted]]
-        last = [cost_name("seconds", target) for target in self.targets[-MOST_TARGETS:]]
-        metrics = [name for name in by_name if name.startswith(METRICS)]
-        names = [*WORDS, *last, "final_difference", "test_accuracy", *metrics, "seconds", "nnz", "relative_gap",
-                 "iterations", "passes"]
-        return [by_name[name] for name in names if says(by_name[name], times.UNPROVEN, "n/c")][:PAGE_COLUMNS]
-
-    # -- a table
-
-    @staticmethod
-    def _caption(rows):
-        first = rows[0].runs[0]
-        out = f"{first['dataset']}, {penalty_text(first)}"
-        if first["reference_objective"] is not None:
-            proofs = [f"{name} {scientific(first[key])}" for name, key in (
-                ("relative kkt", "reference_relative_kkt"), ("gap", "reference_relative_gap"))
-                if first[key] is not None]
-            out += f", f* = {number_text(first['reference_objective'])} ({', '.join(proofs)})"
-        most = max(len(row.runs) for row in rows)
-        return out + (f", medians [quartiles] of {most} repetitions" if most > 1 else "")
-
-    def _sign_notes(self, rows, cells):
-        """Explains the signs that occur in the cells, and names targets that nobody reached or none can tell."""
-        shown, accuracy = [column.name for column in self.columns], rows[0].accuracy
-        proven = f"f* is proven to a relative accuracy of {scientific(accuracy)} only"
-        hidden = [general(target) for target in self.targets if target < accuracy]
-        wide = any(times.is_wide(begin["median"], end["median"]) for row in rows
-                   for name, (begin, end) in row.spreads.items() if name in shown)
-        ends = {one.target: [row.spreads[one.name][1]["min"] for row in rows] for one in self.measurements
-                if one.cost == "passes"}
-        unreached = [general(target) for target, least in ends.items()
-                     if any(map(math.isinf, least)) and not any(map(math.isfinite, least))]
-        few = sorted({len(row.measured) for row in rows if 0 < len(row.measured) < FEW})
-        yield times.UNPROVEN in cells, f"?: {proven}, and no target below that can be told."
-        yield hidden and times.UNPROVEN not in cells, f"{proven}: no cost to {', '.join(hidden)} can be told."
-        yield wide, ("A-B: the target was reached between two samples, at A and at B, more than a tenth of B apart. "
-                     "Quartiles are those of B.")
-        yield "ratio" in shown and any(row.ratio_wide for row in rows), (
-            "~: a ratio of two times of which at least one is known as an interval only.")
-        yield any(text.startswith("- (") for text in cells), (
-            "- (k of n): only k of n repetitions reached the target, so that there is no median.")
-        yield unreached, f"No solver reached {', '.join(unreached)}."
-        yield few[-1:] == [1], "* n = 1: a single run, whose spread is not known."
-        yield few and few[-1] > 1, (f"* n = {', '.join(map(str, few))} < {FEW} repetitions: quartiles are no more than "
-                                    "the spread seen.")
-
-    def _run_notes(self, rows):
-        """Remarks on external trainers, each once after the labels that it is about, and on runs that are left out."""
-        about, started = {}, ("an external trainer, started repeatedly, each time to stop later; its times begin with "
-                              "its first iteration, unless they include load s.")
-        for row in rows:
-            texts = [started for run in row.runs if run["trainer"] and len(self.sweep.trace(run, "seconds"))]
-            texts += [f"{warning}." for run in row.runs for warning in run["warnings"] or []]
-            for text in dict.fromkeys(texts):
-                about.setdefault(text, []).append(row.label)
-        yield from (f"{', '.join(labels)}: {text}" for text, labels in about.items())
-        for row in rows:
-            for (end, why), runs in grouped(row.failed, lambda run: (status(run), run["reason"])).items():
-                yield f"{row.label}: {len(runs)} of {len(row.runs)} {end}{f': {why}' if why else ''}; in no median."
-            if row.not_comparable:
-                why = [run["not_comparable_because"] for run in row.measured if not run["comparable"]][-1]
-                yield (f"{row.label}: the timings of {row.not_comparable} of {len(row.measured)} runs are not "
-                       f"comparable (n/c) and left out{f': {why}' if why else ''}.")
-        if len({row.machine for row in rows}) > 1:
-            yield ("Runs of several machines: each has rows of its own, and is compared with the fastest on the same "
-                   "machine only.")
-
-    def _table(self, rows):
-        cells = [[column.text(row) for column in self.columns] for row in rows]
-        words = [column.name in WORDS for column in self.columns] + [False]
-        notes = [text for holds, text in self._sign_notes(rows, set(sum(cells, []))) if holds]
-        return Table(self._caption(rows), [column.head for column in self.columns], cells, words.index(False),
-                     [rows[0].runs[0]["description"] or ""], [*notes, *self._run_notes(rows)])
-
-    def _record(self, row):
-        first = row.runs[0]
-        out = {"experiment": first["experiment"] or "", "dataset": first["dataset"], "lambda": first["_lambda"],
-               "mu": first["_mu"], **{name: real(first[name]) for name in (
-                   "reference_objective", "reference_relative_kkt", "reference_relative_gap", "reference_accuracy")},
-               "solver": row.label, "machine": row.machine, "status": row.ending, "repetitions": len(row.runs),
-               "failed": len(row.failed), "failures": row.failures, "not_comparable": row.not_comparable,
-               f"ratio_to_fastest_at_{number_text(self.ratio_target)}": row.ratio}
-        for one in self.measurements:
-            for name, spread in zip((one.name, one.name + "_from"), reversed(row.spreads[one.name])):
-                if one.cost or name == one.name:
-                    out[name] = {part: spread[part] for part in ("median", "q25", "q75", "min", "max", "n")}
-        return out
-
-    def tables(self, name="summary"):
-        return TableSet(name, self.title, list(map(self._table, self.groups)),
-                        [self._record(row) for rows in self.groups for row in rows])
-
-    def chosen_records(self, records):
-        """The records with the measurements among the wanted columns only."""
-        if not self.wanted or self.wanted[0] == ALL:
-            return records
-        return [{name: value for name, value in record.items()
-                 if not isinstance(value, dict) or name.removesuffix("_from") in self.wanted} for record in records]
+def _shown_columns(columns, rows, wanted, targets):
+    """The same columns for all tables of a sweep: those asked for, else the most informative with a value."""
+    by_name = {one.name.removesuffix("_text"): one for one in columns}
+    says = lambda one, *signs: any(one.text(row) not in ("-", *signs) for row in rows)  # noqa: E731
+    if wanted[:1] in ([ALL], [PRINTED]):
+        hidden = OFF_PAGE if wanted[0] == PRINTED else ()
+        return [one for one in columns if says(one) and not one.name.startswith(hidden)]
+    for name in wanted:
+        require_known("columns", name, list(by_name), "all, or some of")
+    if wanted:
+        return [by_name[name] for name in ["solver", *wanted]]
+    names = ["solver", "status", "n", *(cost_name("seconds", target) for target in targets[-MOST_TARGETS:]),
+             "final_difference", "test_accuracy", *(name for name in by_name if name.startswith(METRICS)), "seconds",
+             "nnz",
+             "relative_gap", "iterations", "passes"]
+    return [by_name[name] for name in names if says(by_name[name], times.UNPROVEN, "n/c")][:PAGE_COLUMNS]
 
 
-def summary(sweep, **options):
-    """Times to targets, values reached and quality of the models: a TableSet. See Summary for the options."""
-    return Summary(sweep, **options).tables()
+def _notes(rows, cells, shown, targets):
+    """Explains the signs that occur in the cells, and names targets that nobody reached or none can tell."""
+    accuracy = rows[0]["accuracy"]
+    proven = f"f* is proven to a relative accuracy of {scientific(accuracy)} only"
+    hidden = [f"{target:g}" for target in targets if target < accuracy]
+    wide = any(_wide(row["spreads"][name + "_from"], row["spreads"][name]) for row in rows for name in shown
+               if "_to_" in name)
+    least = {target: [row["spreads"][cost_name("passes", target)]["min"] for row in rows] for target in targets}
+    unreached = [f"{target:g}" for target, one in least.items() if np.isinf(one).any() and not np.isfinite(one).any()]
+    few = sorted({row["measured"] for row in rows if 0 < row["measured"] < FEW})
+    notes = {
+        f"?: {proven}, and no target below that can be told.": times.UNPROVEN in cells,
+        f"{proven}: no cost to {', '.join(hidden)} can be told.": hidden and times.UNPROVEN not in cells,
+        "A-B: the target was reached between two samples, at A and at B, more than a tenth of B apart. Quartiles are "
+        "those of B.": wide,
+        "~: a ratio of two times of which at least one is known as an interval only.":
+            "ratio" in shown and any(row["ratio_wide"] for row in rows),
+        "- (k of n): only k of n repetitions reached the target, so that there is no median.":
+            any(text.startswith("- (") for text in cells),
+        f"No solver reached {', '.join(unreached)}.": unreached,
+        "* n = 1: a single run, whose spread is not known.": few[-1:] == [1],
+        f"* n = {', '.join(map(str, few))} < {FEW} repetitions: quartiles are no more than the spread seen.":
+            few and few[-1] > 1}
+    return [text for text, holds in notes.items() if holds]
 
 
-def costs(sweep, **options):
+def _run_notes(rows):
+    """Remarks on external trainers, each once after the labels that it is about, and on runs that are left out."""
+    about = {}
+    for row in rows:
+        texts = [EXTERNAL for trainer in row["runs"]["trainer"] if trainer]
+        for text in dict.fromkeys([*texts, *(f"{one}." for some in row["runs"]["warnings"] for one in some or [])]):
+            about.setdefault(text, []).append(row["solver"])
+    yield from (f"{', '.join(labels)}: {text}" for text, labels in about.items())
+    for row in rows:
+        runs, label = row["runs"].fillna({"reason": "", "not_comparable_because": ""}), row["solver"]
+        for (end, why), some in runs[runs["failed"]].groupby(["status", "reason"], sort=False):
+            yield f"{label}: {len(some)} of {len(runs)} {end}{f': {why}' if why else ''}; in no median."
+        if row["not_comparable"]:
+            why = runs["not_comparable_because"][~runs["comparable"] & ~runs["failed"]].iloc[-1]
+            yield (f"{label}: the timings of {row['not_comparable']} of {row['measured']} runs are not comparable "
+                   f"(n/c) and left out{f': {why}' if why else ''}.")
+    if len({row["machine"] for row in rows}) > 1:
+        yield ("Runs of several machines: each has rows of its own, and is compared with the fastest on the same "
+               "machine only.")
+
+
+def _table(rows, columns, targets):
+    first, most = rows[0]["first"], max(len(row["runs"]) for row in rows)
+    caption = f"{first['dataset']}, {first['penalty']}"
+    if not math.isnan(first["reference_objective"]):
+        proofs = [f"{name} {scientific(first[key])}" for name, key in (
+            ("relative kkt", "reference_relative_kkt"), ("gap", "reference_relative_gap")) if first[key] == first[key]]
+        caption += f", f* = {number_text(first['reference_objective'])} ({', '.join(proofs)})"
+    caption += f", medians [quartiles] of {most} repetitions" if most > 1 else ""
+    cells = [[column.text(row) for column in columns] for row in rows]
+    words = [column.form is None and column.name != "ratio" for column in columns] + [False]
+    notes = _notes(rows, set(sum(cells, [])), [column.name for column in columns], targets)
+    return Table(caption, [column.head for column in columns], cells, words.index(False), [first["description"] or ""],
+                 [*notes, *_run_notes(rows)])
+
+
+def _record(row, columns):
+    names = [name for one in columns if one.form for name in (one.name, one.name + "_from") if name in row["spreads"]]
+    return {**{name: row["first"][name] for name in (
+                "experiment", "dataset", "lambda", "mu", "reference_objective", "reference_relative_kkt",
+                "reference_relative_gap", "reference_accuracy")},
+            "solver": row["solver"], "machine": row["machine"], "status": row["ending"],
+            "repetitions": len(row["runs"]),
+            "failed": len(row["runs"]) - row["measured"], "failures": row["failures"],
+            "not_comparable": row["not_comparable"],
+            f"ratio_to_fastest_at_{number_text(RATIO_TARGET)}": row["ratio_value"],
+            **{name: {part: value for part, value in row["spreads"][name].items() if part != "reached"}
+               for name in names}}
+
+
+def summary(sweep, targets=None, columns=(), allow_not_comparable=False, name="summary"):
+    """Times to targets, values reached and quality of the models of runs of single penalties: a table for each data set
+    and penalty, a row for each solver. `groups` of the result are its rows."""
+    runs, columns = sweep.single, list(columns)
+    targets = sweep.presentation.targets if targets is None else targets
+    metrics = [one for one in sweep.traces if one.startswith(METRICS)
+               and sweep.traces.loc[sweep.traces["run"].isin(runs.index), one].notna().any()]
+    known, groups = _columns(targets, metrics), []
+    values = _measured(sweep, runs, known, targets, allow_not_comparable)
+    for _, group in runs.groupby(GROUP, sort=False):
+        groups.append([_row(label, some, values, allow_not_comparable)
+                       for label, some in group.groupby("series", sort=False)])
+        _add_ratios(groups[-1])
+    shown = _shown_columns(known, sum(groups, []), columns, targets)
+    out = TableSet(name, sweep.presentation.title, [_table(rows, shown, targets) for rows in groups],
+                   [_record(row, known) for rows in groups for row in rows])
+    out.groups = groups
+    return out
+
+
+def chosen_records(records, wanted):
+    """The records of a summary with the measurements among the wanted columns only."""
+    if not wanted or wanted[0] == ALL:
+        return records
+    return [{name: value for name, value in record.items()
+             if not isinstance(value, dict) or name.removesuffix("_from") in wanted} for record in records]
+
+
+def costs(sweep, allow_not_comparable=False):
     """The passes and seconds to each target (as in Table 2 of Andrew and Gao 2007)."""
     columns = [cost_name(cost, target) for target in sweep.presentation.targets[-3:] for cost in ("passes", "seconds")]
-    out = Summary(sweep, **{**options, "columns": columns + ["function_share", "status"]}).tables("costs")
+    out = summary(sweep, None, columns + ["function_share", "status"], allow_not_comparable, "costs")
     for table in out.tables:
-        table.notes.append("passes: evaluations of F and its gradient over all instances; function: the share of scores, "
-                           "inference and gradients in the time of the run; the rest is the solver's.")
+        table.notes.append("passes: evaluations of F and its gradient over all instances; function: the share of "
+                           "scores, inference and gradients in the time of the run; the rest is the solver's.")
     return out
 
 
 def data(sweep):
     """The sizes of data sets (as in Table 1 of Le Priol et al. 2018)."""
-    out = TableSet("data", "", [Table("Data sets", ["data", "n", "N", "K", "A", "d", "marginals (GiB)"], [], 1, [
-        "n: instances; N: positions; K: outputs; A: features; marginals: what a dual solver keeps of all instances, "
-        "pairs and singletons."])])
-    for dataset, runs in grouped(sweep.records, lambda run: run["dataset"]).items():
-        known = lambda values: real(next((one for one in values if one is not None), None))  # noqa: E731
-        sizes = {name: known(run[name] for run in runs)
-                 for name in ("instances", "positions", "outputs", "features", "d")}
-        kept = known((run["notes"] or {}).get("belief_bytes") for run in runs)
-        out.records.append({"dataset": dataset, **sizes, "belief_bytes": kept})
-        out.tables[0].rows.append([dataset, *map(count, sizes.values()), cell(kept / 2**30, ".2f")])
-    return out
+    names = ["instances", "positions", "outputs", "features", "d", "belief_bytes"]
+    kept = sweep.runs["notes.belief_bytes"] if "notes.belief_bytes" in sweep.runs else math.nan
+    sizes = sweep.runs.assign(belief_bytes=kept).groupby("dataset", sort=False)[names].first().reset_index()
+    gib = lambda value: cell(value / 2**30, ".2f")  # noqa: E731
+    table = Table.of("Data sets", sizes, {
+        "data": ("dataset", str), "n": ("instances", count), "N": ("positions", count), "K": ("outputs", count),
+        "A": ("features", count), "d": ("d", count), "marginals (GiB)": ("belief_bytes", gib)},
+        notes=["n: instances; N: positions; K: outputs; A: features; marginals: what a dual solver keeps of all "
+               "instances, pairs and singletons."])
+    return TableSet("data", "", [table], sizes.to_dict("records"))
 
 
 # ---- means over problems
 
-def _mean(sets, solver, target, plot):
-    """The range of the shifted geometric mean of a solver's costs, and on how many problems it reached the target."""
-    ends = [problem.costs[target][solver] for problem in sets.problems]
-    charged = [(plot.par * problem.limits[solver],) * 2 if math.isinf(end[1]) else end
-               for problem, end in zip(sets.problems, ends)]
-    begin, end = (math.nan if sets.unproven(target) else times.shifted_geometric_mean([one[i] for one in charged],
-                                                                                      plot.shift) for i in (0, 1))
-    return begin, end, sum(math.isfinite(end) for _, end in ends)
+def _means_records(sets, plot):
+    """The range of the shifted geometric mean of each solver's costs, and on how many problems it reached the
+    target."""
+    for s, solver in enumerate(sets.solvers):
+        for t, target in enumerate(sets.targets):
+            reached, unproven = np.isfinite(sets.end[:, s, t]), int((sets.accuracy > target).sum())
+            begin, end = (times.shifted_geometric_mean(
+                np.where(reached | np.isnan(sets.end[:, s, t]), side[:, s, t], plot.par * sets.limits[:, s]),
+                plot.shift)
+                if len(reached) and not unproven else math.nan for side in (sets.begin, sets.end))
+            yield {"measure": sets.cost, "machine": sets.machine, "solver": solver, "target": target,
+                   "problems": len(reached), "reached": int(reached.sum()), "left_out": len(sets.left_out),
+                   "shift": plot.shift, "par": plot.par, "shifted_geometric_mean": end,
+                   "shifted_geometric_mean_from": begin, "unproven": unproven}
 
 
 def _means_table(sets, plot, records):
-    par, n, cost = general(plot.par), len(sets.problems), sets.cost
+    par, n, cost, shown = f"{plot.par:g}", len(sets.cells), sets.cost, sets.targets[-MOST_TARGETS:]
     limit = {"seconds": "the run's time limit, or ", "iterations": "the run's max_iterations, or "}.get(cost, "")
-    wide, shown = False, range(max(len(sets.targets) - MOST_TARGETS, 0), len(sets.targets))
-    table = Table(f"Shifted geometric means of {cost} to a target, shift {general(plot.shift)}, PAR{par}"
+    table = Table(f"Shifted geometric means of {cost} to a target, shift {plot.shift:g}, PAR{par}"
                   f"{f', on {sets.machine}' if sets.machine else ''}", ["solver"])
+    for target in shown:
+        table.head += [f"{'s' if cost == 'seconds' else cost} to {target:g}", "reached"]
+    for solver in sets.solvers:
+        of = {one["target"]: one for one in records if one["solver"] == solver}
+        table.rows.append([solver, *(text for target in shown for text in (["?"] * 2 if of[target]["unproven"] else [
+            times.range_text(of[target]["shifted_geometric_mean_from"], of[target]["shifted_geometric_mean"]),
+            f"{of[target]['reached']} of {n}"]))])
     if not sets.comparable:
         table.notes.append("NOT COMPARABLE: seconds of runs whose timings are not comparable count here.")
     table.notes.append(f"{n} problems: (experiment, data set, penalty, repetition).")
-    for i in shown:
-        table.head += [f"{'s' if cost == 'seconds' else cost} to {general(sets.targets[i])}", "reached"]
-        if unproven := sets.unproven(i):
-            table.footnotes.append(f"?: f* of {unproven} of {n} problems is not proven to {general(sets.targets[i])}.")
-    for solver, label in enumerate(sets.solvers):
-        table.rows.append([label])
-        for i, target in enumerate(sets.targets):
-            begin, end, reached = _mean(sets, solver, i, plot)
-            unproven = sets.unproven(i)
-            if i in shown:
-                wide |= times.is_wide(begin, end)
-                table.rows[-1] += ["?"] * 2 if unproven else [times.range_text(begin, end), f"{reached} of {n}"]
-            records.append({
-                "measure": cost, "machine": sets.machine, "solver": label, "target": target, "problems": n,
-                "reached": reached, "left_out": len(sets.left_out), "shift": plot.shift, "par": plot.par,
-                "shifted_geometric_mean": end, "shifted_geometric_mean_from": begin, "unproven": unproven})
-    if wide:
+    unproven = {one["target"]: one["unproven"] for one in records if one["unproven"] and one["target"] in shown}
+    table.footnotes += [f"?: f* of {k} of {n} problems is not proven to {target:g}." for target, k in unproven.items()]
+    if any(times.is_wide(one["shifted_geometric_mean_from"], one["shifted_geometric_mean"]) for one in records
+           if one["target"] in shown):
         table.footnotes.append("A-B: means of the costs at the samples before the targets and at those that reached "
                                "them, more than a tenth of B apart.")
     table.footnotes.append(f"A run that failed or never reached the target is charged {par} x {limit}the most "
@@ -354,50 +343,40 @@ def means(sweep, title=None, allow_not_comparable=False):
     out = TableSet("means", shown.title if title is None else title, [])
     for cost in shown.plot.x:
         for sets in problem_sets(sweep, cost, shown.targets, allow_not_comparable):
-            out.tables.append(_means_table(sets, shown.plot, out.records))
+            records = list(_means_records(sets, shown.plot))
+            out.tables.append(_means_table(sets, shown.plot, records))
+            out.records += records
     return out
 
 
 # ---- the paper's numbers
 
-def _paper_row(run, paper):
-    printed = lambda numbers: next((float(value) for value, at in zip(numbers, getattr(paper, "lambda"))  # noqa: E731
-                                    if at == run["_lambda"]), math.nan)
-    kkt, wanted = real(run["relative_kkt"]), run["gap_target"] or 0.0
-    return {"kind": "run", "dataset": run["dataset"], "lambda": run["_lambda"], "mu": run["_mu"],
-            "solver": run["label"], "status": status(run),
-            "optimal": kkt <= run["tol"] or (wanted > 0 and real(run["relative_gap"]) <= wanted), "datasets_used": 1,
-            "datasets": 1, "paper_nnz": printed(paper.nnz), "nnz": real(run["nnz"]),
-            "nnz_relative_difference": math.nan, "paper_accuracy": printed(paper.accuracy),
-            "accuracy": real(run["test_accuracy"]), "accuracy_difference": math.nan, "relative_kkt": kkt}
+PAPER_HEAD = ["data", "status", "nnz: paper", "ours", "difference", "accuracy: paper", "ours", "difference",
+              "relative kkt"]
 
 
-def _statistics(rows):
+def _statistics(block):
     """The mean of the rows that are optima and, if there are two or more, their standard deviation (n - 1)."""
-    optima = [row for row in rows if row["optimal"]]
-    if len(rows) < 2 or not optima:
+    optima = block[block["optimal"]]
+    if len(block) < 2 or not len(optima):
         return []
-    n, worst = len(optima), max([0.0, *(row["relative_kkt"] for row in optima if not math.isnan(row["relative_kkt"]))])
-    mean = {**rows[0], "kind": "mean", "solver": "", "status": "", "optimal": True, "datasets_used": n,
-            "datasets": len(rows), "relative_kkt": worst}
-    deviation = {**mean, "kind": "deviation", "paper_nnz": math.nan, "paper_accuracy": math.nan,
-                 "relative_kkt": math.nan}
-    for name in ("nnz", "accuracy"):
-        mean[name] = sum(row[name] for row in optima) / n
-        deviation[name] = math.sqrt(sum((row[name] - mean[name]) ** 2 for row in optima) / max(n - 1, 1))
-    return [mean, deviation] if n > 1 else [mean]
+    ours = ["nnz", "accuracy"]
+    mean = {**block.iloc[0], **optima[ours].mean(skipna=False), "kind": "mean", "solver": "", "status": "",
+            "optimal": True, "datasets_used": len(optima), "datasets": len(block),
+            "relative_kkt": np.fmax(0.0, optima["relative_kkt"].max())}
+    deviation = {**mean, **optima[ours].std(skipna=False), "kind": "deviation", "paper_nnz": math.nan,
+                 "paper_accuracy": math.nan, "relative_kkt": math.nan}
+    return [mean, deviation] if len(optima) > 1 else [mean]
 
 
 def _paper_cells(row):
     used, total = row["datasets_used"], row["datasets"]
-    name = row["dataset"] if row["kind"] == "run" else (
-        f"{'mean' if row['kind'] == 'mean' else 'standard deviation'} of {'' if used == total else f'{used} of '}{total}")
-    penalty = penalty_text({"path": None, "_lambda": row["lambda"], "_mu": row["mu"], "loss_text": "log"})
+    name = {"run": row["dataset"], "mean": "mean of ", "deviation": "standard deviation of "}[row["kind"]]
+    name += "" if row["kind"] == "run" else f"{'' if used == total else f'{used} of '}{total}"
     ours = lambda text: text if row["optimal"] or text == "-" else f"({text})"  # noqa: E731
-    difference = row["nnz_relative_difference"]
-    return [f"{name}, {penalty}", (f"{row['solver']}: {row['status']}" if row["solver"] else "")
+    return [f"{name}, {row['penalty']}", (f"{row['solver']}: {row['status']}" if row["solver"] else "")
             + ("" if row["optimal"] else ", NOT AN OPTIMUM"), count(row["paper_nnz"]), ours(count(row["nnz"])),
-            ours("-" if math.isnan(difference) else f"{100 * difference:+.1f} %"), cell(row["paper_accuracy"], ".6f"),
+            ours(percent(row["nnz_relative_difference"], "+.1f")), cell(row["paper_accuracy"], ".6f"),
             ours(cell(row["accuracy"], ".6f")), ours(cell(row["accuracy_difference"], "+.4f")),
             scientific(row["relative_kkt"])]
 
@@ -407,39 +386,49 @@ def paper(sweep):
 
     Data sets that differ only by their seed form a block, which ends with mean and standard deviation.
     """
-    shown, rows = sweep.presentation, []
-    distance = lambda run: math.inf if run["relative_kkt"] is None else run["relative_kkt"]  # noqa: E731
-    for family in grouped(sweep.single, lambda run: shown.sources.get(run["dataset"], run["dataset"])).values():
-        for _, runs in sorted(grouped(family, lambda run: (run["_lambda"], run["_mu"])).items()):
-            block = [_paper_row(min(some, key=distance), shown.paper)
-                     for some in grouped(runs, lambda run: run["dataset"]).values()]
-            rows += block + _statistics(block)
-    for row in rows:
-        if row["paper_nnz"]:
-            row["nnz_relative_difference"] = row["nnz"] / row["paper_nnz"] - 1.0
-        row["accuracy_difference"] = row["accuracy"] - row["paper_accuracy"]
-    table = Table(f"{shown.paper.item} of the paper, and ours",
-                  ["data", "status", "nnz: paper", "ours", "difference", "accuracy: paper", "ours", "difference",
-                   "relative kkt"], list(map(_paper_cells, rows)), 2)
-    if not all(row["optimal"] for row in rows):
-        table.notes.append("In parentheses: NOT AN OPTIMUM. The run ended before kkt <= tol * (kkt at w = 0) or the gap "
-                           "asked for; such rows are in no mean.")
-    return TableSet("paper", shown.title, [table], rows)
+    shown, runs = sweep.presentation, sweep.single
+    if not shown.paper.item:
+        raise ProxbenchError(f"{sweep.folders[0]}/config.ini: found no section [paper], expected one with the paper's "
+                             "numbers")
+    printed = {name: dict(reversed([*zip(getattr(shown.paper, "lambda"), getattr(shown.paper, name))]))
+               for name in ("nnz", "accuracy")}
+    best = runs.assign(kkt=runs["relative_kkt"].fillna(math.inf)).sort_values("kkt", kind="stable").drop_duplicates(
+        ["dataset", "lambda", "mu"]).sort_index()
+    rows = pd.DataFrame({
+        "kind": "run", **best[["dataset", "lambda", "mu"]], "solver": best["label"], "status": best["status"],
+        "optimal": (best["relative_kkt"] <= best["tol"]) | (best["gap_target"] > 0) & (
+            best["relative_gap"] <= best["gap_target"]), "datasets_used": 1, "datasets": 1,
+        "paper_nnz": best["lambda"].map(printed["nnz"]), "nnz": best["nnz"], "nnz_relative_difference": math.nan,
+        "paper_accuracy": best["lambda"].map(printed["accuracy"]), "accuracy": best["test_accuracy"],
+        "accuracy_difference": math.nan, "relative_kkt": best["relative_kkt"], "penalty": best["penalty"],
+        "family": [shown.sources.get(name, name) for name in best["dataset"]]})
+    blocks = []
+    for _, family in rows.groupby("family", sort=False):
+        for _, block in family.groupby(["lambda", "mu"]):
+            blocks += [block, pd.DataFrame(_statistics(block))]
+    rows = pd.concat(blocks, ignore_index=True) if blocks else rows
+    rows["nnz_relative_difference"] = (rows["nnz"] / rows["paper_nnz"] - 1.0).where(rows["paper_nnz"] != 0)
+    rows["accuracy_difference"] = rows["accuracy"] - rows["paper_accuracy"]
+    table = Table(f"{shown.paper.item} of the paper, and ours", PAPER_HEAD,
+                  [_paper_cells(row) for row in rows.to_dict("records")], 2)
+    if not rows["optimal"].all():
+        table.notes.append("In parentheses: NOT AN OPTIMUM. The run ended before kkt <= tol * (kkt at w = 0) or the "
+                           "gap asked for; such rows are in no mean.")
+    return TableSet("paper", shown.title, [table], rows.drop(columns=["penalty", "family"]).to_dict("records"))
 
 
 # ---- all tables of an experiment
 
 def results(sweep, columns=(), allow_not_comparable=False):
-    """The tables of runs of single penalties, the summary last, and the Summary itself."""
+    """The tables of runs of single penalties, the summary last."""
     shown = sweep.presentation
-    whole = Summary(sweep, columns=columns, allow_not_comparable=allow_not_comparable)
     out = [paper(sweep)] if getattr(shown.paper, "lambda") else []
-    out += [costs(sweep, allow_not_comparable=allow_not_comparable)] if shown.paper.costs else []
+    out += [costs(sweep, allow_not_comparable)] if shown.paper.costs else []
     out += [data(sweep)] if shown.paper.data else []
-    return [*out, whole.tables()], whole
+    return [*out, summary(sweep, None, columns, allow_not_comparable)]
 
 
 def require_single(sweep):
-    if not sweep.single:
+    if not len(sweep.single):
         raise UsageError(f"{sweep.folders[0]}/runs: found paths alone, expected runs of single penalties; paths have "
                          "kinds of their own: --kind path")

@@ -12,9 +12,8 @@ from proxbench import cli
 from proxbench.config import choices
 from proxbench.plots import curves as draw_curves
 from proxbench.plots import paths, profiles, scaling, theory
-from proxbench.plots.curves import band, pictures
+from proxbench.plots.curves import AXES, QUANTITIES, band, pictures
 from proxbench.plots.figure import style
-from proxbench.plots.quantities import AXES, QUANTITIES
 from proxbench.test_made_up import write_run
 
 
@@ -49,14 +48,13 @@ def test_a_band_holds_values_up_to_the_next_sample(tmp_path):
     ax = axes_of(one)[0]
     assert line(ax, "a").tolist() == [[0, 1], [1, 1], [2, 0.02], [3, 0.02]]
     assert "Medians of n = 3 repetitions with 25-75 % bands (n < 5" in one.caption
-    assert [row["q25"] for row in one.rows if row["repetition"] == "median"][:1] == [1.0]
+    assert one.rows.loc[one.rows["repetition"] == "median", "q25"].iloc[0] == 1.0
 
 
 def test_every_quantity_and_axis_of_configs_has_a_row():
-    assert [one.name for one in QUANTITIES] == choices("plot", "quantities")
-    assert [one.name for one in AXES] == choices("plot", "x")
+    assert list(QUANTITIES) == choices("plot", "quantities")
+    assert list(AXES) == choices("plot", "x")
     assert sorted(cli.SINGLE + cli.TOGETHER) == sorted(choices("plot", "kinds"))
-    assert sorted(cli.TOGETHER) == sorted(profiles.KINDS)
 
 
 def test_a_figure_has_four_files_and_the_width_asked_for(tmp_path, capsys):
@@ -91,7 +89,7 @@ def test_profiles(tmp_path, kind, expected):
     found = line(axes_of(one)[0], "a").tolist()
     for x, share in expected:
         assert any(abs(at - x) < 1e-12 and y == share for at, y in found), (found, x, share)
-    assert one.rows[0]["label"] == "a"
+    assert one.rows["label"][0] == "a"
 
 
 POINTS = [{"point": i, "lambda": 10.0 / i, "mu": 0.5, "objective": 50.0 + i, "nnz": 3 * i, "seconds": float(i),
@@ -104,7 +102,7 @@ def test_paths_go_from_large_to_small(tmp_path):
     ax = axes_of(next(one for one in paths.pictures(sweep) if one.name == "path-d-mu0.5-nnz"))[0]
     assert line(ax, "a").tolist() == [[10, 3], [5, 6]] and ax.xaxis_inverted()
     assert sweep.samples["lambda"].tolist() == [10, 10, 5]
-    assert paths.records(sweep)[0]["seconds"] == 2.0
+    assert paths.tables(sweep).more[0]["seconds"] == 2.0
 
 
 def test_grids_are_pictures_of_lambda_and_mu(tmp_path):
@@ -141,9 +139,12 @@ def test_scaling_compares_with_one_thread(tmp_path):
         runs.append(record)
     (tmp_path / "scale.json").write_text(json.dumps({"title": "t", "runs": runs}))
     assert cli.main(["scale", str(tmp_path)]) == 0
-    problem = scaling.problems(scaling.read(tmp_path)[2])[0]
-    assert problem.rows[0].speedup == [1, 1.6, 8 / 3] and problem.oversubscribed
-    axes = axes_of(scaling.pictures([problem])[0])
+    runs = scaling.read(tmp_path)[1]
+    phases = scaling.phases_of(runs)
+    assert phases["speedup"].tolist()[:3] == [1, 1.6, 8 / 3] and phases["seconds"].tolist()[:3] == [8, 5, 3]
+    one = scaling.picture(runs.iloc[0], phases)
+    axes = axes_of(one)
+    assert "OVERSUBSCRIBED: more than 2 threads" in one.caption
     assert line(axes[0], "openmp").tolist() == [[1, 1], [2, 1.6], [4, 8 / 3]]
     assert [bar.get_height() for bar in axes[2].patches] == [8, 5, 3]
     assert scaling.serial_fraction([1, 2], [4, 3]) == pytest.approx(0.5)

@@ -1,5 +1,6 @@
 import math
 
+import numpy as np
 import pytest
 
 import proxbench
@@ -13,8 +14,10 @@ def test_quantiles_interpolate_and_may_be_infinite():
     assert times.spread([1, math.inf])["median"] == math.inf
     assert times.spread([math.nan])["n"] == 0
     assert times.shifted_geometric_mean([1, 7], 1) == pytest.approx(3, rel=1e-13)
-    assert profiles.steps([1, 2, 2, math.inf]) == [(1, 0.25), (2, 0.75)]
-    assert profiles.ratios([[2, 4, math.inf], [0, 1, 0]]) == [[1, 2, math.inf], [1, math.inf, 1]]
+    x, share = profiles.steps(np.array([1, 2, 2, math.inf]))
+    assert x.tolist() == [1, 2] and share.tolist() == [0.25, 0.75]
+    costs = np.array([[2, 4, math.inf], [0, 1, 0]])
+    assert profiles.ratios(costs).tolist() == [[1, 2, math.inf], [1, math.inf, 1]]
 
 
 def test_a_summary_gives_times_to_targets_and_the_ratio_to_the_fastest(tmp_path):
@@ -56,7 +59,8 @@ def test_all_tables_of_a_sweep_have_the_same_columns(tmp_path):
 
 def test_labels_are_escaped_in_latex_and_html(tmp_path):
     write_run(tmp_path, "a", description="50 % of $x_1 <b>")
-    text = tables.summary(proxbench.load(tmp_path), columns=["status"], title="t")
+    text = tables.summary(proxbench.load(tmp_path), columns=["status"])
+    text.title = "t"
     text.tables[0].rows[0][0] = "a$b_c%"
     assert r"a\$b\_c\%" in text.text("latex") and "&lt;b&gt;" in text.text("html")
 

@@ -3,16 +3,21 @@ import argparse
 import json
 import os
 import sys
-from copy import copy
-from types import SimpleNamespace
+from copy import deepcopy
 
 from .errors import ProxbenchError, UsageError, require_known
-from .files import check_writable, reason, write_text
+from .files import reason, write_text
+
+
+def advice(damaged):
+    return f"; move {damaged} away, and `proxbench run` makes it again" if damaged else ""
 
 
 def say(kind, text):
     print(f"{kind}: {text}", file=sys.stderr)
 
+
+# ---- flags
 
 def commands():
     """The commands and their flags, as commands.json declares them: the program's completion and manual read it too."""
@@ -20,33 +25,7 @@ def commands():
         table = json.load(text)
     for command in table["commands"]:
         command["flags"] = [table["shared"][one] if isinstance(one, str) else one for one in command["flags"]]
-    return table["commands"]
-
-
-def _member(spec):
-    return spec["flag"].strip("-").replace("-", "_")
-
-
-def _options(spec):
-    """What argparse takes for a flag."""
-    out = {name: spec[name] for name in ("metavar", "choices", "default", "required", "help") if name in spec}
-    if "key" in spec:
-        from .config import choices, config_key
-
-        section, name = spec["key"].split(".")
-        key, named = config_key(section, name), choices(section, name)
-        of_key = key["help"].removeprefix("list of ") + (", separated by commas" if key["list"] else "")
-        out["help"] = out.get("help", of_key) + (f": {', '.join(named)}" if named else "") + " [the config's]"
-    out["help"] = out.get("help", "").replace("%", "%%")
-    for name, more in (("switch", {"action": "store_true"}), ("repeat", {"action": "append", "default": []}),
-                       ("many", {"nargs": "+"})):
-        out.update(more if spec.get(name) else {})
-    if "number" in spec:
-        out["type"] = _bounded(*spec["number"])
-    if "integers" in spec:
-        one = _bounded(*spec["integers"], int)
-        out["type"] = lambda text: [one(part) for part in text.split(",")]
-    return out
+    return {command["name"]: command for command in table["commands"]}
 
 
 def _bounded(low, high, kind=float):
@@ -62,30 +41,47 @@ def _bounded(low, high, kind=float):
     return number
 
 
-def parser_of(command):
+def _options(spec):
+    """What argparse takes for a flag."""
+    out = {name: spec[name] for name in ("metavar", "choices", "default", "required", "help") if name in spec}
+    if "key" in spec:
+        from .config import choices, config_key
+
+        section, name = spec["key"].split(".")
+        key, named = config_key(section, name), choices(section, name)
+        of_key = key["help"].removeprefix("list of ") + (", separated by commas" if key["list"] else "")
+        out["help"] = out.get("help", of_key) + (f": {', '.join(named)}" if named else "") + " [the config's]"
+    out["help"] = out["help"].replace("%", "%%")
+    for name, more in (("switch", {"action": "store_true"}), ("repeat", {"action": "append", "default": []}),
+                       ("many", {"nargs": "+"})):
+        out.update(more if spec.get(name) else {})
+    if "number" in spec:
+        out["type"] = _bounded(*spec["number"])
+    if "integers" in spec:
+        one = _bounded(*spec["integers"], int)
+        out["type"] = lambda text: [one(part) for part in text.split(",")]
+    return out
+
+
+def _parse(command, arguments):
     parser = argparse.ArgumentParser(f"proxbench {command['name']}", description=command["help"], allow_abbrev=False,
                                      epilog="Exit status: 0 done, 1 failed or interrupted, 2 bad usage or config.")
-    for spec in command["flags"]:
-        parser.add_argument(spec["flag"], **_options(spec))
-    return parser
+    members = {parser.add_argument(spec["flag"], **_options(spec)).dest: spec for spec in command["flags"]}
+    flags = parser.parse_intermixed_args(arguments)
+    flags.keys = {member: spec for member, spec in members.items() if "key" in spec}
+    flags.prints = getattr(flags, "json", None) != "-" and not getattr(flags, "quiet", False)
+    return flags
 
 
 def _run(arguments):
-    table = {command["name"]: command for command in commands()}
+    table = commands()
     if not arguments or arguments[0] in ("-h", "--help"):
         for name, command in table.items():
             if not command.get("hidden"):
                 print(f"{name:8}{command['help']}")
         return 0 if arguments else 2
     require_known("command", arguments[0], list(table))
-    command = table[arguments[0]]
-    flags = parser_of(command).parse_intermixed_args(arguments[1:])
-    outputs = [file for spec in command["flags"] if spec.get("output") and (file := getattr(flags, _member(spec)))]
-    for file in outputs:
-        if file != "-":
-            check_writable(file)
-    flags.prints, flags.known = "-" not in outputs and not getattr(flags, "quiet", False), command["flags"]
-    whole = globals()[command["name"]](flags)
+    whole = globals()[arguments[0]](_parse(table[arguments[0]], arguments[1:]))
     return 0 if whole in (None, True) else 1
 
 
@@ -96,20 +92,17 @@ def main(arguments=None):
         return status
     except SystemExit as end:
         return end.code
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 1
     except ProxbenchError as error:
-        say("error", error)
+        say("error", f"{error}{advice(error.damaged)}")
         return error.status
-    except KeyboardInterrupt:
-        text = "interrupted"
-    except MemoryError:
-        text = "out of memory"
+    except (KeyboardInterrupt, MemoryError) as error:
+        text = "interrupted" if isinstance(error, KeyboardInterrupt) else "out of memory"
     except OSError as error:
-        text = f"{error.filename or 'standard output'}: cannot be used: {reason(error)}"
         if not error.filename:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nothing is left to be written at the end
+        if isinstance(error, BrokenPipeError):
+            return 1
+        text = f"{error.filename or 'standard output'}: cannot be used: {reason(error)}"
     except ImportError as error:
         text = (f"{error}; expected Debian's python3-pandas, python3-matplotlib and python3-jinja2 "
                 "(scripts/install-deps)")
@@ -123,11 +116,16 @@ def main(arguments=None):
 
 # ---- reading
 
+def _left_out(sweep):
+    return [f"{why}{advice(damaged)}; left out" for damaged, why in sweep.left_out]
+
+
 def _load(folders, *options):
+    """The sweeps of the folders, and whether all was readable."""
     from .sweep import load_each
 
-    sweeps, warnings = load_each(folders, *options)
-    for text in warnings:
+    sweeps, said = load_each(folders, *options)
+    for text in [*(text for sweep in sweeps for text in _left_out(sweep)), *said]:
         say("warning", text)
     return sweeps, not any(sweep.left_out for sweep in sweeps)
 
@@ -137,18 +135,15 @@ def _read(flags):
     from .config import parse, split_list
 
     sweeps, whole = _load(flags.dirs, flags.with_start, split_list(flags.solvers or ""))
-    if not sweeps:
-        raise UsageError("--solvers: no run of them in any folder")
-    given = [(spec, value) for spec in flags.known if "key" in spec and (value := getattr(flags, _member(spec)))
-             not in (None, False)]
     for sweep in sweeps:
         shown = sweep.presentation
-        for spec, value in given:
-            section, name = spec["key"].split(".")
-            value = parse(section, name, "true" if value is True else value, spec["flag"])
-            setattr(shown.plot if section == "plot" else shown, name, value)
-            if name == "x":
-                shown.plot.x_max = []  # the config's limits hold for its own axes
+        for member, spec in flags.keys.items():
+            (section, name), text = spec["key"].split("."), getattr(flags, member)
+            if text not in (None, False):
+                value = parse(section, name, "true" if text is True else text, spec["flag"])
+                setattr(shown.plot if section == "plot" else shown, name, value)
+                if name == "x":
+                    shown.plot.x_max = []  # the config's limits hold for its own axes
     return sweeps, whole
 
 
@@ -164,34 +159,17 @@ def _out(flags, below, sweep=None):
 # ---- table
 
 def _tables(flags, kind, sweep, columns):
-    """Writes the tables. Returns those to print, and the records for --json."""
+    """The tables of one folder."""
     from .plots import paths, tables, theory
 
-    def written(one, records):
-        one.write(_out(flags, "tables", sweep))
-        return [one], records
-
-    if kind == "path":
-        return written(paths.tables(sweep), paths.records(sweep))
-    if kind == "grid":
-        grid = paths.grid_tables(sweep)
-        return written(grid, grid.records)
     if kind == "theory":
-        return written(theory.tables(theory.read(sweep.folders[0], True)), [])
+        return [theory.tables(theory.read(sweep.folders[0], True))]
+    if kind in ("path", "grid"):
+        return [paths.tables(sweep) if kind == "path" else paths.grid_tables(sweep)]
     tables.require_single(sweep)
-    if kind == "paper" and not sweep.presentation.paper.item:
-        raise ProxbenchError(f"{sweep.folders[0]}/config.ini: found no section [paper], expected one with the paper's "
-                             "numbers")
     if kind in ("paper", "costs", "data"):
-        one = getattr(tables, kind)(sweep)
-        return written(one, one.records)
-    sets, summary = tables.results(sweep, columns, flags.allow_not_comparable)
-    for one in sets:
-        one.write(_out(flags, "tables", sweep))
-    sets[-1].records = summary.chosen_records(sets[-1].records)  # the file has all columns
-    if sweep.presentation.targets:
-        tables.means(sweep, allow_not_comparable=flags.allow_not_comparable).write(_out(flags, "tables", sweep))
-    return sets, sets[-1].records
+        return [getattr(tables, kind)(sweep)]
+    return tables.results(sweep, columns, flags.allow_not_comparable)
 
 
 def table(flags):
@@ -201,26 +179,30 @@ def table(flags):
     from .sweep import join
 
     sweeps, whole = _read(flags)
-    kind = flags.kind or ("summary" if any(sweep.single for sweep in sweeps) else "path")
-    columns = split_list(flags.columns or "")
+    kind = flags.kind or ("summary" if any(len(sweep.single) for sweep in sweeps) else "path")
+    columns, shown = split_list(flags.columns or ""), sweeps[0].presentation
     if columns and kind != "summary":
         raise UsageError(f"columns: found '{flags.columns}', expected them with --kind summary only")
     printed, records = [], []
     for sweep in sweeps:
-        sets, some = _tables(flags, kind, sweep, columns)
-        printed, records = printed + sets, records + some
+        sets, folder = _tables(flags, kind, sweep, columns), _out(flags, "tables", sweep)
+        for one in sets:
+            one.write(folder)
+        if kind in ("summary", "means") and sweep.presentation.targets:
+            tables.means(sweep, None, flags.allow_not_comparable).write(folder)
+        sets[-1].records = tables.chosen_records(sets[-1].records, columns)  # the file has all columns
+        printed, records = printed + sets, records + (sets[-1].more or sets[-1].records)
     # Means over the problems of all folders, by the choices of the first.
-    if kind == "means" or kind == "summary" and len(sweeps) > 1 and sweeps[0].presentation.targets and flags.out:
+    if kind == "means" or kind == "summary" and len(sweeps) > 1 and shown.targets and flags.out:
         means = tables.means(join(sweeps), "" if len(sweeps) > 1 else None, flags.allow_not_comparable)
         means.write(_out(flags, "tables"))
-        if kind == "means":
-            printed, records = [means], means.records
+        printed, records = ([means], means.records) if kind == "means" else (printed, records)
     if flags.json == "-":
         print(json_text(records), end="")
     elif flags.json:
         write_text(flags.json, json_text(records))
     if flags.prints:
-        print("\n".join(one.text({"markdown": "md"}.get(flags.format, flags.format)) for one in printed), end="")
+        print("\n".join(one.text(flags.format) for one in printed), end="")
     return whole
 
 
@@ -233,32 +215,28 @@ TOGETHER = ("profile", "data-profile", "ecdf", "quality")
 
 def _pictures(kind, sweep, allow=False):
     """The pictures of a kind, or of several over all problems."""
-    from .plots import paths, tables, theory
+    from .plots import paths, profiles, tables, theory
     from .plots.curves import pictures as curves
-    from .plots.profiles import pictures as profiles
 
     if kind == "theory":
         return theory.pictures(theory.read(sweep.folders[0], True))
-    if kind == "path":
-        paths.require_paths(sweep)
-        return paths.pictures(sweep, allow)
     if kind == "grid":
         return paths.grid_pictures(sweep)
-    return curves(sweep, allow_not_comparable=allow) if kind == "curves" else profiles(
-        sweep, kind, allow_not_comparable=allow)
+    if kind == "path":
+        return paths.pictures(sweep, allow)
+    tables.require_single(sweep)
+    return curves(sweep, allow) if kind == "curves" else profiles.pictures(sweep, kind, None, allow)
 
 
 def _save(pictures, folder, width=None, prints=True):
-    from .plots.figure import WIDTH
-
     for picture in pictures:
-        name = picture.save(folder, width or WIDTH)
+        name = picture.save(folder, width)
         if prints:
             print(name, flush=True)
 
 
 def plot(flags):
-    from .plots import tables, theory
+    from .plots import theory
     from .sweep import join
 
     sweeps, whole = _read(flags)
@@ -268,19 +246,13 @@ def plot(flags):
                          f"{', '.join(TOGETHER)}")
     common = _out(flags, "figures") if together else ""
     for sweep in sweeps:
-        for kind in sweep.presentation.plot.kinds:
-            if kind in TOGETHER:
-                continue
-            if kind == "curves":
-                tables.require_single(sweep)
+        for kind in (kind for kind in sweep.presentation.plot.kinds if kind in SINGLE):
             _save(_pictures(kind, sweep, flags.allow_not_comparable), _out(flags, "figures", sweep), flags.width)
             if kind == "theory":
                 folder = _out(flags, "tables", sweep)
                 theory.tables(theory.read(sweep.folders[0], True)).write(folder)
                 print(os.path.join(folder, "theory.md"))
     if together:
-        for sweep in sweeps:
-            tables.require_single(sweep)
         _save(_pictures(together, join(sweeps), flags.allow_not_comparable), common, flags.width)
     return whole
 
@@ -291,12 +263,11 @@ def show(flags):
     from .plots import paths, tables
 
     (sweep,), whole = _load([flags.dir])
-    if all(run["failed"] for run in sweep.records):
+    single, targets = len(sweep.single), sweep.presentation.targets
+    if sweep.runs["failed"].all():
         raise ProxbenchError(f"no run of {sweep.presentation.name} succeeded")
-    sets = [paths.tables(sweep)] if sweep.paths else []
-    sets += tables.results(sweep)[0] if sweep.single else []
-    unprinted = [tables.means(sweep)] if sweep.single and sweep.presentation.targets else []
-    for one in sets + unprinted:
+    sets = ([paths.tables(sweep)] if len(sweep.paths) else []) + (tables.results(sweep) if single else [])
+    for one in sets + ([tables.means(sweep)] if single and targets else []):
         one.write(os.path.join(flags.dir, "tables"))
         if flags.prints and one in sets:
             print(one.text("md"), flush=True)
@@ -308,41 +279,36 @@ def show(flags):
 
 def _draw_end(sweep, folder):
     """The figures that the config asks for, without those that would mislead."""
-    from .plots.runs import require_drawable
+    from .plots.texts import require_drawable
 
-    sweep.presentation = copy(sweep.presentation)
-    sweep.presentation.plot = plot = copy(sweep.presentation.plot)
-    if "path" in plot.kinds:
-        for run in sweep.paths:
-            if not run["comparable"]:
-                say("warning", f"{run['name']}: its seconds are not comparable and are not drawn")
-        if any(len(sweep.points_of(run)) for run in sweep.paths):
-            _save(_pictures("path", sweep), folder, prints=False)
-    if "grid" in plot.kinds:
-        _save(_pictures("grid", sweep), folder, prints=False)
-    if not sweep.single:
-        return
-    curves, together = plot.quantities and "curves" in plot.kinds, [kind for kind in plot.kinds if kind in TOGETHER]
-    try:
-        if curves or together:
+    shown, plot = sweep.presentation, deepcopy(sweep.presentation.plot)
+    shown.plot = plot
+    together = [kind for kind in plot.kinds if kind in TOGETHER]
+    for name in sweep.paths["name"][~sweep.paths["comparable"]] if "path" in plot.kinds else []:
+        say("warning", f"{name}: its seconds are not comparable and are not drawn")
+    kinds = ["path"] if "path" in plot.kinds and len(sweep.path_points) else []
+    kinds += ["grid"] if "grid" in plot.kinds else []
+    if len(sweep.single) and (together or plot.quantities and "curves" in plot.kinds):
+        try:
             require_drawable(sweep.single, plot.x, False, "x without seconds")
-    except UsageError as error:
-        say("warning", f"no figure is drawn against seconds: {error}")
-        keep = [i for i, name in enumerate(plot.x) if name != "seconds"]
-        plot.x, plot.x_max = [plot.x[i] for i in keep], [plot.x_max[i] for i in keep if plot.x_max]
-    if curves and plot.x:
-        _save(_pictures("curves", sweep), folder, prints=False)
-    try:
-        if together and plot.x:
-            _save(_pictures(together, sweep), folder, prints=False)
-    except UsageError as error:
-        say("warning", f"solvers are not compared over problems: {error}")
+        except UsageError as error:
+            say("warning", f"no figure is drawn against seconds: {error}")
+            plot.x_max = [limit for name, limit in zip(plot.x, plot.x_max) if name != "seconds"]
+            plot.x = [name for name in plot.x if name != "seconds"]
+        if plot.x:
+            kinds += ["curves"] if plot.quantities and "curves" in plot.kinds else []
+            kinds += [together] if together else []
+    for kind in kinds:
+        try:
+            _save(_pictures(kind, sweep), folder, prints=False)
+        except UsageError as error:
+            say("warning", f"solvers are not compared over problems: {error}")
 
 
 def scale(flags):
     from .plots import scaling
 
-    network = SimpleNamespace(latency=flags.latency / 1e6, bandwidth=flags.network_bandwidth * 1e9)
+    network = flags.latency / 1e6, flags.network_bandwidth * 1e9
     text, pictures = scaling.show(flags.dir, flags.predict, network)
     if flags.prints:
         print(text)
@@ -354,17 +320,23 @@ def scale(flags):
 def report(flags):
     from .plots.page import write_page
 
-    whole = write_page(flags.dirs, flags.out, flags.title, flags.note, lambda text: say("warning", text))
+    sweeps, whole = _load(flags.dirs)
+    write_page(sweeps, flags.out, flags.title, flags.note)
     print(flags.out)
     return whole
 
 
 def export(flags):
-    from .export import export as write
+    from .export import write
+    from .sweep import load_folder
 
     if flags.samples and flags.points:
         raise UsageError("--samples and --points: found both, expected one of them")
-    return write(flags.dir, flags.out, flags.samples, flags.points, lambda text: say("warning", text))
+    sweep = load_folder(flags.dir)
+    for text in _left_out(sweep):
+        say("warning", text)
+    write(sweep, flags.out, flags.samples, flags.points)
+    return not sweep.left_out
 
 
 def merge(flags):

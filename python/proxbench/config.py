@@ -1,4 +1,5 @@
 """What config.ini says about tables, figures and pages: its sections [experiment], [plot] and [paper]."""
+import configparser
 import math
 import os
 import re
@@ -50,95 +51,56 @@ def parse(section, name, text, where):
 
 
 def read_ini(file):
-    """{section: {key: (value, line)}} of a config, with its includes first."""
-    sections = {}
-
-    def read(name, inside=()):
-        try:
-            with open(name, encoding="utf-8", errors="replace") as text:
-                lines = text.read().splitlines()
-        except OSError:
-            raise UsageError(f"{name}: cannot be read, expected a config file") from None
-        if os.path.realpath(name) in inside:
-            raise UsageError(f"{name}: includes itself, expected no file that does")
-        section, at = None, 0
-        while at < len(lines):
-            begin, line = at + 1, ""
-            while True:  # a backslash at the end continues the line
-                part = re.split(r"(?:^|\s)[#;]", lines[at])[0].strip()
-                at += 1
-                line = f"{line} {part.removesuffix(chr(92)).strip()}".strip()
-                if not part.endswith("\\") or at == len(lines):
-                    break
-            if not line:
-                continue
-            key, equals, value = (part.strip() for part in line.partition("="))
-            if line.startswith("[") and line.endswith("]"):
-                section = sections.setdefault(line[1:-1].strip(), {})
-            elif not equals or (section is None and key != "include"):
-                raise UsageError(f"{name}:{begin}: found '{line}', expected [section] or key = value")
-            elif section is None:
-                for other in split_list(value):
-                    read(os.path.join(os.path.dirname(name), other), (*inside, os.path.realpath(name)))
-            else:
-                section[key] = (value, f"{name}:{begin}")
-
-    read(os.fspath(file))
-    return sections
-
-
-def _defaults(section):
-    values = {}
-    for key in TABLES["config"][section]:
-        name, text = key["name"], key["default"]
-        values[name] = parse(section, name, text, name) if text or key["list"] else (
-            False if key["type"] == "bool" else "")
-    return SimpleNamespace(**values)
+    """{section: {key: text}} of the config of stored results, which the program writes without includes."""
+    ini = configparser.RawConfigParser(delimiters="=", comment_prefixes="#;", inline_comment_prefixes="#;",
+                                       strict=False, default_section=None)
+    ini.optionxform = str
+    try:
+        with open(file, encoding="utf-8", errors="replace") as text:
+            ini.read_string("\n".join(map(str.strip, text)), os.fspath(file))
+    except OSError:
+        raise UsageError(f"{file}: cannot be read, expected a config file") from None
+    except configparser.Error as error:
+        raise UsageError(f"{file}: {' '.join(str(error).split())}; expected [section] or key = value") from None
+    if not ini.has_section("experiment"):
+        raise UsageError(f"{file}: no section [experiment], expected it with at least name and lambda")
+    return {name: dict(ini[name]) for name in ini.sections()}
 
 
 class Presentation:
-    """The choices of a config for its tables and figures; the defaults if there is none."""
+    """The choices of a config for its tables and figures; the defaults if there is none. `plot` and `paper` have a
+    member for each key of their sections, `labels` and `datasets` are what the config asks for."""
 
     def __init__(self, file=None):
-        self.plot, self.paper = _defaults("plot"), _defaults("paper")
-        self.plot.kinds = self.plot.kinds or ["curves"]
-        self.plot.with_start = False
-        self.name = self.title = ""
-        self.targets = parse("experiment", "targets", config_key("experiment", "targets")["default"], "targets")
-        self.datasets, self.labels, self.sources = [], [], {}
-        if file is not None and os.path.exists(file):
-            self._read(read_ini(file), file)
+        sections = read_ini(file) if file is not None and os.path.exists(file) else {}
 
-    def _read(self, sections, file):
-        if "experiment" not in sections:
-            raise UsageError(f"{file}: no section [experiment], expected it with at least name and lambda")
-        experiment = sections["experiment"]
-        for part in ("plot", "paper"):
-            known = [key["name"] for key in TABLES["config"][part]]
-            for name, (value, where) in sections.get(part, {}).items():
-                if name in known:
-                    setattr(getattr(self, part), name, parse(part, name, value, f"{where}: [{part}] {name}"))
-        self.name = experiment.get("name", ("",))[0]
-        self.title = experiment.get("title", ("",))[0] or self.name
-        if "targets" in experiment:
-            value, where = experiment["targets"]
-            self.targets = parse("experiment", "targets", value, f"{where}: [experiment] targets")
-        for name, entries in sections.items():
-            kind, _, label = name.partition(".")
-            if kind == "solver" and label:
-                self.labels.append(label)
-            if kind == "data":
-                name = label or entries.get("format", ("",))[0]
-                self.datasets.append(name)
-                self.sources[name] = "".join(f"{k}={v}\n" for k, (v, _) in entries.items() if k != "seed")
-        penalties = [split_list(experiment.get(key, ("",))[0]) for key in ("lambda", "mu")]
-        path = [[one for one in part if one.startswith("path(")] for part in penalties]
-        if any(path) and "kinds" not in sections.get("plot", {}):
-            singles = not path[1] and len(path[0]) < len(penalties[0])
-            self.plot.kinds = (self.plot.kinds if singles else []) + ["path"]
-        if experiment.get("reference", ("run",))[0] == "none":
+        def value(section, name):
+            key, text = config_key(section, name), sections.get(section, {}).get(name)
+            if text is None and not key["default"] and not key["list"]:
+                return False if key["type"] == "bool" else ""
+            return parse(section, name, key["default"] if text is None else text, f"{file}: [{section}] {name}")
+
+        self.plot, self.paper = (SimpleNamespace(**{key["name"]: value(part, key["name"])
+                                                    for key in TABLES["config"][part]})
+                                 for part in ("plot", "paper"))
+        self.plot.kinds = self.plot.kinds or ["curves"]
+        experiment = sections.get("experiment", {})
+        self.name, self.targets = experiment.get("name", ""), value("experiment", "targets")
+        self.title = experiment.get("title") or self.name
+        self.labels = [name.partition(".")[2] for name in sections if name.startswith("solver.")]
+        data = {name.partition(".")[2] or keys.get("format", ""): keys for name, keys in sections.items()
+                if name.partition(".")[0] == "data"}
+        self.datasets = list(data)
+        self.sources = {name: str({key: text for key, text in keys.items() if key != "seed"})
+                        for name, keys in data.items()}
+        chosen = sections.get("plot", {})
+        penalties = [split_list(experiment.get(name, "")) for name in ("lambda", "mu")]
+        lambdas, mus = ([one for one in part if one.startswith("path(")] for part in penalties)
+        if (lambdas or mus) and "kinds" not in chosen:
+            self.plot.kinds = (["curves"] if not mus and len(lambdas) < len(penalties[0]) else []) + ["path"]
+        if experiment.get("reference") == "none":
             self.targets = []
-            if "quantities" not in sections.get("plot", {}):
+            if "quantities" not in chosen:
                 self.plot.quantities = ["nnz", "accuracy"]
         if self.plot.x_max and len(self.plot.x_max) != len(self.plot.x):
             raise ProxbenchError(f"{file}: [plot] x_max: found {len(self.plot.x_max)} numbers, "

@@ -3,9 +3,10 @@ import difflib
 
 
 class ProxbenchError(Exception):
-    """A message for the user. `status` is the exit status of a command: 1 failed, 2 bad usage or config."""
+    """A message for the user. `status` is the exit status of a command: 1 failed, 2 bad usage or config. `damaged` is
+    the stored run or reference that it is about."""
 
-    status = 1
+    status, damaged = 1, ""
 
 
 class UsageError(ProxbenchError):

@@ -1,7 +1,6 @@
 """Files that appear whole or not at all."""
 import os
 import re
-import tempfile
 from contextlib import contextmanager
 
 from .errors import ProxbenchError
@@ -49,20 +48,6 @@ def write_text(file, text):
     with whole_file(file) as name:
         with open(name, "w", encoding="utf-8", newline="") as out:
             out.write(text)
-
-
-def check_writable(file):
-    """Raises an error if the file could not be written. Leaves nothing behind."""
-    folder = os.path.dirname(os.path.abspath(file))
-    if os.path.isdir(file):
-        raise ProxbenchError(f"{file}: found a folder, expected a file to write")
-    if os.path.exists(file) and not os.path.isfile(file):
-        return
-    try:
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise ProxbenchError(f"{file}: cannot be written: {reason(error)}") from None
 
 
 def entries_of(folder):

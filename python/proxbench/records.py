@@ -1,18 +1,17 @@
 """Reads the files of stored runs: manifests, traces, paths and references."""
-import io
 import json
+import math
 import os
-import re
 
 import numpy as np
 import pandas as pd
 
 from .errors import ProxbenchError, in_file
-from .fields import RECORD_VERSION, RUN, STATUSES, place
+from .fields import RECORD_VERSION, RUN, STATUSES, number_text, place
 from .files import entries_of
 
-AGAIN = "delete it, and `proxbench run` makes the run again"
-EXPECTED = f"the record of a run, version {RECORD_VERSION}; {AGAIN}"
+EXPECTED = f"the record of a run, version {RECORD_VERSION}"
+RAW = ["phases", "warnings"]  # lists that stay lists in a frame
 TYPES = {"text": str, "integer": int, "real": (int, float), "bool": bool, "numbers": dict, "JSON": object}
 
 
@@ -25,48 +24,47 @@ def read_bytes(file, expected="a stored result"):
 
 
 def run_of(record, source):
-    """The members of a record by the columns of its fields. Names the file and the field where it is damaged."""
+    """The members of a record by the columns of its fields; numbers that were not measured are NaN. Names the file and
+    the field where the record is damaged."""
     if not isinstance(record, dict):
         raise in_file(source, 0, "no complete JSON object", EXPECTED)
     version = record.get("record_version", 1)
     if version != RECORD_VERSION:
         raise in_file(source, 0, f"version {json.dumps(version)}", EXPECTED)
-    run = {}
+    run = {"path": None, "path_of": None}
     for field in RUN:
-        value, keys = record, place(field)
+        value, keys, column = record, place(field), field["column"]
         for key in keys:
             if not isinstance(value, dict) or key not in value:
                 raise in_file(source, 0, f"no key /{'/'.join(keys)}", EXPECTED)
             value = value[key]
-        good = value is None or isinstance(value, TYPES[field["type"]]) and (
-            field["type"] == "bool" or not isinstance(value, bool))
-        path = keys in (("run", "lambda"), ("run", "mu")) and isinstance(value, str)
-        if not good and not path:
+        if keys in (("run", "lambda"), ("run", "mu")) and isinstance(value, str):
+            run["path"], run["path_of"], value = value, column, None
+        required = value is None and column in ("dataset", "label", "repetition")
+        if required or value is not None and (not isinstance(value, TYPES[field["type"]])
+                                              or isinstance(value, bool) != (field["type"] == "bool")
+                                              and field["type"] != "JSON"):
             raise in_file(source, 0, f"/{'/'.join(keys)} = {json.dumps(value)}", EXPECTED)
-        run[field["column"]] = value
-    for name in ("dataset", "label", "repetition"):
-        if run[name] is None:
-            raise in_file(source, 0, f"/run/{name} = null", EXPECTED)
-    _add_penalty(run)
-    suffix = f"-{run['label']}-rep{run['repetition']}"
-    name = run["name"] or ""
-    run["problem"] = name[:name.rfind(suffix)] if suffix in name else name
-    status = run["status"] or ""
+        run[column] = math.nan if value is None and field["type"] in ("integer", "real") else value
+    status = run["status"] = run["status"] or ""
     run["failed"] = bool(status) and status not in STATUSES or status == "interrupted"
+    run["loss_text"] = "log" if run["loss_function"] != "hinge" else "hinge" + (
+        f", cost = {run['cost']}" if run["cost"] not in (None, "hamming") else "")
+    run["penalty"] = penalty_text(run)
+    run["problem"] = (run["name"] or "").removesuffix(f"-{run['label']}-rep{run['repetition']}")
     return run
 
 
-def _add_penalty(run):
-    """Adds `path` and `path_of`: the text of a path, and which of lambda and mu it varies (then None)."""
-    run["path"] = run["path_of"] = None
-    for name, standard in (("lambda", 1.0), ("mu", 0.0)):
-        if isinstance(run[name], str):
-            run["path"], run["path_of"], run[name] = run[name], name, None
-        run["_" + name] = standard if run[name] is None else float(run[name])
-    hinge = run["loss_function"] == "hinge"
-    run["loss_text"] = ("hinge" + (f", cost = {run['cost']}" if run["cost"] not in (None, "hamming") else "")
-                        if hinge else "log")
-    run["key"] = (run["dataset"], run["path"] or "", run["_lambda"], run["_mu"], run["loss_text"])
+def penalty_text(run, digits=None):
+    """E.g. "lambda = 1, mu = 0.1", "lambda = path(max, 50, 50), mu = 0.1" or "hinge, mu = 1"."""
+    parts = [run["loss_text"]] if run["loss_text"] != "log" else []
+    for name, other in (("lambda", "mu"), ("mu", "lambda")):
+        value = run[name]
+        if name == run["path_of"]:
+            parts.append(f"{name} = {run['path']}")
+        elif value or name == "lambda" and not run[other] and not run["path_of"]:
+            parts.append(f"{name} = {number_text(value, digits)}")
+    return ", ".join(parts)
 
 
 def read_record(file):
@@ -78,132 +76,112 @@ def read_record(file):
 
 
 def read_run(folder):
-    if not os.path.exists(os.path.join(folder, "manifest.json")):
-        raise ProxbenchError(f"{folder}: found no manifest.json, expected a stored run; move away what is none")
-    run = read_record(os.path.join(folder, "manifest.json"))
-    run["folder"], run["name"] = folder, os.path.basename(folder)
-    return run
+    file = os.path.join(folder, "manifest.json")
+    if not os.path.exists(file):
+        raise ProxbenchError(f"{folder}: found no manifest.json, expected a stored run")
+    return {**read_record(file), "folder": folder, "name": os.path.basename(folder)}
+
+
+# ---- runs as a frame
+
+def text_of(value):
+    """A JSON value as the text of a cell: NAME=VALUE and VALUE, separated by spaces."""
+    if isinstance(value, dict):
+        return " ".join(f"{name}={text_of(one)}" for name, one in value.items())
+    if isinstance(value, list):
+        return " ".join(map(text_of, value))
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else number_text(value)
+
+
+def frame_of(runs):
+    """The runs as a frame, each metric and note a column NAME.PART."""
+    frame = pd.DataFrame(runs)
+    for field in RUN:
+        name = field["column"]
+        if field["type"] == "numbers":
+            parts = pd.DataFrame([one or {} for one in frame.pop(name)], index=frame.index, dtype=float)
+            frame = frame.join(parts[sorted(parts)].add_prefix(name + "."))
+        elif field["type"] == "JSON" and name not in RAW:
+            frame[name] = [None if one is None else text_of(one) for one in frame[name]]
+    frame["machine"] = frame["machine_name"].fillna("")
+    return frame
+
+
+def several_machines(runs):
+    return runs["machine"].nunique() > 1
 
 
 # ---- traces and paths
 
-def _text_of(fields, file, run):
-    """The lines of a file below its header, checked for the number of fields."""
-    if run["failed"] and not os.path.exists(file):
-        return b""
-    advice = f"; delete {run['folder']}, and `proxbench run` makes the run again"
+def _metrics(text):
+    return {name: float(value) for name, value in (pair.split("=", 1) for pair in text.split())}
+
+
+def _count(text):
+    value = int(text)
+    if value < 0:
+        raise ValueError
+    return value
+
+
+# How to read a cell of each type, and what is expected of it.
+CELLS = {"real": (lambda text: float(text or "nan"), "a number or an empty field"), "integer": (_count, "a count"),
+         "numbers": (_metrics, "NAME=NUMBER, separated by spaces"), "text": (str, "a text")}
+
+
+def read_rows(fields, file, run):
+    """The rows of a trace or a path as a frame, each metric a column NAME.METRIC. A failed run may lack the file."""
     names = ",".join(field["name"] for field in fields)
-    try:
-        text = read_bytes(file)
-        head, _, rows = text.partition(b"\n")
-        if head.decode(errors="replace") != names:
-            raise in_file(file, 1, f"'{head.decode(errors='replace')[:200]}'", f"'{names}'")
-        if rows and not rows.endswith(b"\n"):
-            rows += b"\n"
-        if rows.count(b",") != rows.count(b"\n") * (len(fields) - 1) or b"\n\n" in b"\n" + rows:
-            for number, line in enumerate(rows.splitlines(), 2):
-                if line.count(b",") + 1 != len(fields):
-                    raise in_file(file, number, f"{line.count(b',') + 1} fields", str(len(fields)))
-    except ProxbenchError as error:
-        raise ProxbenchError(f"{error}{advice}") from None
-    return rows
-
-
-def _wrong_cell(field, texts):
-    """The first row of a column that holds no value of the field's type, or None."""
-    kind = field["type"]
-    if kind in ("text", "numbers"):
-        form = re.compile(r"(\S+=[-+0-9.eE]+(inf|nan)?( |$))*")
-        bad = [kind == "numbers" and not form.fullmatch(one) for one in texts.fillna("").astype(str)]
-    else:
-        values = pd.to_numeric(texts, errors="coerce")
-        bad = (values.isna() & texts.notna() | (values < 0 if kind == "integer" else False)
-               | (values.isna() if kind == "integer" else False)).to_numpy()
-    return int(np.argmax(bad)) if np.any(bad) else None
-
-
-def read_table(fields, file_name, runs, left_out):
-    """The rows of one file of every run, one below the other, as columns; runs that are damaged are dropped.
-
-    Returns the remaining runs, the frame, and the number of rows of each run.
-    """
-    while True:
-        kept, texts = [], []
-        for run in runs:
-            try:
-                texts.append(_text_of(fields, os.path.join(run["folder"], file_name), run))
-                kept.append(run)
-            except ProxbenchError as error:
-                left_out.append((run["folder"], str(error)))
-        counts = [text.count(b"\n") for text in texts]
-        names = [field["name"] for field in fields]
-        words = {field["name"]: str for field in fields if field["type"] in ("text", "numbers")}
-        frame = pd.read_csv(io.BytesIO(b"".join(texts)), names=names, header=None, dtype=words, na_values=[""],
-                            keep_default_na=False, float_precision="round_trip", low_memory=False, quoting=3)
-        wrong = None
-        for field in fields:
-            column = frame[field["name"]]
-            if column.dtype == object or field["type"] == "integer" and len(column):
-                row = _wrong_cell(field, column)
-                if row is not None and (wrong is None or row < wrong[0]):
-                    wrong = row, field
-        if wrong is None:
-            return kept, _typed(frame, fields), counts
-        row, field = wrong
-        at = int(np.searchsorted(np.cumsum(counts), row, side="right"))
-        line = row - sum(counts[:at]) + 2
-        cell = frame[field["name"]].iloc[row]
-        expected = {"integer": "a count", "numbers": "NAME=NUMBER, separated by spaces"}.get(
-            field["type"], "a number or an empty field")
-        file = os.path.join(kept[at]["folder"], file_name)
-        error = in_file(file, line, f"{field['name']} '{'' if pd.isna(cell) else cell}'", expected)
-        left_out.append((kept[at]["folder"],
-                         f"{error}; delete {kept[at]['folder']}, and `proxbench run` makes the run again"))
-        runs = kept[:at] + kept[at + 1:]
-
-
-def _typed(frame, fields):
-    """Numbers become numbers, and each metric a column NAME.METRIC."""
-    parts = {}
-    for field in fields:
-        name, column = field["name"], frame[field["name"]]
-        if field["type"] in ("real", "integer"):
-            parts[name] = column.astype("float64" if field["type"] == "real" else "int64")
-        elif field["type"] == "text":
-            parts[name] = column
+    found = run["failed"] and not os.path.exists(file)
+    head, *lines = [names] if found else read_bytes(file).decode(errors="replace").splitlines() or [""]
+    if head != names:
+        raise in_file(file, 1, f"'{head[:200]}'", f"'{names}'")
+    rows = [line.split(",") for line in lines]
+    for number, row in enumerate(rows, 2):
+        if len(row) != len(fields):
+            raise in_file(file, number, f"{len(row)} fields", str(len(fields)))
+    columns = {}
+    for i, field in enumerate(fields):
+        (value_of, expected), values = CELLS[field["type"]], []
+        try:
+            for row in rows:
+                values.append(value_of(row[i]))
+        except ValueError:
+            raise in_file(file, len(values) + 2, f"{field['name']} '{row[i]}'", expected) from None
+        if field["type"] == "numbers":
+            for metric in sorted(set().union(*values)):
+                columns[f"{field['name']}.{metric}"] = np.array([one.get(metric, math.nan) for one in values])
         else:
-            texts = column.fillna("")
-            known = {text: dict(pair.split("=", 1) for pair in text.split()) for text in texts.unique()}
-            for metric in sorted({metric for pairs in known.values() for metric in pairs}):
-                parts[f"{name}.{metric}"] = texts.map(
-                    {text: float(pairs.get(metric, "nan")) for text, pairs in known.items()}).astype("float64")
-    return pd.DataFrame(parts)
+            kinds = {"real": float, "integer": int, "text": object}
+            columns[field["name"]] = np.array(values, dtype=kinds[field["type"]])
+    return pd.DataFrame(columns)
+
+
+def in_order(frame, fields):
+    """The columns of a table of fields in their order, each metric one."""
+    return [name for field in fields for name in sorted(frame) if name.split(".")[0] == field["name"]]
 
 
 # ---- folders
+
+def read_each(files, read, left_out=None):
+    """What `read` makes of each file or folder. What is damaged or foreign goes into `left_out`, with the reason, or
+    is an error."""
+    out = []
+    for file in files:
+        try:
+            out.append(read(file))
+        except ProxbenchError as error:
+            error.damaged = file
+            if left_out is None:
+                raise
+            left_out.append((file, str(error)))
+    return out
+
 
 def run_folders(folder):
     return [entry for entry in entries_of(os.path.join(folder, "runs")) if os.path.isdir(entry)]
 
 
-def read_runs(folder, left_out):
-    """The records of all runs below FOLDER/runs. What is damaged or foreign goes into `left_out`."""
-    runs = []
-    for entry in run_folders(folder):
-        try:
-            runs.append(read_run(entry))
-        except ProxbenchError as error:
-            left_out.append((entry, str(error)))
-    return runs
-
-
-def read_references(folder, left_out):
-    """The references by the name of their problem."""
-    out = {}
-    for file in entries_of(os.path.join(folder, "references")):
-        if file.endswith(".json"):
-            try:
-                out[os.path.basename(file)[:-len(".json")]] = dict(read_record(file), folder=file)
-            except ProxbenchError as error:
-                left_out.append((file, str(error)))
-    return out
+def reference_files(folder):
+    return [file for file in entries_of(os.path.join(folder, "references")) if file.endswith(".json")]
