@@ -21,7 +21,8 @@ struct ColumnBlock {
 };
 
 /// The rule of all sums over a column of X: in each block, its entries are summed in pieces of this many, the
-/// last one shorter. Pieces are added in their order. Shorter pieces cost time (core/kernels/README.md).
+/// last one shorter. Pieces are added in their order. Shorter ones cost time
+/// (experiments/bench/RESULTS.md, "Pieces of sums").
 inline constexpr std::size_t kPieceEntries = 128;
 
 /// out[r][0..width) += sum_i rows[r][i] * matrix[i][0..width), r < count, i < inner.
