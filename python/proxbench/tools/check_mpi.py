@@ -90,13 +90,14 @@ DATA = {
 
 
 def train(data, solver, model, *more):
-    penalty = ["--lambda", "0", "--mu", "1"] if solver in L2_ALONE else ["--lambda", "1"]
-    return ["train", *DATA[data], "--solver", solver, *penalty, "--tol", "1e-6", "--max-iterations", "15", "--threads", "1",
+    penalty = ["--lambda", "0", "--mu", "1"] if solver in L2_ALONE else ["--lambda", "1.07"]
+    return ["train", *DATA[data], "--solver", solver, *penalty, "--tol", "1e-6", "--max-iterations", "8", "--threads", "1",
             "--quiet", "--model", model, *more]
 
 
 def require_same_optimum(mpi, data, solver, counts):
-    """Trains with these numbers of processes. F is the same within rounding, and all bounds lie below it."""
+    """Trains with these numbers of processes. After a few iterations, F is the same within rounding, and all bounds lie
+    below it. Later, iterates that have not converged differ by more: rounding decides near ties."""
     found = []
     for count in counts:
         mpi.done(count, *train(data, solver, "model.tsv", "--json", "out.json", "--trace", "trace.csv"))
