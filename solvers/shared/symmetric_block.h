@@ -40,7 +40,7 @@ struct SymmetricBlock {
   }
 };
 
-/// Returns sum + sum_p spread(p) * x_pj^2, where j is `feature`.
+/// Returns sum_p spread(p) * x_pj^2, where j is `feature`.
 template <class Spread>
 double second_derivative(const DesignMatrix& x, Index feature, const Spread& spread) {
   double sum = 0.0;
