@@ -75,7 +75,8 @@ void LinearMap::add_rows(const double* rows, std::span<const Index> features, st
 /// has turned the basis into outputs, out[k * kPad + f] is the gradient of output k of features[f]. `out` has
 /// basis() * kPad numbers, which must be zeros.
 void LinearMap::add_collapsed_rows(std::span<const Index> features, double* out) const {
-  // The sums of a piece, all zero except the listed slots. Kept, so that zeros are made only once.
+  // The sums of a piece, all zero except the listed slots. Kept, so that zeros are made only once. Here, a
+  // piece may go on in the next block.
   static thread_local std::vector<double> piece;
   static thread_local std::vector<Index> touched;
   piece.resize(std::max(piece.size(), collapsed_->basis()));

@@ -36,12 +36,11 @@ class Processes {
   std::vector<double> gather(double own) const;
   /// Concatenates the numbers of all processes. Each process may give any number of them.
   std::vector<double> gather_all(std::span<const double> own) const;
-  /// Sums numbers over all processes, in the order of ranks, each at the process that owns it. `parts` has
-  /// this process's parts of the sizes[r] numbers of process r, one process after the other. `own` gets the
-  /// sums that this process owns.
+  /// Sums numbers over all processes, in the order of ranks. Process r gets sizes[r] of the sums in `own`.
+  /// `parts` holds what this process adds to the sums of process 0, then to those of process 1, and so on.
   void add_to_owners(std::span<const double> parts, std::span<const std::size_t> sizes,
                      std::span<double> own) const;
-  /// Replaces numbers by their sums over all processes, which are the same bits on all of them.
+  /// Replaces each number by its sum over all processes. All processes get the same bits.
   void add(std::span<double> numbers) const;
 };
 
@@ -53,8 +52,8 @@ T agree(const Processes* processes, T own) {
   return own;
 }
 
-/// Calls step() on one process after the other. `state` goes on from each to the next; at the end, all have
-/// the last one's.
+/// Calls step() on one process after the other. Each step finds the `state` that the step before left. At the
+/// end, all processes have the state that the last step left.
 template <class State, class Step>
 void in_turn(const Processes* processes, State&& state, const Step& step) {
   if (processes == nullptr) return step();

@@ -44,7 +44,7 @@ TEST(Processes, AddInTheOrderOfRanks) {
         processes.add(sum);
         EXPECT_TRUE(std::ranges::equal(sum, std::span(once).first(n))) << n << ", " << count << " processes";
       }
-      // Of 10, 11, 12, ... numbers, each process gets the sums of its own.
+      // Process 0 owns 10 of the sums, process 1 the next 11, and so on.
       std::vector<std::size_t> sizes;
       std::size_t begin = 0, total = 0;
       for (int r = 0; r < count; ++r) {

@@ -53,8 +53,9 @@ class CompensatedSum {
 inline constexpr std::size_t kChunkPositions = 256;
 std::vector<Index> instance_chunks(std::span<const Index> begin);
 
-/// Computes out[i] = sum over chunks of part[i], 0 <= i < width, where add(chunk, part) adds to zeros. Chunks
-/// are added in order by CompensatedSum. Takes memory for chunks * width numbers.
+/// Sums `width` numbers over chunks. add(chunk, part) must add a chunk's share to part[0..width), which is
+/// zero before. out[i] gets the sum of part[i] over all chunks, added in their order by CompensatedSum. Takes
+/// memory for chunks * width numbers.
 void sum_chunks(const Parallel& parallel, std::size_t chunks, std::size_t width, double* out,
                 const std::function<void(std::size_t chunk, double* part)>& add);
 

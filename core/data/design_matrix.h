@@ -18,8 +18,8 @@ namespace proxbench {
 /// a value other than 1 somewhere.
 ///
 /// Columns are cut into blocks of positions, so that an entry within a block takes two bytes: walking columns
-/// is bound by memory. If columns are long, blocks are so small that their pieces of a score or residual
-/// column stay in the first-level cache. A column lists only the blocks in which it has entries, so that
+/// is bound by memory. If columns are long, a block has so few positions that its part of a score or residual
+/// column stays in the first-level cache. A column lists only the blocks in which it has entries, so that
 /// memory follows the nonzeros. An entry takes 6 bytes, 16 more if its feature has values, and at most 8 for
 /// its block. A feature takes 8 bytes, 8 more if there are several blocks, and 8 more if there are values. A
 /// position takes 8 bytes, and 8 more if there are values.

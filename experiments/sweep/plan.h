@@ -96,7 +96,7 @@ RunKey key_of(const RunParameters& job, double stop_at, const std::string& sourc
 
 /// Returns "CONFIG-DATA-BUILD", three short digests of what decides the results of a problem.
 std::string key_of(const SweepProblem& problem);
-/// Throws Error that says which of the three have changed, if the problem has another key.
+/// Throws Error if the problem has another key. The error names the digests that have changed.
 void require_key(const SweepProblem& problem, const std::string& expected);
 
 /// Returns one text for each parameter and each part of the key in which the two runs differ: "config tol:

@@ -28,22 +28,6 @@ done
 echo "$number"
 )sh";
 
-const char* const kEndless = R"([experiment]
-name = endless
-lambda = 1
-threads = 1
-tol = 0
-reference_tol = 0.5
-order = grid
-[data]
-format = synthetic-ocr
-features = pixels
-words = 300
-test_words = 0
-[solver.prox-gd]
-[solver.owl-qn]
-)";
-
 class FakeSlurm : public CommandLine {
  protected:
   FakeSlurm() {

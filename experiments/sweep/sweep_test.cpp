@@ -21,24 +21,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// The config of a run that never ends by itself.
-const char* const kSlow = R"([experiment]
-name = slow
-lambda = 1
-threads = 1
-tol = 0
-reference_tol = 1e-2
-order = grid
-warm_up = 0
-[data]
-format = synthetic-ocr
-features = pixels
-words = 300
-test_words = 0
-[solver.prox-gd]
-[solver.owl-qn]
-)";
-
 /// Sanitizers reserve memory without bound, and handle SIGSEGV themselves.
 #if defined(PROXBENCH_SANITIZED)
 constexpr bool kSanitized = true;
@@ -235,7 +217,7 @@ TEST_F(SweepProcess, OnlyMakesFStarAndTheRunsOfOneProblem) {
 }
 
 TEST_F(SweepProcess, OnlyLeavesAProblemToTheProcessThatMakesIt) {
-  folder.write("slow.ini", kSlow);
+  folder.write("slow.ini", kEndless);
   const Result both = type(
       "proxbench run slow.ini --out out --quiet --only synthetic-ocr-lambda1 & first=$!\n"
       "until ls out/runs/.synthetic*prox-gd*.new/trace.csv; do sleep 0.05; done >/dev/null 2>&1\n"
@@ -412,7 +394,7 @@ TEST_F(SweepProcess, AnOracleThatDoesNotFitCostsItsRunsOnly) {
 
 TEST_F(SweepProcess, MemoryIsLimited) {
   if (kSanitized) GTEST_SKIP() << "memory and signals are the sanitizer's";
-  folder.write("slow.ini", kSlow);
+  folder.write("slow.ini", kEndless);
   const Result result =
       sweep("--set experiment.memory_limit=2 --set experiment.max_iterations=3", "slow.ini");
   EXPECT_EQ(result.status, 1);
@@ -421,7 +403,7 @@ TEST_F(SweepProcess, MemoryIsLimited) {
 }
 
 TEST_F(SweepProcess, AWallLimitStopsARunAndKeepsItsTrace) {
-  folder.write("slow.ini", kSlow);
+  folder.write("slow.ini", kEndless);
   const Result result = sweep(
       "--set experiment.wall_limit=1.5 --set experiment.reference_tol=0.5 --set "
       "solver.owl-qn.max_iterations=2",
@@ -443,7 +425,7 @@ TEST_F(SweepProcess, StopsAtATarget) {
 }
 
 TEST_F(SweepProcess, InterruptKeepsThePartialTraceAndTheSweepGoesOnFromThere) {
-  folder.write("slow.ini", kSlow);
+  folder.write("slow.ini", kEndless);
   const int status =
       start_and("slow.ini", "synthetic-ocr-lambda1-prox-gd-rep1", [](pid_t id) { kill(id, SIGINT); });
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1);
@@ -458,7 +440,7 @@ TEST_F(SweepProcess, InterruptKeepsThePartialTraceAndTheSweepGoesOnFromThere) {
 }
 
 TEST_F(SweepProcess, StatusTellsWhatRunsWhatWasInterruptedAndWhatIsMissing) {
-  folder.write("slow.ini", kSlow);
+  folder.write("slow.ini", kEndless);
   const std::string name = "synthetic-ocr-lambda1-prox-gd-rep1";
   const auto status = [&] { return run("status out").out; };
   start_and("slow.ini", name, [&](pid_t id) {
@@ -495,7 +477,7 @@ TEST_F(SweepProcess, TheSecondInterruptKillsWhatDoesNotStop) {
 
 TEST_F(SweepProcess, AKilledRunIsRecordedAndCostsOnlyItself) {
   if (kSanitized) GTEST_SKIP() << "memory and signals are the sanitizer's";
-  folder.write("slow.ini", kSlow + std::string("max_iterations = 2\n"));
+  folder.write("slow.ini", kEndless + std::string("max_iterations = 2\n"));
   const int status = start_and("slow.ini", "synthetic-ocr-lambda1-prox-gd-rep1", [](pid_t id) {
     const std::string children = fmt::format("/proc/{0}/task/{0}/children", id);
     kill(std::stoi(read_text(children)), SIGSEGV);  // the only child: the run's process
@@ -599,7 +581,7 @@ TEST_F(SweepProcess, ADamagedOrForeignFolderIsLeftOutAndNamed) {
 }
 
 TEST_F(SweepProcess, TwoSweepsDoNotShareAFolder) {
-  folder.write("slow.ini", kSlow);
+  folder.write("slow.ini", kEndless);
   start_and("slow.ini", "synthetic-ocr-lambda1-prox-gd-rep1", [&](pid_t id) {
     const Result second = run("run slow.ini --out out");
     EXPECT_EQ(second.status, 1);

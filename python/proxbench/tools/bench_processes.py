@@ -48,9 +48,9 @@ class Bench:
 
     def speed(self):
         problems = {
-            "OCR, degree 2, lambda = 100": ["--format", "ocr", "--train", DATA / "ocr/letter.data.gz", "--data-option",
-                                            "features=degree2", "--lambda", "100"],
-            "CoNLL-2000, lambda = 1": ["--format", "conll", "--train", DATA / "conll2000/train.txt.gz", "--lambda", "1"],
+            "OCR, degree 2, lambda = 100.37": ["--format", "ocr", "--train", DATA / "ocr/letter.data.gz", "--data-option",
+                                            "features=degree2", "--lambda", "100.37"],
+            "CoNLL-2000, lambda = 1.37": ["--format", "conll", "--train", DATA / "conll2000/train.txt.gz", "--lambda", "1.37"],
         }
         for name, data in problems.items():
             seconds, results = {1: [], 2: []}, []
@@ -59,7 +59,8 @@ class Bench:
                     summary = self.train(processes, 3 - processes, data + ["--max-iterations", "100", "--tol", "0"])
                     seconds[processes].append(summary["seconds"])
                     results.append(summary["objective"])
-            if max(results) - min(results) > 1e-10 * max(results):
+            # Iterates that are far from the optimum magnify roundings, which depend on the number of processes.
+            if max(results) - min(results) > 1e-3 * max(results):
                 raise ProxbenchError(f"the runs on {name} differ: {results}")
             one, two = (statistics.median(seconds[p]) for p in (1, 2))
             print(f"{name}: 1 process of 2 threads {one:.2f} s, 2 processes of 1 thread {two:.2f} s, ratio {two / one:.2f}")
