@@ -36,6 +36,35 @@ class GapRule {
   double next_ = 0.0, passes_ = 0.0, excess_ = kNaN;
 };
 
+/// Decides when bounds prove the gap that a run aims at. It compares only bounds that were found at counts of
+/// passes (GapRule).
+class GapGoal {
+ public:
+  /// `target` is a relative gap; 0: there is no aim.
+  explicit GapGoal(double target) : target_(target) {}
+  bool due(double passes) const { return target_ > 0.0 && rule_.due(passes); }
+
+  /// `bound` was found at an iterate with this F, which is known to `rounding`.
+  void checked(double passes, double objective, double bound, double rounding) {
+    // Rounding hides the target if it exceeds the target, and the gap is at most this many times the
+    // rounding: then more iterations prove nothing more.
+    constexpr double kHiddenGap = 2.0;
+    if (std::isfinite(bound)) bound_ = std::max(bound_, bound);
+    const double size = std::abs(objective), gap = std::max(objective - bound_, rounding);
+    gap_ = gap > 0.0 ? gap / size : gap;
+    hidden_ = rounding >= target_ * size && gap <= kHiddenGap * rounding && gap > 0.0;
+    rule_.checked(passes, gap_ / target_);
+  }
+  bool reached() const { return target_ > 0.0 && gap_ <= target_; }
+  bool hidden() const { return hidden_; }
+
+ private:
+  double target_;
+  GapRule rule_;
+  double bound_ = -kInfinity, gap_ = kInfinity;  ///< the best bound, and the relative gap at the last iterate
+  bool hidden_ = false;
+};
+
 /// Finds runs whose iterations change nothing any more. F is compared after kFirst, 2*kFirst, 4*kFirst, ...
 /// iterations. If the second half of all iterations has changed it by no more than a share kStill of itself,
 /// or than kStillLoss at each position, the run has stalled: rounding changes F by as much. A solver with

@@ -223,8 +223,7 @@ TEST(Monitor, TellsWithinAnIterationThatTimeIsUp) {
 TEST(Monitor, TellsWithinAnIterationThatItWasInterrupted) {
   Problem problem;
   std::atomic<bool> interrupt = false;
-  Monitor monitor(*problem.evaluator, *problem.objective, {});
-  monitor.interrupt = &interrupt;
+  Monitor monitor(*problem.evaluator, *problem.objective, {.interrupt = &interrupt});
   monitor.start(SparseVector{});
   EXPECT_FALSE(monitor.out_of_time());
   interrupt = true;
@@ -253,8 +252,7 @@ TEST(Monitor, StopsForEachReason) {
   }
   {
     std::atomic<bool> interrupt = true;
-    Monitor monitor(*problem.evaluator, *problem.objective, {});
-    monitor.interrupt = &interrupt;
+    Monitor monitor(*problem.evaluator, *problem.objective, {.interrupt = &interrupt});
     monitor.start(SparseVector{});
     EXPECT_FALSE(monitor.step(1, good_weights(), 2));
     EXPECT_EQ(monitor.stop_status(), Status::kInterrupted);
@@ -742,11 +740,10 @@ TEST(Stops, ASolverThatNeverAsksIsStoppedWithinAnIterationAndReturnsTheLastWhole
     FakeTime time(0.0);
     std::atomic<bool> interrupt = false;
     Monitor monitor(*problem.evaluator, *problem.objective,
-                    {.time_limit = interrupts ? kInfinity : 5.5, .clock = [&] {
+                    {.time_limit = interrupts ? kInfinity : 5.5, .interrupt = &interrupt, .clock = [&] {
                        if (interrupts && time.now >= 105.5) interrupt = true;
                        return time.now;
                      }});
-    monitor.interrupt = &interrupt;
     Deaf solver(time, 1.0, 5);
     const SolveResult r = solve_within_limits(solver, {*problem.objective, monitor, {}, 1e-6, 1.0, 1});
     EXPECT_EQ(r.status, interrupts ? Status::kInterrupted : Status::kTimeLimit);
@@ -779,8 +776,7 @@ TEST(Stops, AnEvaluationEndsSoonAfterAnInterruptAndLeavesNoSample) {
   const SlowOracle slow(*problem.oracle, time);
   Objective evaluator(problem.train.x, slow, {0.5, 0.0}, Parallel());
   std::atomic<bool> interrupt = false;
-  Monitor monitor(evaluator, *problem.objective, {.clock = time.clock()});
-  monitor.interrupt = &interrupt;
+  Monitor monitor(evaluator, *problem.objective, {.interrupt = &interrupt, .clock = time.clock()});
   monitor.start(SparseVector{});
   time.now += 1.0;
   ASSERT_TRUE(monitor.step(1, good_weights(), 2));

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/stop_token.h"
 #include "core/base/sum.h"
 #include "core/kernels/kernel_table.h"
 
@@ -24,9 +23,10 @@ constexpr double Objective::Selection::*kOverAll[] = {
     &Objective::Selection::kkt_max, &Objective::Selection::kkt_l1, &Objective::Selection::kkt_squares,
     &Objective::Selection::gradient_max, &Objective::Selection::excess_squares};
 
-/// Each process has the selections of its `own` chunks. Gives all processes the selections of all chunks.
-void exchange(const Parallel& parallel, LinearMap::Range own, std::span<Objective::Selection> parts) {
-  if (parallel.processes() == nullptr) return;
+/// Fills in the selections of the chunks that other processes visited.
+void exchange(const LinearMap& map, std::span<Objective::Selection> parts) {
+  if (map.visits_all_chunks()) return;
+  const LinearMap::Range own = map.own_chunks();
   std::vector<double> numbers;
   for (std::size_t c = own.begin; c < own.end; ++c) {
     const Objective::Selection& part = parts[c];
@@ -35,7 +35,7 @@ void exchange(const Parallel& parallel, LinearMap::Range own, std::span<Objectiv
     for (std::size_t i = 0; i < part.index.size(); ++i)
       numbers.insert(numbers.end(), {static_cast<double>(part.index[i]), part.weight[i], part.gradient[i]});
   }
-  const std::vector<double> all = whole_list(parallel, std::move(numbers));
+  const std::vector<double> all = whole_list(map.parallel(), std::move(numbers));
   const double* next = all.data();
   for (Objective::Selection& part : parts) {
     part = {};
@@ -92,15 +92,10 @@ Work Objective::inference_work(const ScorePoint& at, const Residual* residual, s
           static_cast<double>(sizeof(double)) * static_cast<double>(columns) * n};
 }
 
-void Objective::begin_pass() {
-  passes_ += 1.0;
-  agree_to_stop(parallel().processes());
-}
-
 double Objective::infer(const ScorePoint& at, Residual* residual) {
   const PhaseTimer timer(profile_, Phase::kInference,
                          [&] { return inference_work(at, residual, map_.x().positions()); });
-  begin_pass();
+  passes_ += 1.0;
   if (loss_.hinge()) return max_->maximise(at, loss_.cost, residual, parallel()).loss;
   return oracle_.sum()->infer(at, residual, parallel());
 }
@@ -108,7 +103,7 @@ double Objective::infer(const ScorePoint& at, Residual* residual) {
 double Objective::infer(const ScorePoint& at, Residual& residual, Curvature& curvature) {
   const PhaseTimer timer(profile_, Phase::kInference,
                          [&] { return inference_work(at, &residual, map_.x().positions()); });
-  begin_pass();
+  passes_ += 1.0;
   return oracle_.derivatives()->infer_and_keep(at, residual, curvature.messages, parallel());
 }
 
@@ -116,7 +111,7 @@ double Objective::infer(const ScorePoint& at, Residual& residual, Curvature& cur
 void Objective::differentiate(Curvature& at) {
   const PhaseTimer timer(profile_, Phase::kInference,
                          [&] { return inference_work({at.direction}, &at.change, map_.x().positions()); });
-  begin_pass();
+  passes_ += 1.0;
   oracle_.derivatives()->derivative(*at.messages, at.direction, at.change, parallel());
 }
 
@@ -348,7 +343,7 @@ void Objective::select_gradient(const Residual& residual, const SparseVector& w,
           for_each_candidate(base, base + outputs(),
                              [&](Coord c) { visit(parts[chunk], cursor, c, g[(c - base) * step]); });
         });
-    exchange(parallel(), map_.own_chunks(), std::span(parts).first(map_.feature_chunks()));
+    exchange(map_, std::span(parts).first(map_.feature_chunks()));
     std::size_t cursor = start_of(unary_weights());
     for_each_candidate(unary_weights(), dimension(),
                        [&](Coord c) { visit(parts.back(), cursor, c, residual.extra[c - unary_weights()]); });

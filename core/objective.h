@@ -213,8 +213,6 @@ class Objective {
   void for_each_candidate(Coord begin, Coord end, const Visit& visit) const;
   std::optional<std::vector<Coord>> find_near(const Residual& residual, const SparseVector& w,
                                               double quiet) const;
-  /// Counts a pass. If processes share the instances, stops on all of them if process 0 must stop.
-  void begin_pass();
   void differentiate(Curvature& at);
   double own_flops(const ScorePoint& at, bool residual) const {
     return loss_.hinge() ? max_->max_flops(at) : oracle_.sum()->inference_flops(at, residual);

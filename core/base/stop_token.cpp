@@ -2,8 +2,6 @@
 
 #include <cstdint>
 
-#include "core/base/processes.h"
-
 namespace proxbench {
 
 namespace {
@@ -16,22 +14,18 @@ constexpr std::uint32_t kCallsPerQuestion = 4;
 
 constinit thread_local const StopScope* StopScope::current_ = nullptr;
 
-StopScope::StopScope(StopToken token, std::string doing, const Processes* processes)
-    : token_(std::move(token)), doing_(std::move(doing)), processes_(processes), outer_(current_) {
+StopScope::StopScope(StopToken token, std::string doing, bool together)
+    : token_(std::move(token)), doing_(std::move(doing)), together_(together), outer_(current_) {
   current_ = this;
 }
 
 void StopScope::check() const {
   static thread_local std::uint32_t calls = 0;
-  if (processes_ == nullptr && calls++ % kCallsPerQuestion == 0 && token_.requested())
-    throw Stopped("interrupted while " + doing_);
+  if (!together_ && calls++ % kCallsPerQuestion == 0 && requested()) stop();
 }
 
-void agree_to_stop(const Processes* processes) {
-  if (processes == nullptr) return;
-  const StopScope* const scope = StopScope::current_;
-  if (agree(processes, scope != nullptr && processes->first() && scope->token_.requested()))
-    throw Stopped("interrupted" + (scope != nullptr ? " while " + scope->doing_ : ""));
+void StopScope::stop() const {
+  throw Stopped("interrupted while " + doing_);
 }
 
 }  // namespace proxbench

@@ -15,8 +15,6 @@
 
 namespace proxbench {
 
-class Processes;
-
 /// Work asks this between its pieces, also from several threads at once. Once requested, a stop stays
 /// requested. So if no stop is requested after parallel work, no piece of it was skipped.
 class StopToken {
@@ -53,18 +51,22 @@ class Stopped : public Error {
 };
 
 /// While it lives, the work of this thread, and of the parallel loops that it starts, stops if the token says
-/// so. A scope within another one replaces it. If processes share the work, they stop together: not at
-/// stop_point(), but at the next agree_to_stop(), by the token of process 0.
+/// so. A scope within another one replaces it. If programs make a run together, they stop together: not at
+/// stop_point(), but where they next add up something (core/base/sum.h).
 class StopScope {
  public:
   /// `doing` is what the work does: "interrupted while DOING".
-  StopScope(StopToken token, std::string doing, const Processes* processes = nullptr);
+  StopScope(StopToken token, std::string doing, bool together = false);
   ~StopScope() { current_ = outer_; }
   StopScope(const StopScope&) = delete;
   StopScope& operator=(const StopScope&) = delete;
 
   /// The innermost scope of this thread, or null.
   static const StopScope* current() { return current_; }
+
+  bool requested() const { return token_.requested(); }
+  /// Throws Stopped.
+  [[noreturn]] void stop() const;
 
   /// Makes a scope of another thread that of this one while it lives.
   class Borrowed {
@@ -80,13 +82,12 @@ class StopScope {
 
  private:
   friend void stop_point();
-  friend void agree_to_stop(const Processes* processes);
   void check() const;
 
   static constinit thread_local const StopScope* current_;
   StopToken token_;
   std::string doing_;
-  const Processes* processes_;
+  bool together_;
   const StopScope* outer_;
 };
 
@@ -94,9 +95,5 @@ class StopScope {
 inline void stop_point() {
   if (StopScope::current_ != nullptr) StopScope::current_->check();
 }
-
-/// All processes call this together. Throws Stopped on all of them if the token of process 0 demands it. Does
-/// nothing if there is only one process (null).
-void agree_to_stop(const Processes* processes);
 
 }  // namespace proxbench

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/base/stop_token.h"
+
 namespace proxbench {
 
 namespace {
@@ -51,7 +53,14 @@ double sum_chunks(const Parallel& parallel, std::size_t chunks,
 }
 
 void add_processes(const Parallel& parallel, std::span<double> numbers) {
-  if (parallel.processes() != nullptr) parallel.processes()->add(numbers);
+  const Processes* const processes = parallel.processes();
+  if (processes == nullptr) return;
+  const StopScope* const scope = StopScope::current();
+  if (agree(processes, processes->first() && scope != nullptr && scope->requested())) {
+    if (scope == nullptr) throw Stopped("interrupted");
+    scope->stop();
+  }
+  processes->add(numbers);
 }
 
 double add_processes(const Parallel& parallel, double own) {

@@ -63,7 +63,8 @@ void sum_chunks(const Parallel& parallel, std::size_t chunks, std::size_t width,
 double sum_chunks(const Parallel& parallel, std::size_t chunks,
                   const std::function<double(std::size_t chunk)>& part);
 
-/// Replaces numbers by their sums over all processes.
+/// Replaces numbers by their sums over all processes. Throws Stopped on all of them if the scope of process 0
+/// asks for a stop (StopScope).
 void add_processes(const Parallel& parallel, std::span<double> numbers);
 double add_processes(const Parallel& parallel, double own);
 

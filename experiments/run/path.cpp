@@ -73,7 +73,7 @@ class Path {
     outcome_.rounds = 0;
     outcome_.parameters = settings;
     outcome_.parameters.solver_options = option_texts(options_);
-    scope_.emplace(hooks_.patient_stop(), "the path was computed", data.parallel().processes());
+    scope_.emplace(hooks_.patient_stop(), "the path was computed", data.parallel().processes() != nullptr);
     outcome_.lambda_max = lambda_max(data, settings.loss);
     lambda_before_ = w_.nnz() > 0 ? start.lambda : outcome_.lambda_max;
     Objective first = objective(penalties.front());
@@ -210,7 +210,7 @@ class Path {
 
   /// Solves once from w_, and moves w_ to the result.
   Status solve(Objective& checker) {
-    MonitorOptions options = monitor_options(settings_);
+    MonitorOptions options = monitor_options(settings_, hooks_.interrupt, data_.parallel().processes());
     options.objective_target = -std::numeric_limits<double>::infinity();
     options.time_limit -= outcome_.seconds;
     if (hooks_.stop()) return Status::kInterrupted;
@@ -224,7 +224,6 @@ class Path {
       seen.restrict_to(*candidates_);
     }
     Monitor monitor(checker, seen, options, test_);
-    monitor.interrupt = hooks_.interrupt;
     monitor.on_sample = [this](const Sample& sample) { record(sample); };
     const bool in_sequence = over_mu_ ? solver_.continues_over_mu : solver_.continues;
     if (solving_ == nullptr || !in_sequence) solving_ = solver_.make(options_);

@@ -234,16 +234,16 @@ RunOutcome train_from(const LoadedData& data, const RunParameters& settings, Spa
   if (settings.profile) objective.time_phases(&profile);
   RunOutcome outcome;
   begin_counting(outcome);
+  const Processes* const processes = data.parallel().processes();
   std::optional<StopScope> set_up(std::in_place, hooks.patient_stop(), "the run was set up",
-                                  data.parallel().processes());
+                                  processes != nullptr);
   outcome.parameters = settings;
   outcome.parameters.solver_options = option_texts(options);
   outcome.kkt_at_zero = kkt_at_zero(evaluator);
 
-  Monitor monitor(evaluator, objective, monitor_options(settings),
+  Monitor monitor(evaluator, objective, monitor_options(settings, hooks.interrupt, processes),
                   hooks.with_test ? data.test_set(*reduced) : nullptr);
   monitor.on_sample = hooks.on_sample;
-  monitor.interrupt = hooks.interrupt;
   outcome.setup_seconds = wall_seconds() - began;
   outcome.warm_up_seconds = warm_up(evaluator, start, settings.warm_up, hooks.interrupt);
   set_up.reset();
@@ -394,8 +394,11 @@ double warm_up(Objective& objective, const SparseVector& w, double seconds,
   return passed;
 }
 
-MonitorOptions monitor_options(const RunParameters& settings) {
+MonitorOptions monitor_options(const RunParameters& settings, const std::atomic<bool>* interrupt,
+                               const Processes* processes) {
   MonitorOptions options;
+  options.interrupt = interrupt;
+  if (processes != nullptr) options.agree = [processes](double own) { return agree(processes, own); };
   if (settings.time_limit > 0) options.time_limit = settings.time_limit;
   if (settings.max_iterations > 0) options.max_iterations = settings.max_iterations;
   options.sample_kkt = settings.sample_kkt;

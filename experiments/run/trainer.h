@@ -152,8 +152,10 @@ void set_test_figures(const Sample& measured, RunFigures& figures);
 /// reached a gap target.
 Status checked_status(Status said, const Certificate& found, double kkt_target, double gap_target);
 
-/// The monitor options that train() and train_path() derive from settings.
-MonitorOptions monitor_options(const RunParameters& settings);
+/// The monitor options that train() and train_path() derive from settings. Null: a single process. Several
+/// processes use the clock of the first.
+MonitorOptions monitor_options(const RunParameters& settings, const std::atomic<bool>* interrupt,
+                               const Processes* processes);
 /// Runs inference and full gradients at w for this many wall seconds. Returns the seconds that passed.
 double warm_up(Objective& objective, const SparseVector& w, double seconds,
                const std::atomic<bool>* interrupt);

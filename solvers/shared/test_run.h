@@ -71,8 +71,10 @@ inline Outcome run(const SolverInfo& solver, const Problem& problem, const Condi
   Objective evaluator = problem.objective(setup.parallel);
   MonitorOptions monitor_options = setup.monitor;
   monitor_options.sampling_budget = setup.sampling_budget;
+  monitor_options.interrupt = setup.interrupt;
+  if (const Processes* const processes = setup.parallel.processes(); processes != nullptr)
+    monitor_options.agree = [processes](double own) { return agree(processes, own); };
   Monitor monitor(evaluator, objective, monitor_options);
-  monitor.interrupt = setup.interrupt;
   monitor.on_sample = setup.on_sample;
   Options options(solver.options);
   for (const auto& [name, text] : setup.options) options.set(name, text);
