@@ -101,8 +101,8 @@ class Bound {
       error_.push_back(rounding_.at(at.selection.index[i]));
     }
     if (hinge_) return;
-    terms_.resize(objective.structure().instances());
-    objective.instance_terms(scores, terms_);
+    terms_.resize(objective.oracle().instances());
+    objective.oracle().sum()->instance_terms(scores, terms_, objective.parallel());
   }
 
   /// How far kkt may be from that of the exact gradient at w.
@@ -148,7 +148,7 @@ class Bound {
     for (std::size_t i = 0; i < error_.size(); ++i)
       if (may_exceed(i)) largest = std::max(largest, error_[i]);
     const double t = feasible_scale();
-    return largest / lambda_ * (at_.objective + objective_.l1(w_.value)) > kMostRounding * gap(t);
+    return largest / lambda_ * (at_.objective + objective_.penalty().l1(w_.value)) > kMostRounding * gap(t);
   }
 
   /// Sums again, with compensation, the gradients that may exceed lambda.
@@ -169,7 +169,7 @@ class Bound {
     const std::vector<SharpGradient> unary =
         sharp_gradients(objective_.map(), residual_, index, rounding_.errors());
     for (std::size_t k = 0; k < place.size(); ++k) improve(place[k], unary[k]);
-    if (extra.empty() || objective_.single_instances() == nullptr) return;
+    if (extra.empty() || objective_.oracle().instance() == nullptr) return;
     const std::vector<SharpGradient> all =
         sharp_extra_gradients(objective_, scores_, rounding_.extra_drift());
     for (const std::size_t i : extra) improve(i, all[at_.selection.index[i] - objective_.unary_weights()]);
@@ -232,7 +232,7 @@ class Bound {
                  rest = 1.0 - t;
     const double squares = t * t * selection.kkt_squares * (1.0 + rounding) +
                            2.0 * t * rest * mu_ * (along + rounding * sizes) +
-                           rest * rest * mu_ * 2.0 * objective_.l2(w_.value) * (1.0 + rounding);
+                           rest * rest * mu_ * 2.0 * objective_.penalty().l2(w_.value) * (1.0 + rounding);
     const double off = std::sqrt(std::max(squares, 0.0)) + t * rounding_.norm();
     return off * off / (2.0 * mu_);
   }
@@ -305,11 +305,11 @@ PointBound bound_at(Objective& objective, const SparseVector& w, const Scores& s
   MaxOracle::Sums sums{};
   const bool hinge = objective.loss().hinge();
   if (hinge)
-    sums = objective.hinge(scores, &residual);
+    sums = objective.max()->maximise({scores}, objective.loss().cost, &residual, objective.parallel());
   else
     sums.loss = objective.infer({scores}, &residual);
   out.loss = sums.loss;
-  out.objective = out.loss + objective.l1(w.value) + objective.l2(w.value);
+  out.objective = out.loss + objective.penalty().l1(w.value) + objective.penalty().l2(w.value);
   const PointRounding rounding =
       point_rounding(objective, w, out.loss, {&scores, hinge ? nullptr : &residual});
   out.rounding = rounding.objective;

@@ -81,9 +81,6 @@ class DualPoint {
   virtual double infeasibility() const { return kNaN; }
 };
 
-/// Marginals that should agree, and weights that should sum to 1, may be off by this much.
-inline constexpr double kBeliefTolerance = 1e-9;
-
 /// A dual point given by beliefs (BeliefOracle), for the log loss.
 class BeliefPoint : public DualPoint {
  public:
@@ -111,31 +108,13 @@ class StructurePoint : public DualPoint {
   double value(const Objective& objective) const final;
 };
 
-struct LabelWeight {
-  Index label;
-  double weight;
-};
-struct PairWeight {
-  Index left, right;
-  double weight;
-};
-
 /// A dual point given by sparse marginals of factors (FactorOracle), for the hinge loss. On chains they are
 /// marginals of distributions over structures. For label sets they are marginals of the relaxation, and bound
 /// its F.
-class MarginalPoint : public DualPoint {
+class MarginalPoint : public DualPoint, public FactorMarginals {
  public:
-  /// Fills `out` with the labels of a position that have weight, each at most once. On chains their weights
-  /// sum to 1. For label sets the weight is that of "on", and the labels ascend. Several threads may call
-  /// this and pairs() at once.
-  virtual void labels(Index position, std::vector<LabelWeight>& out) const = 0;
-  /// On chains, fills `out` with the pairs of labels at this position and the next one of its instance. For
-  /// label sets, fills it with pairs left < right of labels that labels() lists, each pair once, with the
-  /// weight of both being on. Pairs that are not listed have weight 0.
-  virtual void pairs(Index position, std::vector<PairWeight>& out) const = 0;
-  /// Computes costs and features itself. Throws Error, with the position and what was found there, if the
-  /// lists are not as described above, if the weights are not those of a distribution, or if pairs and labels
-  /// disagree by more than kBeliefTolerance. Needs memory for a row of K numbers per position.
+  /// Computes costs and features itself (FactorOracle::add_marginals()). Throws Error if the lists are not as
+  /// FactorMarginals describes them. Needs memory for a row of K numbers per position.
   double value(const Objective& objective) const final;
 };
 

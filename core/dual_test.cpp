@@ -201,7 +201,7 @@ TEST(DualBound, WithL2AloneTheGapOfTheModelIsTheSquaredGradient) {
       Scores scores = objective.make_scores();
       Residual residual = objective.make_residual();
       objective.scores(w, scores);
-      const double value = objective.infer({scores}, &residual) + objective.l2(w.value);
+      const double value = objective.infer({scores}, &residual) + objective.penalty().l2(w.value);
       std::vector<double> dense(objective.dimension(), 0.0), g(dense.size());
       for (std::size_t i = 0; i < w.nnz(); ++i) dense[w.index[i]] = w.value[i];
       objective.gradient(residual, dense, g);

@@ -48,7 +48,7 @@ Beliefs model(Objective& objective, const SparseVector& w) {
   Scores scores = objective.make_scores();
   objective.scores(w, scores);
   return Beliefs([&objective, scores](Index i, double* log_beliefs) {
-    const auto begin = objective.structure().begin();
+    const auto begin = objective.oracle().begin();
     const std::size_t width = padded(objective.outputs()), n = begin[i + 1] - begin[i];
     std::vector<double> rows(n * width, 0.0);
     for (std::size_t t = 0; t < n; ++t)
@@ -56,16 +56,16 @@ Beliefs model(Objective& objective, const SparseVector& w) {
         const Index column = scores.column_index(k);
         rows[t * width + k] = column == Scores::kNoColumn ? 0.0 : scores.column(column)[begin[i] + t];
       }
-    objective.beliefs().infer_beliefs(i, rows.data(), scores.extra, log_beliefs);
+    objective.oracle().beliefs()->infer_beliefs(i, rows.data(), scores.extra, log_beliefs);
   });
 }
 
 /// A mixture of two consistent points, with a different share for each instance.
 Beliefs mixture(const Objective& objective, const Beliefs& a, const Beliefs& b, std::vector<double> share) {
   return Beliefs([&objective, &a, &b, share](Index i, double* log_beliefs) {
-    std::vector<double> other(objective.beliefs().belief_size(i).all());
-    a.beliefs(objective.beliefs(), i, log_beliefs);
-    b.beliefs(objective.beliefs(), i, other.data());
+    std::vector<double> other(objective.oracle().beliefs()->belief_size(i).all());
+    a.beliefs(*objective.oracle().beliefs(), i, log_beliefs);
+    b.beliefs(*objective.oracle().beliefs(), i, other.data());
     for (std::size_t c = 0; c < other.size(); ++c)
       log_beliefs[c] = std::log(share[i] * std::exp(log_beliefs[c]) + (1 - share[i]) * std::exp(other[c]));
   });
@@ -80,7 +80,8 @@ Primal primal(Objective& objective, const SparseVector& w) {
   Scores scores = objective.make_scores();
   Residual residual = objective.make_residual();
   objective.scores(w, scores);
-  const double value = objective.infer({scores}, &residual) + objective.l1(w.value) + objective.l2(w.value);
+  const double value = objective.infer({scores}, &residual) + objective.penalty().l1(w.value) +
+                       objective.penalty().l2(w.value);
   std::vector<double> dense(objective.dimension(), 0.0), g(dense.size());
   for (std::size_t i = 0; i < w.nnz(); ++i) dense[w.index[i]] = w.value[i];
   objective.gradient(residual, dense, g);
@@ -91,7 +92,7 @@ Primal primal(Objective& objective, const SparseVector& w) {
     excess += over * over;
   }
   std::vector<InstanceTerms> terms(objective.instances());
-  objective.instance_terms(scores, terms);
+  objective.oracle().sum()->instance_terms(scores, terms, objective.parallel());
   double entropy = 0.0;
   for (const InstanceTerms& term : terms) entropy += term.entropy;
   return {value, squares, entropy - excess / (2.0 * objective.mu())};
@@ -145,7 +146,8 @@ TEST(DualValue, LiesBelowEveryObjective) {
     const double optimum =
         test::run(solver_registry().find("prox-newton"), problem, {.tol = 1e-10}).certificate.objective;
     Random random(1);
-    const Beliefs gold([&](Index i, double* logs) { objective.beliefs().gold_beliefs(i, 3.0, logs); });
+    const Beliefs gold(
+        [&](Index i, double* logs) { objective.oracle().beliefs()->gold_beliefs(i, 3.0, logs); });
     double best = -std::numeric_limits<double>::infinity();
     for (const double size : {0.0, 0.01, 0.1, 0.5, 2.0, 20.0}) {
       const Beliefs at = model(objective, random_weights(objective, size, random));
@@ -199,7 +201,7 @@ TEST(DualValue, RefusesWhatIsNoDistribution) {
     Objective objective = problem.objective();
     const auto with = [&](double change) {
       return Beliefs([&objective, change](Index i, double* logs) {
-        objective.beliefs().gold_beliefs(i, 1.0, logs);
+        objective.oracle().beliefs()->gold_beliefs(i, 1.0, logs);
         if (i == 3) logs[0] += change;
       });
     };
@@ -226,8 +228,8 @@ TEST(DualValue, IsABoundOfWhatTheToleranceAccepts) {
     const Beliefs exact = model(objective, r.result.w);
     for (const double change : {4e-10, -4e-10}) {
       const Beliefs scaled([&](Index i, double* logs) {
-        exact.beliefs(objective.beliefs(), i, logs);
-        for (std::size_t c = 0; c < objective.beliefs().belief_size(i).all(); ++c)
+        exact.beliefs(*objective.oracle().beliefs(), i, logs);
+        for (std::size_t c = 0; c < objective.oracle().beliefs()->belief_size(i).all(); ++c)
           if (logs[c] < 0.0) logs[c] += change;
       });
       EXPECT_LE(scaled.value(objective), r.certificate.objective * (1.0 + 1e-13)) << spec.name;
@@ -242,7 +244,7 @@ TEST(DualValue, SameBitsForAnyThreadsAndBackEnd) {
     const Problem problem(spec);
     const auto value = [&](const Parallel& parallel) {
       Objective objective = problem.objective(parallel);
-      return Beliefs([&](Index i, double* logs) { objective.beliefs().gold_beliefs(i, 2.0, logs); })
+      return Beliefs([&](Index i, double* logs) { objective.oracle().beliefs()->gold_beliefs(i, 2.0, logs); })
           .value(objective);
     };
     const double expected = value(Parallel());

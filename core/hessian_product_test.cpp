@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "core/base/random.h"
+#include "core/curvature.h"
+#include "core/hessian.h"
 #include "core/objective.h"
 #include "solvers/shared/test_problems.h"
 
@@ -37,12 +39,12 @@ void expect_products_of_the_hessian(const test::Problem& problem, double point_d
   Scores scores = objective.make_scores();
   Residual residual = objective.make_residual();
   objective.scores(w, scores);
-  Objective::Curvature curvature = objective.make_curvature();
-  objective.infer({scores}, residual, curvature);
+  Curvature curvature(objective);
+  curvature.infer({scores}, residual);
   std::vector<double> product(v.nnz()), whole(objective.dimension());
-  objective.hessian_product(curvature, v.index, v.value, product);
-  objective.hessian_product(curvature, dense(v, objective.dimension()), whole);
-  EXPECT_EQ(objective.passes(), 3.0);
+  curvature.product(v.index, v.value, product);
+  curvature.product(dense(v, objective.dimension()), whole);
+  EXPECT_EQ(objective.counts().passes(), 3.0);
 
   constexpr double kStep = 1e-3;
   const auto gradient = [&](double alpha) {
@@ -61,10 +63,10 @@ void expect_products_of_the_hessian(const test::Problem& problem, double point_d
     ASSERT_NEAR(whole[i], (8 * (a[i] - b[i]) - (c[i] - d[i])) / (12 * kStep), 1e-7 * size) << i;
   for (std::size_t i = 0; i < v.nnz(); ++i) ASSERT_NEAR(product[i], whole[v.index[i]], 1e-12 * size) << i;
 
-  if (!objective.has_hessian() || v.nnz() == 0) return;
+  if (!has_hessian(objective) || v.nnz() == 0) return;
   objective.scores(w, scores);
   std::vector<double> hessian(v.nnz() * v.nnz());
-  ASSERT_TRUE(objective.hessian(scores, v.index, hessian.data(), v.nnz()));
+  ASSERT_TRUE(proxbench::hessian(objective, scores, v.index, hessian.data(), v.nnz()));
   for (std::size_t i = 0; i < v.nnz(); ++i) {
     double expected = 0.0;
     for (std::size_t j = 0; j < v.nnz(); ++j) expected += hessian[i * v.nnz() + j] * v.value[j];
@@ -92,16 +94,16 @@ TEST(HessianProduct, IsTheSameAfterOthers) {
     const test::Problem problem(spec);
     Objective objective = problem.objective();
     const Coord d = objective.dimension();
-    Objective::Curvature curvature = objective.make_curvature();
+    Curvature curvature(objective);
     Scores scores = objective.make_scores();
     Residual residual = objective.make_residual();
     const auto go_to = [&](const SparseVector& w) {
       objective.scores(w, scores);
-      objective.infer({scores}, residual, curvature);
+      curvature.infer({scores}, residual);
     };
     const auto product = [&](const std::vector<double>& v) {
       std::vector<double> out(d);
-      objective.hessian_product(curvature, v, out);
+      curvature.product(v, out);
       return out;
     };
     const SparseVector here = random_weights(d, 0.1, 1), there = random_weights(d, 0.6, 2);
@@ -133,13 +135,13 @@ TEST(HessianProduct, SameBitsForAnyThreadsAndBackEnd) {
     const auto product = [&](const Parallel& parallel) {
       Objective objective = problem.objective(parallel);
       const Coord d = objective.dimension();
-      Objective::Curvature curvature = objective.make_curvature();
+      Curvature curvature(objective);
       Scores scores = objective.make_scores();
       Residual residual = objective.make_residual();
       objective.scores(random_weights(d, 0.05, 1), scores);
-      objective.infer({scores}, residual, curvature);
+      curvature.infer({scores}, residual);
       std::vector<double> out(d);
-      objective.hessian_product(curvature, dense(random_weights(d, 0.3, 2), d), out);
+      curvature.product(dense(random_weights(d, 0.3, 2), d), out);
       return out;
     };
     const std::vector<double> first = product(Parallel());

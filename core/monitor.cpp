@@ -39,7 +39,7 @@ Monitor::Monitor(Objective& evaluator, const Objective& solver_objective, const 
       solver_objective_(solver_objective),
       options_(checked(options)),
       clock_({options.clock, options.agree, options.interrupt, options.time_limit}),
-      schedule_(options, test != nullptr, evaluator.x().whole_positions()),
+      schedule_(options, test != nullptr, evaluator.map().x().whole_positions()),
       light_(clock_, evaluator, solver_objective),
       audit_(evaluator),
       kkt_(evaluator),
@@ -94,7 +94,8 @@ template <class Iterate>
 void Monitor::take_due_samples(std::int64_t iteration, const Iterate& iterate, std::uint64_t working_set,
                                double loss) {
   const bool given = std::isfinite(loss);
-  const SampleKind due = schedule_.due(iteration, clock_.seconds(), solver_objective_.passes(), given);
+  const SampleKind due =
+      schedule_.due(iteration, clock_.seconds(), solver_objective_.counts().passes(), given);
   if (due != SampleKind::kNone) {
     take(due, iteration, iterate(), working_set);
   } else if (given && loss <= options_.objective_target) {  // F is at least the loss

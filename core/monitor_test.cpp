@@ -142,7 +142,7 @@ TEST(Monitor, TellsTheUpdatesThatTheSolverCounts) {
   Monitor monitor(*problem.evaluator, *problem.objective, {.sampling_budget = kInfinity});
   monitor.start(SparseVector{});
   for (int i = 1; i <= 3; ++i) {
-    problem.objective->count_updates(1.0);
+    problem.objective->counts().add_updates(1.0);
     monitor.step(i, good_weights(), 2);
   }
   ASSERT_EQ(monitor.trace().size(), 4u);
@@ -568,7 +568,7 @@ TEST(Target, IsLookedAtInSamplesWhereNoLossIsGiven) {
 
 /// Counts passes of the solver.
 void make_passes(Problem& problem, double passes) {
-  problem.objective->count_searches(passes * static_cast<double>(problem.objective->instances()));
+  problem.objective->counts().add_searches(passes * static_cast<double>(problem.objective->instances()));
 }
 
 TEST(GapTarget, StopsARunByTheBestBoundSeen) {

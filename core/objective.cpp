@@ -54,10 +54,11 @@ Objective::Objective(const DesignMatrix& x, const Oracle& oracle, const Penalty&
                      const Parallel& parallel, const Loss& loss)
     : oracle_(oracle),
       max_(oracle.max() != nullptr ? oracle.max() : oracle.relaxation()),
+      instances_(whole_count(parallel, oracle.instances())),
       penalty_(penalty),
       loss_(loss),
-      map_(x, oracle, parallel) {
-  instances_ = whole_count(parallel, oracle.instances());
+      map_(x, oracle, parallel),
+      counts_(instances_) {
   penalty.check();
   if (loss.hinge() && max_ == nullptr)
     throw Error::usage("the oracle has no max over structures, which a hinge loss needs");
@@ -93,81 +94,18 @@ Work Objective::inference_work(const ScorePoint& at, const Residual* residual, s
 }
 
 double Objective::infer(const ScorePoint& at, Residual* residual) {
-  const PhaseTimer timer(profile_, Phase::kInference,
-                         [&] { return inference_work(at, residual, map_.x().positions()); });
-  passes_ += 1.0;
+  const auto timer = time_inference(at, residual, map_.x().positions());
+  counts_.add_pass();
   if (loss_.hinge()) return max_->maximise(at, loss_.cost, residual, parallel()).loss;
   return oracle_.sum()->infer(at, residual, parallel());
 }
 
-double Objective::infer(const ScorePoint& at, Residual& residual, Curvature& curvature) {
-  const PhaseTimer timer(profile_, Phase::kInference,
-                         [&] { return inference_work(at, &residual, map_.x().positions()); });
-  passes_ += 1.0;
-  return oracle_.derivatives()->infer_and_keep(at, residual, curvature.messages, parallel());
-}
-
-/// Computes at.change along at.direction.
-void Objective::differentiate(Curvature& at) {
-  const PhaseTimer timer(profile_, Phase::kInference,
-                         [&] { return inference_work({at.direction}, &at.change, map_.x().positions()); });
-  passes_ += 1.0;
-  oracle_.derivatives()->derivative(*at.messages, at.direction, at.change, parallel());
-}
-
-void Objective::hessian_product(Curvature& at, std::span<const Coord> set, std::span<const double> v,
-                                std::span<double> out) {
-  map_.apply(set, v, at.direction);
-  differentiate(at);
-  partial_gradient(at.change, set, v, out);
-}
-
-void Objective::hessian_product(Curvature& at, std::span<const double> v, std::span<double> out) {
-  map_.apply(SparseVector::from_dense(v), at.direction);
-  differentiate(at);
-  gradient(at.change, v, out);
-}
-
 double Objective::infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual) {
-  const PhaseTimer timer(profile_, Phase::kInference, [&] {
-    std::size_t positions = 0;
-    for (const Index i : instances) positions += oracle_.length(i);
-    return inference_work(at, residual, positions);
-  });
-  passes_ += static_cast<double>(instances.size()) / static_cast<double>(this->instances());
+  std::size_t positions = 0;
+  for (const Index i : instances) positions += oracle_.length(i);
+  const auto timer = time_inference(at, residual, positions);
+  counts_.add_searches(static_cast<double>(instances.size()));
   return oracle_.sum()->infer_some(instances, at, residual, parallel());
-}
-
-double Objective::infer_instance(Index instance, const double* scores, std::span<const double> extra,
-                                 double* residual, std::span<double> extra_residual,
-                                 InstanceOracle::Workspace& work) {
-  const std::size_t positions = oracle_.length(instance);
-  const PhaseTimer timer(profile_, Phase::kInference, [&] {
-    return inference_work({work.scores}, residual != nullptr ? &work.residual : nullptr, positions);
-  });
-  ++single_calls_;
-  return oracle_.instance()->infer_instance(instance, scores, extra, residual, extra_residual, work);
-}
-
-double Objective::infer_beliefs(Index instance, const double* scores, std::span<const double> extra,
-                                double* log_beliefs) {
-  ++single_calls_;
-  return oracle_.beliefs()->infer_beliefs(instance, scores, extra, log_beliefs);
-}
-
-InstanceMaxOracle::Value Objective::best_structure(Index instance, const double* scores,
-                                                   std::span<const double> extra, std::span<Index> outputs,
-                                                   InstanceMaxOracle::Workspace& work) {
-  ++single_calls_;
-  return oracle_.instance_max()->best_structure(instance, loss_.cost, scores, extra, outputs, work);
-}
-
-MaxOracle::Sums Objective::hinge(const Scores& scores, Residual* residual) const {
-  return max_->maximise({scores}, loss_.cost, residual, parallel());
-}
-
-void Objective::instance_terms(const Scores& scores, std::span<InstanceTerms> terms) const {
-  oracle_.sum()->instance_terms(scores, terms, parallel());
 }
 
 void Objective::partial_gradient(const Residual& residual, std::span<const Coord> set,

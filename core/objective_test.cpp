@@ -1,3 +1,4 @@
+#include "core/hessian.h"
 #include "core/objective.h"
 
 #include <gmock/gmock.h>
@@ -77,7 +78,7 @@ std::vector<double> dense(const SparseVector& w, Coord d) {
 double smooth_part(Objective& objective, const SparseVector& w) {
   Scores scores = objective.make_scores();
   objective.scores(w, scores);
-  return objective.infer({scores}, nullptr) + objective.l2(w.value);
+  return objective.infer({scores}, nullptr) + objective.penalty().l2(w.value);
 }
 
 /// positions, features, labels, binary
@@ -381,7 +382,7 @@ TEST_P(EachShape, HessianIsTheDerivativeOfTheGradient) {
   Residual residual = objective.make_residual();
   objective.scores(w, scores);
   std::vector<double> hessian(n * stride, -1.0);
-  objective.hessian(scores, set, hessian.data(), stride);
+  proxbench::hessian(objective, scores, set, hessian.data(), stride);
   const auto gradient = [&] {
     std::vector<double> all(objective.dimension());
     objective.scores(w, scores);
@@ -413,12 +414,12 @@ TEST_P(EachShape, GivesUpAHessian) {
   Scores scores = objective.make_scores();
   objective.scores(random_weights(objective.dimension(), 0.1, 6), scores);
   std::vector<double> whole(set.size() * set.size()), cut(whole.size());
-  ASSERT_TRUE(objective.hessian(scores, set, whole.data(), set.size()));
+  ASSERT_TRUE(proxbench::hessian(objective, scores, set, whole.data(), set.size()));
   std::atomic<int> asked = 0;
   const auto hessian = [&](int last) {
     asked = 0;
-    return objective.hessian(scores, set, cut.data(), set.size(),
-                             StopToken([&, last] { return ++asked > last; }));
+    return proxbench::hessian(objective, scores, set, cut.data(), set.size(),
+                   StopToken([&, last] { return ++asked > last; }));
   };
   ASSERT_TRUE(hessian(std::numeric_limits<int>::max()));
   EXPECT_EQ(cut, whole);
@@ -441,7 +442,7 @@ TEST_P(EachShape, SameBitsForAnyThreadsAndBackEnd) {
     objective.partial_gradient(residual, selection.index, selection.weight, partial);
     out.insert(out.end(), partial.begin(), partial.end());
     Scores moved = scores;
-    objective.advance(moved, 0.3, scores);
+    objective.map().advance(moved, 0.3, scores);
     out.insert(out.end(), moved.values.begin(), moved.values.end());
     return out;
   };
@@ -596,14 +597,14 @@ TEST(Objective, CountsPasses) {
   const Problem problem(50, 10, 3, true, 1);
   Objective objective = problem.objective();
   Scores scores = objective.make_scores();
-  EXPECT_EQ(objective.passes(), 0.0);
+  EXPECT_EQ(objective.counts().passes(), 0.0);
   objective.infer({scores}, nullptr);
   objective.infer({scores}, nullptr);
-  EXPECT_EQ(objective.passes(), 2.0);
-  EXPECT_FALSE(objective.updates()) << "nobody counted";
-  objective.count_updates(1.0);
-  objective.count_updates(2.0);
-  EXPECT_EQ(objective.updates(), 3.0 / static_cast<double>(objective.instances()));
+  EXPECT_EQ(objective.counts().passes(), 2.0);
+  EXPECT_FALSE(objective.counts().updates()) << "nobody counted";
+  objective.counts().add_updates(1.0);
+  objective.counts().add_updates(2.0);
+  EXPECT_EQ(objective.counts().updates(), 3.0 / static_cast<double>(objective.instances()));
 }
 
 TEST(Objective, RefusesBadPenalties) {

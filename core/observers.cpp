@@ -23,12 +23,12 @@ void LightObserver::observe(const Observed& at, Sample& sample) {
   sample.seconds = clock_.seconds();
   sample.cpu_seconds = clock_.cpu_seconds();
   sample.iteration = at.iteration;
-  sample.passes = solver_.passes();
-  sample.updates = solver_.updates().value_or(static_cast<double>(at.iteration));
+  sample.passes = solver_.counts().passes();
+  sample.updates = solver_.counts().updates().value_or(static_cast<double>(at.iteration));
   sample.nnz = at.w.nnz();
   sample.working_set = at.working_set;
   sample.loss = at.found != nullptr ? at.found->loss : at.given_loss;
-  sample.objective = sample.loss + evaluator_.l1(at.w.value) + evaluator_.l2(at.w.value);
+  sample.objective = sample.loss + evaluator_.penalty().l1(at.w.value) + evaluator_.penalty().l2(at.w.value);
 }
 
 /// Scores that were advanced are off by at most 2^-53 * advanced in norm, and advanced <= kMostAdvanced *
@@ -38,7 +38,7 @@ void AuditObserver::observe(const Observed& at, Sample& sample) {
   if (at.found == nullptr || !std::isfinite(at.given_loss)) return;
   const double off = std::abs(at.given_loss - sample.loss);
   if (off > 0.0) {
-    const double drift = 2.0 * std::sqrt(static_cast<double>(evaluator_.x().whole_positions())) *
+    const double drift = 2.0 * std::sqrt(static_cast<double>(evaluator_.map().x().whole_positions())) *
                          kUnitRoundoff * Scores::kMostAdvanced * evaluator_.map().norm(*at.scores);
     const double allowed =
         kAuditRoundings * (point_rounding(evaluator_, at.w, sample.loss, {at.scores}).objective + drift);

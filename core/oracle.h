@@ -16,6 +16,7 @@
 #include "core/base/parallel.h"
 #include "core/base/types.h"
 #include "core/data/dataset.h"
+#include "core/factor_marginals.h"
 #include "core/loss.h"
 #include "core/scores.h"
 
@@ -319,22 +320,20 @@ class InstanceMaxOracle {
   virtual void extra_on(std::span<const Index> outputs, std::vector<std::size_t>& on) const = 0;
 };
 
-/// The extra weight of two labels, left < right, of Shape::kLabels: row-major above the diagonal.
-inline std::size_t label_pair(std::size_t labels, std::size_t left, std::size_t right) {
-  return left * labels - left * (left + 1) / 2 + (right - left - 1);
-}
-
 /// The factors of a structure, for solvers that decompose it: variables, and pairs of variables whose scores
 /// are extra weights.
 class FactorOracle {
  public:
-  enum class Shape {
-    kChain,  ///< a variable for each position, a pair for each two neighbours: extra weight left*K + right
-    kLabels  ///< one position for each instance, a binary variable for each output, a pair for each two
-             ///< outputs; its extra weight (row-major above the diagonal) counts if both are on
-  };
   virtual ~FactorOracle() = default;
-  virtual Shape shape() const = 0;
+  /// Whether each output is a binary variable of its own. Otherwise each position is a variable with K
+  /// values.
+  virtual bool binary_outputs() const = 0;
+  /// Adds the expected outputs and extra weights of an instance under the given marginals, and returns the
+  /// expected cost. Marginals that are off by at most kBeliefTolerance are first moved to those of a
+  /// distribution (or of the relaxation). Throws Error, with the position and what was found there, if they
+  /// are off by more. `errors` may have those of other instances: raises `marginal` and adds to the others.
+  virtual double add_marginals(Index instance, const FactorMarginals& given, Cost cost,
+                               const ExpectedFeatures& expected, MarginalErrors& errors) const = 0;
 };
 
 /// The layout of an oracle whose scores and residuals have columns for some outputs only (OutputColumns). The

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/objective.h"
 #include "core/base/random.h"
+#include "core/objective.h"
 #include "oracles/chain/chain.h"
 
 namespace proxbench {
@@ -46,7 +46,7 @@ class PhaseProfiles : public testing::TestWithParam<Backend> {
     w.push_back(objective_.unary_weights(), 0.5);
     objective_.scores(w, scores);
     objective_.scores(w, direction);
-    objective_.advance(scores, 0.5, direction);
+    objective_.map().advance(scores, 0.5, direction);
     loss_ = objective_.infer({scores, &direction, 0.1}, &residual);
     const Index first_two[] = {0, 1};
     Scores few(kLabels, 20, oracle_.extra_weights());

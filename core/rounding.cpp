@@ -28,8 +28,8 @@ constexpr double kMostDifferent = 2.0;
 
 std::size_t longest_path(const Objective& objective) {
   std::size_t longest = 1;
-  for (Index p = 0; p < objective.structure().positions(); ++p)
-    longest = std::max(longest, objective.structure().gold_outputs(p).size());
+  for (Index p = 0; p < objective.oracle().positions(); ++p)
+    longest = std::max(longest, objective.oracle().gold_outputs(p).size());
   return static_cast<std::size_t>(whole_max(objective.parallel(), static_cast<double>(longest)));
 }
 
@@ -39,11 +39,26 @@ double roundings_of_chunks(const Objective& objective) {
   return 2.0 + static_cast<double>(whole_count(objective.parallel(), 1));
 }
 
+/// How exact inference is on an instance: what the oracle states, else plain_rounding().
+InferenceRounding inference_rounding(const Objective& objective, Index instance) {
+  const Oracle& oracle = objective.oracle();
+  const auto stated = objective.loss().hinge() ? objective.max()->max_rounding(instance)
+                                               : oracle.sum()->sum_rounding(instance);
+  return stated ? *stated : plain_rounding(oracle.length(instance), oracle.outputs());
+}
+
+/// SumOracle::spread_drift() for each extra weight; zeros for a hinge loss, whose residuals have no drift.
+std::vector<double> drift_of_extra(const Objective& objective, std::span<const double> by_output) {
+  std::vector<double> out(objective.oracle().extra_weights(), 0.0);
+  if (!objective.loss().hinge() && !out.empty()) objective.oracle().sum()->spread_drift(by_output, out);
+  return out;
+}
+
 /// The largest number of a kind that any instance of any process has.
 double largest_of(const Objective& objective, double InferenceRounding::*number) {
   double largest = 0.0;
-  for (Index i = 0; i < objective.structure().instances(); ++i)
-    largest = std::max(largest, objective.inference_rounding(i).*number);
+  for (Index i = 0; i < objective.oracle().instances(); ++i)
+    largest = std::max(largest, inference_rounding(objective, i).*number);
   return whole_max(objective.parallel(), largest);
 }
 
@@ -69,7 +84,7 @@ std::vector<double> sizes_by_position(const OutputColumns* numbers,
 
 PointRounding point_rounding(const Objective& objective, const SparseVector& w, double loss,
                              const KnownPoint& known) {
-  const DesignMatrix& x = objective.x();
+  const DesignMatrix& x = objective.map().x();
   // By feature, the largest |w|. A score adds up the weights on the path to its output.
   std::vector<double> largest(x.features(), 0.0);
   double extra = 0.0, all_extra = 0.0;
@@ -84,19 +99,19 @@ PointRounding point_rounding(const Objective& objective, const SparseVector& w, 
     }
   }
   // A chain has one transition at a position. A label set has any number of pairs.
-  const bool independent = objective.structure().positions() == objective.structure().instances();
+  const bool independent = objective.oracle().positions() == objective.oracle().instances();
   if (independent) extra = all_extra;
   const auto path = static_cast<double>(longest_path(objective));
   const std::vector<double> score_sizes = sizes_by_position(known.scores, largest_at);
   const std::vector<double> residual_sizes = sizes_by_position(known.residual, sum_at);
-  const auto begin = objective.structure().begin();
+  const auto begin = objective.oracle().begin();
   const std::span<const Index> chunks = objective.map().instance_chunks();
   PointRounding out;
-  out.divergence.resize(objective.structure().instances());
+  out.divergence.resize(objective.oracle().instances());
   const double of_losses = sum_chunks(objective.parallel(), chunks.size() - 1, [&](std::size_t chunk) {
     double sum = 0.0;
     for (std::size_t i = chunks[chunk]; i < chunks[chunk + 1]; ++i) {
-      const InferenceRounding of = objective.inference_rounding(static_cast<Index>(i));
+      const InferenceRounding of = inference_rounding(objective, static_cast<Index>(i));
       double first_order = 0.0, of_scores = 0.0, of_inference = 0.0;
       for (Index p = begin[i]; p < begin[i + 1]; ++p) {
         double size = extra, terms = 1.0;
@@ -118,7 +133,7 @@ PointRounding point_rounding(const Objective& objective, const SparseVector& w, 
     }
     return sum;
   });
-  const double penalty = objective.l1(w.value) + objective.l2(w.value);
+  const double penalty = objective.penalty().l1(w.value) + objective.penalty().l2(w.value);
   const double of_penalty = static_cast<double>(kBlockOfNorms) +
                             static_cast<double>(w.nnz()) / static_cast<double>(kBlockOfNorms) + kOfTerm;
   const double of_sums =
@@ -129,12 +144,12 @@ PointRounding point_rounding(const Objective& objective, const SparseVector& w, 
 }
 
 ResidualErrors residual_errors(const Objective& objective) {
-  const auto begin = objective.structure().begin();
+  const auto begin = objective.oracle().begin();
   ResidualErrors out;
-  out.marginal.resize(objective.structure().positions());
+  out.marginal.resize(objective.oracle().positions());
   out.drift.resize(out.marginal.size());
-  for (Index i = 0; i < objective.structure().instances(); ++i) {
-    const InferenceRounding of = objective.inference_rounding(i);
+  for (Index i = 0; i < objective.oracle().instances(); ++i) {
+    const InferenceRounding of = inference_rounding(objective, i);
     std::fill(out.marginal.begin() + begin[i], out.marginal.begin() + begin[i + std::size_t{1}],
               of.of_marginals);
     std::fill(out.drift.begin() + begin[i], out.drift.begin() + begin[i + std::size_t{1}], of.drift);
@@ -219,7 +234,7 @@ namespace {
 /// Returns for each extra weight the sum of its expected count and its gold count. The gradient is their
 /// difference, and the numbers that are rounded on the way to it are at most this large.
 std::vector<double> extra_sizes(const Objective& objective, std::span<const double> gradient) {
-  std::vector<double> sizes = objective.structure().gold_extra(objective.parallel());
+  std::vector<double> sizes = objective.oracle().gold_extra(objective.parallel());
   for (std::size_t e = 0; e < sizes.size(); ++e) sizes[e] += std::abs(gradient[e] + sizes[e]);
   return sizes;
 }
@@ -228,9 +243,9 @@ std::vector<double> extra_sizes(const Objective& objective, std::span<const doub
 
 std::vector<SharpGradient> sharp_extra_gradients(const Objective& objective, const Scores& scores,
                                                  std::span<const double> drift) {
-  const auto begin = objective.structure().begin();
+  const auto begin = objective.oracle().begin();
   const std::size_t width = padded(objective.outputs()), weights = scores.extra.size(),
-                    instances = objective.structure().instances();
+                    instances = objective.oracle().instances();
   std::vector<SharpSum> sums(weights);
   std::vector<double> part(kInstancesAtOnce * weights);
   for (std::size_t first = 0; first < instances; first += kInstancesAtOnce) {
@@ -242,8 +257,8 @@ std::vector<SharpGradient> sharp_extra_gradients(const Objective& objective, con
       AlignedVector<double> rows(length * width), residual(length * width);
       kernels_in_use().columns_to_rows(scores.values.data(), scores.stride, objective.outputs(), origin,
                                        length, rows.data(), width);
-      objective.single_instances()->infer_instance(instance, rows.data(), scores.extra, residual.data(),
-                                                   std::span(part).subspan(i * weights, weights), work);
+      objective.oracle().instance()->infer_instance(instance, rows.data(), scores.extra, residual.data(),
+                                                    std::span(part).subspan(i * weights, weights), work);
     });
     const Chunks chunks{weights, kSharpChunk};
     objective.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
@@ -285,7 +300,7 @@ GradientRounding::GradientRounding(const Objective& objective, const RowResidual
   for (std::size_t p = 0; p < residual.squares.size(); ++p) {
     rows.size.push_back(std::sqrt(residual.squares[p]));
     // The norm of the marginals is at most that of their difference from gold plus that of gold.
-    const std::size_t gold = objective.structure().gold_outputs(static_cast<Index>(p)).size();
+    const std::size_t gold = objective.oracle().gold_outputs(static_cast<Index>(p)).size();
     rows.error.push_back(residual.of_marginals * (rows.size[p] + std::sqrt(static_cast<double>(gold))));
   }
   add_features(objective, rows, 0.0);
@@ -294,8 +309,8 @@ GradientRounding::GradientRounding(const Objective& objective, const RowResidual
 
 GradientRounding::Rows GradientRounding::rows_of(const Objective& objective, const Residual& residual,
                                                  std::span<const double> divergence) {
-  const std::size_t positions = objective.x().positions();
-  const auto begin = objective.structure().begin();
+  const std::size_t positions = objective.map().x().positions();
+  const auto begin = objective.oracle().begin();
   const bool collapsed = !residual.one_each();
   Rows rows;
   rows.size.resize(positions);
@@ -329,7 +344,7 @@ GradientRounding::Rows GradientRounding::rows_of(const Objective& objective, con
 }
 
 void GradientRounding::add_features(const Objective& objective, const Rows& rows, double additions) {
-  const DesignMatrix& x = objective.x();
+  const DesignMatrix& x = objective.map().x();
   AlignedVector<double> numbers(rows.size.size() * kPad, 0.0);
   const auto square = [](double v) { return v * v; };
   for (std::size_t p = 0; p < rows.size.size(); ++p) {
@@ -364,8 +379,8 @@ void GradientRounding::add_features(const Objective& objective, const Rows& rows
 /// If all values of X are 1, each term of a gradient at output k is a number of the residual's column k.
 void GradientRounding::add_outputs(const Objective& objective, const Residual& residual,
                                    std::span<const double> divergence) {
-  const DesignMatrix& x = objective.x();
-  const auto begin = objective.structure().begin();
+  const DesignMatrix& x = objective.map().x();
+  const auto begin = objective.oracle().begin();
   const std::span<const Index> chunks = objective.map().instance_chunks();
   // By output, the sums of |R|, of its drift, and of its difference from the residual at w.
   std::vector<double> sums(3 * std::size_t{outputs_});
@@ -387,8 +402,8 @@ void GradientRounding::add_outputs(const Objective& objective, const Residual& r
   for (double& sum : sums) sum *= kOfBounds;
   const std::span<const double> all(sums), drift = all.subspan(outputs_, outputs_),
                                            difference = all.subspan(2 * std::size_t{outputs_});
-  extra_drift_ = objective.drift_of_extra(drift);
-  extra_difference_ = objective.drift_of_extra(difference);
+  extra_drift_ = drift_of_extra(objective, drift);
+  extra_difference_ = drift_of_extra(objective, difference);
   if (whole_max(objective.parallel(), x.binary() ? 0.0 : 1.0) > 0.0) return;
   output_.assign(all.begin(), all.begin() + outputs_);
   output_error_.assign(drift.begin(), drift.end());

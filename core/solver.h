@@ -75,7 +75,7 @@ struct SolveResult {
 /// - Within a long iteration, it asks monitor.out_of_time() every few inferences' time. Once that is true, it
 ///   returns with monitor.stop_status(). If it does not, the monitor stops it (solve_within_limits()).
 /// - If an iteration is not one update of w by all instances, it counts its steps with
-///   objective.count_updates().
+///   objective.counts().add_updates().
 /// - It reads no clock and prints nothing. It gives the same bits for the same seed with any number of
 ///   threads, sampled or not.
 class Solver {

@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "core/hessian.h"
 #include "core/kernels/test_instruction_sets.h"
 #include "core/objective.h"
 #include "oracles/test_exact.h"
@@ -374,7 +375,7 @@ TEST(Candidates, TheHessianIsThatOfFiniteDifferences) {
   Scores scores = objective.make_scores(), other = objective.make_scores();
   gradient(w, scores);
   std::vector<double> hessian(set.size() * set.size());
-  ASSERT_TRUE(objective.hessian(scores, set, hessian.data(), set.size()));
+  ASSERT_TRUE(proxbench::hessian(objective, scores, set, hessian.data(), set.size()));
   for (std::size_t i = 0; i < set.size(); ++i) {
     constexpr double h = 1e-5;
     std::vector<double> moved = w;

@@ -11,8 +11,10 @@
 
 #include "core/base/error.h"
 #include "core/base/sum.h"
+#include "core/label_pair.h"
 #include "core/oracle.h"
 #include "oracles/exact_oracle.h"
+#include "oracles/label_marginals.h"
 #include "oracles/oracles.h"
 #include "oracles/roof_dual.h"
 
@@ -134,7 +136,11 @@ class LabelsOracle final : public Oracle, public MaxOracle, public FactorOracle 
                              .drift = 0.0,
                              .of_extra = 0.0};
   }
-  Shape shape() const override { return Shape::kLabels; }
+  bool binary_outputs() const override { return true; }
+  double add_marginals(Index instance, const FactorMarginals& given, Cost cost,
+                       const ExpectedFeatures& expected, MarginalErrors& errors) const override {
+    return add_label_marginals(*this, instance, given, cost, expected, errors);
+  }
   /// Starts from the relaxed solution, whose values are 0, 1/2 or 1. Labels at 1/2 are decided in ascending
   /// order: a label is on if that raises the score given those decided before. Both decodings are the same.
   /// outputs.size() == positions() * outputs().

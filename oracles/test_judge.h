@@ -18,6 +18,7 @@
 #include "core/base/error.h"
 #include "core/base/types.h"
 #include "core/data/dataset.h"
+#include "core/hessian.h"
 #include "core/loss.h"
 #include "core/penalty.h"
 

@@ -131,7 +131,7 @@ void expect_matches_enumeration(const Problem& problem, double density, double s
   const double loss = objective.infer({scores, &direction, kAlpha}, &residual);
 
   Scores sum = scores;
-  objective.advance(sum, kAlpha, direction);
+  objective.map().advance(sum, kAlpha, direction);
   std::vector<InstanceTerms> terms(problem.data.positions());
   problem.oracle->sum()->instance_terms(sum, terms, Parallel());
   std::vector<Index> decoded(problem.data.positions());
@@ -230,7 +230,7 @@ TEST(TreeOracle, GradientsMatchFiniteDifferencesAndEachOther) {
     Scores s = objective.make_scores();
     const SparseVector sparse = SparseVector::from_dense(at);
     objective.scores(sparse, s);
-    return objective.infer({s}, nullptr) + objective.l2(sparse.value);
+    return objective.infer({s}, nullptr) + objective.penalty().l2(sparse.value);
   };
   for (Coord c = 0; c < objective.dimension(); ++c) {
     std::vector<double> plus = dense, minus = dense;
@@ -306,7 +306,7 @@ TEST(TreeOracle, InnerProductsAreThoseOfTheFullArrays) {
     for (Index p = 0; p < 40; ++p)
       expected += (residual_of(problem, a, k, p) - residual_of(problem, b, k, p)) *
                   (score_of(s, k, p) - score_of(t, k, p) - 0.7 * score_of(u, k, p));
-  EXPECT_NEAR(objective.inner(a, b, s, {t, &u, 0.7}), expected, 1e-11);
+  EXPECT_NEAR(objective.map().inner(a, b, s, {t, &u, 0.7}), expected, 1e-11);
 }
 
 TEST(TreeOracle, SomeInstancesGiveTheirPartOfAll) {

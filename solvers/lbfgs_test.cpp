@@ -99,7 +99,7 @@ TEST(Lbfgs, EveryStepHasTheStrongWolfeConditions) {
     Scores scores = objective.make_scores();
     Residual residual = objective.make_residual();
     objective.scores(w, scores);
-    const double f = objective.infer({scores}, &residual) + objective.l2(w.value);
+    const double f = objective.infer({scores}, &residual) + objective.penalty().l2(w.value);
     g.resize(d);
     objective.gradient(residual, dense, g);
     return f;

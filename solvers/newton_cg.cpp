@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "core/base/option_rows.h"
+#include "core/curvature.h"
 #include "core/quasi_newton/line_search.h"
 #include "solvers/shared/dense.h"
 #include "solvers/shared/lbfgs_memory.h"
@@ -123,7 +124,7 @@ class ConjugateGradients {
   explicit ConjugateGradients(std::size_t d) : r_(d), z_(d), direction_(d), product_(d) {}
 
   /// Finds p with ||H p + g|| <= tolerance, or comes as close as it can. Returns false if it is out of time.
-  bool solve(const SolveProblem& problem, Objective::Curvature& curvature, Preconditioner& preconditioner,
+  bool solve(const SolveProblem& problem, Curvature& curvature, Preconditioner& preconditioner,
              std::span<const double> g, double tolerance, std::span<double> p) {
     const Parallel& parallel = problem.objective.parallel();
     std::ranges::fill(p, 0.0);
@@ -134,7 +135,7 @@ class ConjugateGradients {
     double rz = dense::dot(parallel, r_, z_);
     for (int i = 0; i < kMostProducts; ++i) {
       if (problem.monitor.out_of_time()) return false;
-      problem.objective.hessian_product(curvature, direction_, product_);
+      curvature.product(direction_, product_);
       ++products_;
       const double curved = dense::dot(parallel, direction_, product_), alpha = rz / curved;
       if (!(curved > 0.0) || !std::isfinite(alpha)) {
@@ -176,7 +177,7 @@ bool begin(const SolveProblem& problem, double slow_change, dense::Run& run, den
 
 /// Searches along p with Armijo's rule. Each trial keeps the curvature at its point.
 bool search(Monitor& monitor, const dense::Point& now, std::span<const double> g, std::span<const double> p,
-            Objective::Curvature& curvature, dense::ScoreLine& line) {
+            Curvature& curvature, dense::ScoreLine& line) {
   line.open(now, g, p);
   const dense::LineValue start = line.start();
   if (!(start.slope < 0.0)) return false;
@@ -191,7 +192,7 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
   dense::Point now(objective, problem.start);
   dense::ScoreLine line(objective);
   std::vector<double> g(d), p(d);
-  Objective::Curvature curvature = objective.make_curvature();
+  Curvature curvature(objective);
   Preconditioner preconditioner(settings.memory, objective);
   ConjugateGradients system(d);
   dense::Run run(problem, kPatience);
@@ -200,7 +201,7 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
     return result;
   };
   if (!run.open(now, g) || !begin(problem, settings.start, run, now, g)) return finish(run.result(now));
-  objective.infer({now.scores}, now.residual, curvature);
+  curvature.infer({now.scores}, now.residual);
   while (true) {
     preconditioner.update(now.residual);
     const double norm = std::sqrt(dense::dot(objective.parallel(), g, g));

@@ -22,6 +22,7 @@
 
 #include "core/base/option_rows.h"
 #include "core/base/random.h"
+#include "core/instance_inference.h"
 #include "core/kernels/kernel_table.h"
 #include "solvers/shared/instances/instance_rows.h"
 #include "solvers/shared/instances/passes.h"
@@ -54,7 +55,7 @@ class Ascent {
  public:
   explicit Ascent(Objective& objective)
       : objective_(objective),
-        begin_(objective.structure().begin()),
+        begin_(objective.oracle().begin()),
         w_(objective),
         theta_(std::make_shared<InstanceScores>(objective)),
         residual_(objective),
@@ -68,13 +69,13 @@ class Ascent {
   /// sets w = w(alpha). Costs a pass, which may stop early if the monitor is out of time. Returns false if a
   /// loss is not finite.
   bool start(const SparseVector& start, double gold_score, Monitor& monitor) {
-    features_.emplace(objective_.x(), begin_);
+    features_.emplace(objective_.map().x(), begin_);
     w_.set(start);
     for (Index i = 0; i < objective_.instances(); ++i) {
       double* const rows = theta_->rows(i);
       scores(i, theta_->of(i));
       for (std::size_t t = 0; t < w_.positions(i) && start.nnz() == 0; ++t) {
-        const auto on = objective_.structure().gold_outputs(begin_[i] + static_cast<Index>(t));
+        const auto on = objective_.oracle().gold_outputs(begin_[i] + static_cast<Index>(t));
         if (!on.empty()) rows[t * w_.width() + on.back()] = gold_score;
       }
     }
@@ -121,7 +122,7 @@ class Ascent {
       eta_[i] = std::min(1.0, kEtaGrowth * eta);
       break;
     }
-    objective_.count_updates(1.0);
+    objective_.counts().add_updates(1.0);
     return true;
   }
 
@@ -136,7 +137,7 @@ class Ascent {
   double infer(Index i, std::span<double> at, std::span<double> residual) {
     const std::span<double> extra = theta_->extra_of(at), residual_extra = theta_->extra_of(residual);
     const double loss =
-        objective_.infer_instance(i, at.data(), extra, residual.data(), residual_extra, work_);
+        infer_instance(objective_, i, at.data(), extra, residual.data(), residual_extra, work_);
     double expected = kernels_in_use().dot(extra.data(), residual_extra.data(), extra.size());
     for (std::size_t t = 0; t < w_.positions(i); ++t)
       expected += kernels_in_use().dot(at.data() + t * w_.width(), residual.data() + t * w_.width(),

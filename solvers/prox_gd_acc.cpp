@@ -116,9 +116,9 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
       dense::for_all(parallel, d,
                      [&](std::size_t i) { y[i] = now.w[i] + theta * (now.w[i] - previous.w[i]); });
       // previous.scores become S(w_{k-1}) - S(w_k). They are not needed again.
-      objective.advance(previous.scores, -1.0, now.scores);
+      objective.map().advance(previous.scores, -1.0, now.scores);
       const ScorePoint at{now.scores, &previous.scores, -theta};
-      const double smooth = objective.infer(at, &residual_y) + objective.l2(y);
+      const double smooth = objective.infer(at, &residual_y) + objective.penalty().l2(y);
       objective.gradient(residual_y, y, g);
       moved = std::isfinite(smooth) &&
               step.take(objective, {y, g, smooth, at, residual_y}, next, wants_residual, stop);

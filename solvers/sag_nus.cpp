@@ -31,6 +31,7 @@
 
 #include "core/base/option_rows.h"
 #include "core/base/random.h"
+#include "core/instance_inference.h"
 #include "core/kernels/kernel_table.h"
 #include "solvers/shared/instances/instance_rows.h"
 #include "solvers/shared/instances/passes.h"
@@ -117,17 +118,17 @@ class Descent {
         u_(objective),
         d_(objective),
         kept_(objective),
-        moved_(objective.features(), 0.0),
+        moved_(objective.map().features(), 0.0),
         curvatures_(objective.instances(), objective.mu() / static_cast<double>(objective.instances())) {}
 
   void start(const SparseVector& w) {
-    features_.emplace(objective_.x(), objective_.structure().begin());
+    features_.emplace(objective_.map().x(), objective_.oracle().begin());
     u_.set(w);
   }
 
   SparseVector weights() const {
     WeightRows w = u_;
-    for (Index j = 0; j < objective_.features(); ++j) bring_up(w, j);
+    for (Index j = 0; j < objective_.map().features(); ++j) bring_up(w, j);
     bring_up_extra(w);
     SparseVector out = w.nonzeros();
     for (double& value : out.value) value *= scale_;
@@ -150,12 +151,12 @@ class Descent {
     u_.scores(i, rows_.data());
     std::ranges::copy(u_.extra(), kept_.extra_of(rows_).begin());
     for (double& s : rows_) s *= scale_;
-    const double loss = objective_.infer_instance(i, rows_.data(), kept_.extra_of(rows_), residual_.data(),
-                                                  kept_.extra_of(residual_), work_);
+    const double loss = infer_instance(objective_, i, rows_.data(), kept_.extra_of(rows_), residual_.data(),
+                                       kept_.extra_of(residual_), work_);
     if (!std::isfinite(loss)) return false;
 
     if (!search(i, features, loss)) return false;
-    objective_.count_updates(1.0);
+    objective_.counts().add_updates(1.0);
     replace(i, features);
     const double share = objective_.mu() / static_cast<double>(objective_.instances());
     const double alpha = 0.5 * (1.0 / (curvatures_.largest() + share) + 1.0 / (curvatures_.mean() + share));
@@ -199,7 +200,7 @@ class Descent {
         trial_ = rows_;
         kernels_in_use().add_scaled(trial_.data(), -1.0 / l, along_.data(), trial_.size());
         const double there =
-            objective_.infer_instance(i, trial_.data(), kept_.extra_of(trial_), nullptr, {}, work_);
+            infer_instance(objective_, i, trial_.data(), kept_.extra_of(trial_), nullptr, {}, work_);
         if (!std::isfinite(there)) return false;
         if (!(there > loss - squares / (2.0 * l))) break;
         l *= 2.0;

@@ -41,6 +41,7 @@
 
 #include "core/base/option_rows.h"
 #include "core/base/random.h"
+#include "core/instance_inference.h"
 #include "core/kernels/kernel_sets.h"
 #include "core/kernels/kernel_table.h"
 #include "solvers/sgd_kernels.h"
@@ -104,14 +105,14 @@ class Learner {
   explicit Learner(Objective& objective)
       : objective_(objective),
         instances_(static_cast<double>(objective.instances())),
-        unary_(objective.features(), padded(objective.outputs())),
+        unary_(objective.map().features(), padded(objective.outputs())),
         extra_(1, padded(objective.map().extra_weights())),
         extra_gradient_(extra_.width(), 0.0) {}
 
   /// Finds the features of every instance, and for each feature the share of the l2 term per instance.
   void prepare() {
-    features_.emplace(objective_.x(), objective_.structure().begin());
-    l2_.assign(objective_.mu() > 0.0 ? objective_.features() : 0, 0.0);
+    features_.emplace(objective_.map().x(), objective_.oracle().begin());
+    l2_.assign(objective_.mu() > 0.0 ? objective_.map().features() : 0, 0.0);
     if (l2_.empty()) return;
     for (Index i = 0; i < objective_.instances(); ++i)
       for (const Index j : features_->of(i).features) l2_[j] += 1.0;
@@ -140,7 +141,7 @@ class Learner {
     if (!std::isfinite(infer(instance, true))) return false;
     const double eta = eta0_ / (1.0 + steps_ / instances_);
     steps_ += 1.0;
-    objective_.count_updates(1.0);
+    objective_.counts().add_updates(1.0);
     penalty_ += eta * objective_.lambda() / instances_;
     const InstanceFeatures::View view = features_->of(instance);
     for (std::size_t f = 0; f < view.features.size(); ++f) {
@@ -170,7 +171,7 @@ class Learner {
         if (charged[k] != 0.0) out.push_back(first + k, charged[k]);
     };
     const Index outputs = objective_.outputs();
-    for (Index j = 0; j < objective_.features(); ++j)
+    for (Index j = 0; j < objective_.map().features(); ++j)
       add(unary_, j, outputs, static_cast<Coord>(j) * outputs);
     add(extra_, 0, objective_.map().extra_weights(), objective_.unary_weights());
     return out;
@@ -179,7 +180,7 @@ class Learner {
  private:
   /// Returns the loss of an instance at w, after charging the weights of its features.
   double infer(Index instance, bool with_residual) {
-    const std::size_t positions = objective_.structure().length(instance);
+    const std::size_t positions = objective_.oracle().length(instance);
     const InstanceFeatures::View view = features_->of(instance);
     const std::size_t width = unary_.width();
     rows_.assign(positions * width, 0.0);
@@ -197,9 +198,9 @@ class Learner {
     }
     extra_.charge_row(0, penalty_);
     const std::size_t extra = objective_.map().extra_weights();
-    return objective_.infer_instance(instance, rows_.data(), {extra_.w(0), extra},
-                                     with_residual ? residual_.data() : nullptr,
-                                     std::span(extra_gradient_).first(extra), work_);
+    return infer_instance(objective_, instance, rows_.data(), {extra_.w(0), extra},
+                          with_residual ? residual_.data() : nullptr, std::span(extra_gradient_).first(extra),
+                          work_);
   }
 
   Objective& objective_;
@@ -235,13 +236,13 @@ OptionRows<Settings> rows() {
 /// The reciprocal of the mean over instances of sum_p (||x_p||^2 + 1), which is roughly the curvature of an
 /// instance's loss.
 double first_guess(const Objective& objective, std::span<const Index> sample) {
-  const auto begin = objective.structure().begin();
+  const auto begin = objective.oracle().begin();
   const double unit = objective.map().typical_value() * objective.map().typical_value();
   double sum = 0.0;
   for (const Index i : sample)
     for (Index p = begin[i]; p < begin[i + std::size_t{1}]; ++p) {
       sum += unit;
-      objective.x().for_each_entry(p, [&](Index, double x) { sum += x * x; });
+      objective.map().x().for_each_entry(p, [&](Index, double x) { sum += x * x; });
     }
   return static_cast<double>(sample.size()) / sum;
 }
@@ -262,7 +263,7 @@ bool calibrate(const SolveProblem& problem, Learner& learner, std::span<const In
     if (learn)
       for (std::size_t i = 0; i < sample.size() && !monitor.out_of_time(); ++i) learner.learn(sample[i]);
     const SparseVector w = learner.weights();
-    double sum = share * (objective.l1(w.value) + objective.l2(w.value));
+    double sum = share * (objective.penalty().l1(w.value) + objective.penalty().l2(w.value));
     for (std::size_t i = 0; i < sample.size() && !monitor.out_of_time(); ++i) sum += learner.loss(sample[i]);
     if (learn)
       go_on = !monitor.out_of_time() && monitor.step(++iterations, problem.start, objective.dimension());

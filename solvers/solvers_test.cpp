@@ -113,7 +113,7 @@ TEST(Solvers, TheL2OptimumIsThatOfNewtonsMethodOnFiniteDifferences) {
     const SparseVector sparse = SparseVector::from_dense(w);
     Scores scores = objective.make_scores();
     objective.scores(sparse, scores);
-    return objective.infer({scores}, nullptr) + objective.l2(sparse.value);
+    return objective.infer({scores}, nullptr) + objective.penalty().l2(sparse.value);
   };
   constexpr double kStep = 1e-3;
   const auto moved = [&](std::vector<double> w, std::size_t i, double by, std::size_t j, double also) {
@@ -180,9 +180,7 @@ TEST(Needs, ARunThatCannotBeIsRefusedWithItsReason) {
   OracleInfo sums_alone{.name = "sums", .help = "", .paper = "", .make = nullptr};
   EXPECT_EQ(unmet_needs(sgd, {1.0, 0.0}, Loss::Kind::kLog, sums_alone),
             "solver 'sgd' needs an oracle with 'one instance', which oracle 'sums' has not");
-  EXPECT_EQ(
-      unmet_needs(sgd, {1.0, 0.0}, Loss::Kind::kLog, oracle_registry().find("chain")),
-      "");
+  EXPECT_EQ(unmet_needs(sgd, {1.0, 0.0}, Loss::Kind::kLog, oracle_registry().find("chain")), "");
 }
 
 TEST(Needs, OraclesHaveTheCapabilitiesThatTheyState) {

@@ -13,6 +13,7 @@
 
 #include "core/base/option_rows.h"
 #include "core/base/random.h"
+#include "core/instance_inference.h"
 #include "solvers/shared/instances/block_visits.h"
 #include "solvers/shared/instances/passes.h"
 #include "solvers/shared/instances/sampling.h"
@@ -96,8 +97,8 @@ class Descent {
     for (double& score : visit.rows) score *= scale();
     visit.best.resize(u_.positions(i));
     visit.gold.resize(u_.positions(i));
-    visit.loss = objective_.best_structure(i, visit.rows.data(), extra_, visit.best, visit.work).loss;
-    objective_.structures().gold_structure(i, visit.gold);
+    visit.loss = best_structure(objective_, i, visit.rows.data(), extra_, visit.best, visit.work).loss;
+    objective_.oracle().instance_max()->gold_structure(i, visit.gold);
     const StructureDirection::Term terms[] = {{visit.gold, 1.0}, {visit.best, -1.0}};
     visit.direction.form(objective_, i, terms);
   }

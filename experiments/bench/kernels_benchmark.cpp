@@ -17,6 +17,7 @@
 
 #include "core/base/profile.h"
 #include "core/data/reduction.h"
+#include "core/hessian.h"
 #include "core/kernels/kernel_sets.h"
 #include "core/monitor.h"
 #include "experiments/bench/bounds.h"
@@ -154,7 +155,7 @@ std::unique_ptr<Point> lshtc(const benchmark::State& state, std::size_t) {
 void hessian(Point& p) {
   const std::size_t n = p.w.nnz();
   p.dense.resize(n * padded(n));
-  p.objective.hessian(p.scores, p.w.index, p.dense.data(), padded(n));
+  hessian(p.objective, p.scores, p.w.index, p.dense.data(), padded(n));
 }
 
 struct Benchmark {
@@ -190,7 +191,7 @@ Work work_of(Kernel kernel, Point& point) {
   Objective& at = point.objective;
   if (kernel == hessian) {
     const double outputs = at.outputs();
-    return {2.0 * static_cast<double>(at.structure().positions()) * outputs * outputs *
+    return {2.0 * static_cast<double>(at.oracle().positions()) * outputs * outputs *
             static_cast<double>(point.w.nnz())};
   }
   Profile profile;

@@ -90,7 +90,7 @@ Body body_of(std::shared_ptr<Point> point, Kernel kernel) {
 
 Body chain_advance() {
   const auto p = chain(26, 5000);
-  return [p, direction = p->scores] { p->objective.advance(p->scores, 0.5, direction); };
+  return [p, direction = p->scores] { p->objective.map().advance(p->scores, 0.5, direction); };
 }
 
 /// Adds a pair (s, y) of 5,000 rows to a matrix that stores 10 pairs, and refreshes the matrix for coordinate

@@ -7,6 +7,7 @@
 
 #include "core/base/numbers.h"
 #include "core/base/random.h"
+#include "core/hessian.h"
 
 namespace proxbench::theory {
 namespace {
@@ -90,7 +91,7 @@ std::vector<std::pair<std::string, std::vector<double>>> null_directions(const O
   const auto transitions = v.begin() + static_cast<std::ptrdiff_t>(objective.unary_weights());
   Random random(seed);
   auto weight = v.begin();
-  for (Index j = 0; j < objective.features(); ++j) {
+  for (Index j = 0; j < objective.map().features(); ++j) {
     const double top = random.normal();
     for (Index k = 0; k < tree.nodes(); ++k) {
       r[k] = tree.leaf(k) ? 0.0 : random.normal();
@@ -107,34 +108,34 @@ std::vector<std::pair<std::string, std::vector<double>>> null_directions(const O
   return out;
 }
 
-double stretch(Objective& objective, Objective::Curvature& at, const std::vector<double>& v) {
+double stretch(Objective& objective, Curvature& at, const std::vector<double>& v) {
   std::vector<double> product(v.size());
-  objective.hessian_product(at, v, product);
+  at.product(v, product);
   return norm(product) / norm(v);
 }
 
-Objective::Curvature curvature_at(Objective& objective, const SparseVector& w) {
+Curvature curvature_at(Objective& objective, const SparseVector& w) {
   Scores scores = objective.make_scores();
   Residual residual = objective.make_residual();
-  Objective::Curvature out = objective.make_curvature();
+  Curvature out(objective);
   objective.scores(w, scores);
-  objective.infer({scores}, residual, out);
+  out.infer({scores}, residual);
   return out;
 }
 
 Eigen::MatrixXd hessian_on(Objective& objective, const SparseVector& w, const std::vector<Coord>& face) {
   const auto n = static_cast<Eigen::Index>(face.size());
   Eigen::MatrixXd out(n, n);
-  if (objective.has_hessian()) {
+  if (has_hessian(objective)) {
     Scores scores = objective.make_scores();
     objective.scores(w, scores);
-    objective.hessian(scores, face, out.data(), face.size());
+    proxbench::hessian(objective, scores, face, out.data(), face.size());
     return out;
   }
-  Objective::Curvature curvature = curvature_at(objective, w);
+  Curvature curvature = curvature_at(objective, w);
   for (Eigen::Index i = 0; i < n; ++i) {
     const Eigen::VectorXd unit = Eigen::VectorXd::Unit(n, i);
-    objective.hessian_product(curvature, face, {unit.data(), face.size()}, {out.col(i).data(), face.size()});
+    curvature.product(face, {unit.data(), face.size()}, {out.col(i).data(), face.size()});
   }
   return out;
 }
@@ -160,7 +161,7 @@ std::vector<TheoryIteration> newton_on_face(Objective& objective, const Marginal
     const double loss = objective.infer({scores}, &residual);
     objective.partial_gradient(residual, w.index, w.value, g);
     for (std::size_t i = 0; i < g.size(); ++i) g[i] += std::copysign(objective.lambda(), best.value[i]);
-    return loss + objective.l1(w.value) + objective.l2(w.value);
+    return loss + objective.penalty().l1(w.value) + objective.penalty().l2(w.value);
   };
   evaluate();
   const Marginals target = oracle.last();

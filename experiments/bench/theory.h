@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/curvature.h"
 #include "core/data/hierarchy.h"
 #include "core/monitor.h"
 #include "core/objective.h"
@@ -61,9 +62,9 @@ std::vector<std::pair<std::string, std::vector<double>>> null_directions(const O
                                                                          std::uint64_t seed);
 
 /// Returns ||H v|| / ||v|| at the curvature's point.
-double stretch(Objective& objective, Objective::Curvature& at, const std::vector<double>& v);
+double stretch(Objective& objective, Curvature& at, const std::vector<double>& v);
 /// Returns the curvature at w.
-Objective::Curvature curvature_at(Objective& objective, const SparseVector& w);
+Curvature curvature_at(Objective& objective, const SparseVector& w);
 
 /// Returns the Hessian at w on these coordinates, computed from covariances, or otherwise from products with
 /// unit vectors.

@@ -49,7 +49,7 @@ class Study {
     problem_.description = data.train().description;
     problem_.lambda = job.lambda;
     problem_.optimum = {static_cast<double>(best_.nnz()), certificate.objective, certificate.kkt};
-    const bool derivative = objective.has(Capability::kDerivative);
+    const bool derivative = has_capability(objective.oracle(), Capability::kDerivative);
     if (derivative && objective.dimension() <= kMostWeights &&
         (data.oracle_name() == "chain" || data.oracle_name() == "tree"))
       problem_.stretch = stretches(objective);
@@ -107,7 +107,7 @@ class Study {
 
   /// Returns stretch() of the directions of Theorem 3, and of a random direction on the support of w*.
   std::map<std::string, double> stretches(Objective& objective) const {
-    Objective::Curvature curvature = curvature_at(objective, best_);
+    Curvature curvature = curvature_at(objective, best_);
     std::map<std::string, double> out;
     if (best_.nnz() > 0) {
       std::vector<double> random_on_support(objective.dimension(), 0.0);

@@ -1,3 +1,4 @@
+#include "core/curvature.h"
 #include "experiments/bench/theory.h"
 
 #include <gtest/gtest.h>
@@ -95,9 +96,9 @@ TEST(Theory, DirectionsOfTheoremThreeChangeNeitherGradientNorMarginals) {
     const SparseVector w = random_weights(objective.dimension(), 4);
     Scores scores = objective.make_scores();
     Residual residual = objective.make_residual();
-    Objective::Curvature curvature = objective.make_curvature();
+    Curvature curvature(objective);
     objective.scores(w, scores);
-    objective.infer({scores}, residual, curvature);
+    curvature.infer({scores}, residual);
     const Marginals before = oracle.last();
     EXPECT_GT(stretch(objective, curvature, w.value), 0.01);
     const auto directions = null_directions(objective, problem.data().hierarchy.get(), 5);

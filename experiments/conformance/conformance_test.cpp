@@ -99,13 +99,13 @@ class FaultySolver final : public Solver {
 
   SolveResult solve(const SolveProblem& problem) override {
     Objective& f = problem.objective;
-    if (fault_ == Fault::kThrowsWithoutFeatures && f.x().nonzeros() == 0)
+    if (fault_ == Fault::kThrowsWithoutFeatures && f.map().x().nonzeros() == 0)
       throw std::runtime_error("no features");
     Scores scores = f.make_scores();
     Residual residual = f.make_residual();
     const auto value_at = [&](const SparseVector& at) {
       f.scores(at, scores);
-      return f.infer({scores}, &residual) + f.l1(at.value) + f.l2(at.value);
+      return f.infer({scores}, &residual) + f.penalty().l1(at.value) + f.penalty().l2(at.value);
     };
     SparseVector w = problem.start;
     std::int64_t iterations = 0;
@@ -115,7 +115,7 @@ class FaultySolver final : public Solver {
     Objective::Selection active;
     f.select_gradient(residual, w, f.lambda(), active);
     // An endless line search, without a loop in which it could be stopped.
-    while (fault_ == Fault::kNeverAsks && f.passes() < 1000.0) f.infer({scores}, nullptr);
+    while (fault_ == Fault::kNeverAsks && f.counts().passes() < 1000.0) f.infer({scores}, nullptr);
     while (!done(problem, active.kkt_max, iterations)) {
       SparseVector next;
       double next_value;

@@ -173,10 +173,10 @@ SolveResult solve_in_memory(const LoadedData& data, const SolverInfo& info, Solv
                             const SolveProblem& problem) {
   const Objective& objective = problem.objective;
   try {
-    require_memory(
-        info.bytes_per_weight * static_cast<double>(objective.dimension()), kNaN,
-        fmt::format("solver '{}': {} weights ({} features, {} outputs) of {:.0f} bytes each", info.name,
-                    objective.dimension(), objective.features(), objective.outputs(), info.bytes_per_weight));
+    require_memory(info.bytes_per_weight * static_cast<double>(objective.dimension()), kNaN,
+                   fmt::format("solver '{}': {} weights ({} features, {} outputs) of {:.0f} bytes each",
+                               info.name, objective.dimension(), objective.map().features(),
+                               objective.outputs(), info.bytes_per_weight));
     return solve_within_limits(solver, problem);
   } catch (const MemoryError& error) {
     throw Error::usage(error.what(), smaller_solvers_text(data, objective));
@@ -269,7 +269,7 @@ RunOutcome train_from(const LoadedData& data, const RunParameters& settings, Spa
     outcome.certificate.kkt = outcome.certificate.dual = std::numeric_limits<double>::quiet_NaN();
   outcome.certify_seconds = wall_seconds() - ended;
   outcome.w = expand_features(result.w, reduced->kept, features, outputs);
-  outcome.features_kept = objective.features();
+  outcome.features_kept = objective.map().features();
   count_solve(monitor, objective, result, outcome);
   if (settings.profile) outcome.phases = phase_costs(profile, monitor.seconds());
   set_facts(data, outcome);
@@ -326,8 +326,8 @@ void begin_counting(RunFigures& figures) {
 void count_solve(const Monitor& monitor, const Objective& seen, const SolveResult& result,
                  RunFigures& figures) {
   *figures.iterations += result.iterations;
-  figures.passes += seen.passes();
-  figures.updates += seen.updates().value_or(static_cast<double>(result.iterations));
+  figures.passes += seen.counts().passes();
+  figures.updates += seen.counts().updates().value_or(static_cast<double>(result.iterations));
   figures.seconds += monitor.seconds();
   figures.cpu_seconds += monitor.cpu_seconds();
   figures.sampling_seconds += monitor.sampling_seconds();

@@ -6,6 +6,7 @@
 ///
 /// The extra weights are Lambda, a K x K matrix stored row by row, with rows for the earlier label.
 
+#include "oracles/chain/chain_marginals.h"
 #include "oracles/exact_oracle.h"
 
 namespace proxbench {
@@ -34,7 +35,11 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
 
   const CovarianceOracle* covariance() const override { return this; }
   const FactorOracle* factors() const override { return this; }
-  Shape shape() const override { return Shape::kChain; }
+  bool binary_outputs() const override { return false; }
+  double add_marginals(Index instance, const FactorMarginals& given, Cost cost,
+                       const ExpectedFeatures& expected, MarginalErrors& errors) const override {
+    return add_chain_marginals(*this, instance, given, cost, expected, errors);
+  }
 
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override;
   double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,

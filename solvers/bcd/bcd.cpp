@@ -94,13 +94,14 @@ class Bcd final : public Solver {
     };
 
     problem.monitor.start(problem.start);
-    gold_extra_ = objective.structure().gold_extra(objective.parallel());
+    gold_extra_ = objective.oracle().gold_extra(objective.parallel());
     double epoch_target = 0.0, lowest = kInfinity, lowest_kkt = kInfinity;
     bool stuck = false;
     for (bool first_epoch = true;; first_epoch = false) {
       objective.scores(result.w, scores_);  // recomputed, so that rounding does not accumulate
       loss_ = objective.infer({scores_}, &residual);
-      const double value = loss_ + objective.l1(result.w.value) + objective.l2(result.w.value);
+      const double value =
+          loss_ + objective.penalty().l1(result.w.value) + objective.penalty().l2(result.w.value);
       if (!std::isfinite(value)) return done(Status::kDiverged);
       Objective::Selection selection;
       objective.select_gradient(residual, result.w,
@@ -149,17 +150,17 @@ class Bcd final : public Solver {
   /// Visits every block once, then removes the coordinates that the shrinking test dropped.
   Cycle run_cycle(Objective& objective, Monitor& monitor, Carriers& carriers, double slack,
                   SolveResult& result) {
-    cut_blocks(objective.features());
+    cut_blocks(objective.map().features());
     if (settings_.random_order) random_.shuffle(std::span(blocks_));
     keep_.assign(index_.size(), 1);
     Cycle cycle;
-    double reported = objective.passes();
+    double reported = objective.counts().passes();
     stop_ = monitor.stop_token();
     for (std::size_t b = 0; b < blocks_.size() && cycle.go_on; ++b) {
       visit(objective, carriers, blocks_[b], slack, cycle);
       const bool last = b + 1 == blocks_.size() || stop_.requested();
-      if (!last && objective.passes() - reported < settings_.report) continue;
-      reported = objective.passes();
+      if (!last && objective.counts().passes() - reported < settings_.report) continue;
+      reported = objective.counts().passes();
       ++result.iterations;
       cycle.go_on = monitor.step(
           result.iterations,
@@ -195,7 +196,7 @@ class Bcd final : public Solver {
 
   /// Takes one step on a block.
   void visit(Objective& objective, Carriers& carriers, const Block& block, double slack, Cycle& cycle) {
-    const bool extra = block.feature == objective.features();
+    const bool extra = block.feature == objective.map().features();
     if (extra)
       carriers.select_all(scores_);
     else
@@ -300,8 +301,7 @@ class Bcd final : public Solver {
     if (shared) {
       gold_.assign(outputs_, 0.0);
       for (std::size_t e = 0; e < entries; ++e)
-        for (const Index k : objective.structure().gold_outputs(carriers.position[e]))
-          gold_[k] += carriers.x(e);
+        for (const Index k : objective.oracle().gold_outputs(carriers.position[e])) gold_[k] += carriers.x(e);
     }
     g_.resize(n);
     h_.resize(n);

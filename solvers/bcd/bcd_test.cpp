@@ -65,8 +65,8 @@ TEST(Bcd, AFeatureThatFewInstancesCarryCostsTheirShareOfAPass) {
   const SolveResult r = info.make(options)->solve({objective, monitor, {}, 1e-9, 1.4, 7});
   EXPECT_EQ(r.w.nnz(), 2u * kInstances);
   // The full gradient, then for each instance its residual and at most a few trials.
-  EXPECT_GE(objective.passes(), 3.0 - 1e-9);
-  EXPECT_LE(objective.passes(), 6.0);
+  EXPECT_GE(objective.counts().passes(), 3.0 - 1e-9);
+  EXPECT_LE(objective.counts().passes(), 6.0);
 }
 
 }  // namespace

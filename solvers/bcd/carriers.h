@@ -16,8 +16,8 @@ constexpr std::size_t kTaskNumbers = 1u << 15;
 class Carriers {
  public:
   explicit Carriers(const Objective& objective)
-      : objective_(objective), instance_of_(objective.x().positions()) {
-    const auto begin = objective.structure().begin();
+      : objective_(objective), instance_of_(objective.map().x().positions()) {
+    const auto begin = objective.oracle().begin();
     for (std::size_t i = 0; i + 1 < begin.size(); ++i)
       std::fill(instance_of_.begin() + begin[i], instance_of_.begin() + begin[i + 1], static_cast<Index>(i));
     base_ = objective.make_scores();
@@ -27,7 +27,7 @@ class Carriers {
 
   /// Selects the carriers of a feature. `scores` are those of all instances.
   void select(Index feature, const Scores& scores) {
-    const DesignMatrix& x = objective_.x();
+    const DesignMatrix& x = objective_.map().x();
     position = x.column(feature);
     const auto values = x.column_values(feature);
     value.assign(values.begin(), values.end());
@@ -39,12 +39,12 @@ class Carriers {
       take_all(scores);
       return;
     }
-    const auto begin = objective_.structure().begin();
+    const auto begin = objective_.oracle().begin();
     local.resize(position.size());
     std::vector<Index>& first = first_;
     first.assign(1, 0);
     for (const Index i : instances)
-      first.push_back(first.back() + static_cast<Index>(objective_.structure().length(i)));
+      first.push_back(first.back() + static_cast<Index>(objective_.oracle().length(i)));
     for (std::size_t e = 0, i = 0; e < position.size(); ++e) {
       while (instance_of_[position[e]] != instances[i]) ++i;
       local[e] = first[i] + position[e] - begin[instances[i]];
@@ -113,7 +113,7 @@ class Carriers {
 
  private:
   void take_all(const Scores& scores) {
-    positions_ = objective_.x().positions();
+    positions_ = objective_.map().x().positions();
     at_ = &scores;
   }
 

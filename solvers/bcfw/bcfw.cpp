@@ -34,6 +34,7 @@
 
 #include "core/base/option_rows.h"
 #include "core/base/random.h"
+#include "core/instance_inference.h"
 #include "solvers/bcfw/mixtures.h"
 #include "solvers/shared/instances/block_visits.h"
 #include "solvers/shared/instances/passes.h"
@@ -187,7 +188,7 @@ class Ascent {
       visit.direction.form(objective_, i, visit.terms);
       visit.direction.add_to(w_, -1.0 / objective_.mu());
     }
-    if (continues_) dual_ -= objective_.l2(w_.nonzeros().value);
+    if (continues_) dual_ -= objective_.penalty().l2(w_.nonzeros().value);
   }
 
   std::size_t largest_batch() const { return visits_.size(); }
@@ -246,17 +247,18 @@ class Ascent {
   void score_atoms(const Visit& visit, std::span<const double> extra, std::vector<double>& out) const {
     const Mixture& mixture = (*mixtures_)[visit.instance];
     out.resize(mixture.atoms());
-    objective_.structures().scores_of(visit.instance, visit.rows.data(), extra, mixture.structures(), out);
+    objective_.oracle().instance_max()->scores_of(visit.instance, visit.rows.data(), extra,
+                                                  mixture.structures(), out);
   }
 
   InstanceMaxOracle::Value call(Visit& visit) {
     visit.best.resize(w_.positions(visit.instance));
-    return objective_.best_structure(visit.instance, visit.rows.data(), w_.extra(), visit.best, visit.work);
+    return best_structure(objective_, visit.instance, visit.rows.data(), w_.extra(), visit.best, visit.work);
   }
 
   void find_gold(Visit& visit) const {
     visit.gold.resize(w_.positions(visit.instance));
-    objective_.structures().gold_structure(visit.instance, visit.gold);
+    objective_.oracle().instance_max()->gold_structure(visit.instance, visit.gold);
   }
 
   /// Makes visit.best an atom. Overwrites visit.direction and visit.rows.
@@ -449,7 +451,7 @@ class Bcfw final : public Solver {
         ascent.refresh(monitor);
     };
     passes.converged = [&](const SparseVector& w, double loss) {
-      const double value = loss + objective.l2(w.value);
+      const double value = loss + objective.penalty().l2(w.value);
       return value - ascent.dual() <= problem.tol * value;
     };
     return run_passes(problem, settings_.reports, passes, {});

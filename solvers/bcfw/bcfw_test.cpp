@@ -68,7 +68,7 @@ std::string text(const Texts& options) {
 class ListedDual {
  public:
   explicit ListedDual(const Problem& problem) : objective_(problem.objective()) {
-    const auto begin = objective_.structure().begin();
+    const auto begin = objective_.oracle().begin();
     for (Index i = 0; i < objective_.instances(); ++i) {
       std::vector<Index> y(begin[i + 1] - begin[i], 0);
       alpha_.emplace_back();
@@ -124,14 +124,14 @@ class ListedDual {
 
  private:
   void add(const Problem& problem, Index i, const std::vector<Index>& y) {
-    const Index begin = objective_.structure().begin()[i], outputs = objective_.outputs();
+    const Index begin = objective_.oracle().begin()[i], outputs = objective_.outputs();
     std::vector<double> psi(objective_.dimension(), 0.0);
     double wrong = 0.0;
     for (Index t = 0; t < y.size(); ++t) {
       const Index gold = problem.data().gold[begin + t];
       wrong += y[t] != gold;
-      const auto row = objective_.x().row(begin + t);
-      const auto values = objective_.x().row_values(begin + t);
+      const auto row = objective_.map().x().row(begin + t);
+      const auto values = objective_.map().x().row_values(begin + t);
       for (std::size_t e = 0; e < row.size(); ++e) {
         psi[row[e] * outputs + y[t]] += values.empty() ? 1.0 : values[e];
         psi[row[e] * outputs + gold] -= values.empty() ? 1.0 : values[e];
@@ -365,9 +365,9 @@ TEST(HingeCertificate, RefusesWhatIsNoDistribution) {
     Index change = 0;
     explicit Point(const Objective& of) : objective(of) {}
     void mixture(Index instance, Mixture& out) const override {
-      const auto begin = objective.structure().begin();
+      const auto begin = objective.oracle().begin();
       std::vector<Index> gold(begin[instance + 1] - begin[instance]);
-      objective.structures().gold_structure(instance, gold);
+      objective.oracle().instance_max()->gold_structure(instance, gold);
       out.weight = weights;
       out.outputs = gold;
       gold[0] = (gold[0] + change) % (objective.outputs() + (change > 1 ? 9 : 0));

@@ -24,7 +24,7 @@ class ProxBb final : public Solver {
     const auto value = [&](const SparseVector& at, Scores& s, Residual& r) {  // F
       f.scores(at, s);
       loss = f.infer({s}, &r);
-      return loss + f.l1(at.value) + f.l2(at.value);
+      return loss + f.penalty().l1(at.value) + f.penalty().l2(at.value);
     };
     problem.monitor.start(w);
     double now = value(w, scores, residual), then = now, squared = 0.0;
@@ -45,7 +45,7 @@ class ProxBb final : public Solver {
         then = value(next, next_scores, next_residual);
         if (then <= now - sigma_ * a / 2 * squared + 1e-15 * now) break;  // up to the rounding of F
       }
-      a = std::clamp(f.inner(next_residual, residual, next_scores, {scores}) / squared + f.mu(), 1e-8, 1e8);
+      a = std::clamp(f.map().inner(next_residual, residual, next_scores, {scores}) / squared + f.mu(), 1e-8, 1e8);
       std::swap(w, next), std::swap(scores, next_scores), std::swap(residual, next_residual);
       now = then, squared = 0.0;
       if (!problem.monitor.step(++iterations, w, active.index.size(), loss)) return end(problem.monitor.stop_status());

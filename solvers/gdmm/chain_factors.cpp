@@ -20,11 +20,11 @@ class ChainFactors final : public Factors {
         pairs_by_force_(settings.search == Settings::Search::kBrute ||
                         (settings.search == Settings::Search::kAuto && objective.outputs() <= kFewLabels)),
         pairs_(objective.outputs(), !pairs_by_force_),
-        pair_of_(objective.structure().positions(), 0) {
-    const auto begin = objective.structure().begin();
+        pair_of_(objective.oracle().positions(), 0) {
+    const auto begin = objective.oracle().begin();
     for (std::size_t i = 0; i < instances(); ++i)
       for (Index p = begin[i]; p < begin[i + 1]; ++p)
-        add_variable(i, objective.structure().gold_outputs(p).front());
+        add_variable(i, objective.oracle().gold_outputs(p).front());
     for (std::size_t i = 0; i < instances(); ++i)
       for (Index p = begin[i]; p + 1 < begin[i + 1]; ++p) pair_of_[p] = add_pair(i, p, p + std::size_t{1});
   }

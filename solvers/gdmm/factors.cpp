@@ -32,24 +32,23 @@ void project_onto_simplex(std::span<double> x, std::vector<double>& sorted) {
 }
 
 std::unique_ptr<Factors> make_factors(const Objective& objective, const Factors::Settings& settings) {
-  return objective.factors().shape() == FactorOracle::Shape::kLabels
-             ? make_label_factors(objective, settings)
-             : make_chain_factors(objective, settings);
+  return objective.oracle().factors()->binary_outputs() ? make_label_factors(objective, settings)
+                                                        : make_chain_factors(objective, settings);
 }
 
 Factors::Factors(const Objective& objective, Index labels, Index per_position, const Settings& settings)
     : settings_(settings),
       labels_(labels),
       per_position_(per_position),
-      unary_(objective.x(), objective.outputs()),
+      unary_(objective.map().x(), objective.outputs()),
       factors_of_(objective.instances()) {
   const bool mean = objective.loss().cost == Cost::kHammingMean;
-  const auto begin = objective.structure().begin();
+  const auto begin = objective.oracle().begin();
   for (Index i = 0; i < objective.instances(); ++i)
     for (Index p = begin[i]; p < begin[i + 1]; ++p) {
-      cost_.push_back(mean ? 1.0 / static_cast<double>(per_position * objective.structure().length(i)) : 1.0);
+      cost_.push_back(mean ? 1.0 / static_cast<double>(per_position * objective.oracle().length(i)) : 1.0);
       double squared_norm = 0.0;
-      objective.x().for_each_entry(p, [&](Index, double value) { squared_norm += value * value; });
+      objective.map().x().for_each_entry(p, [&](Index, double value) { squared_norm += value * value; });
       squared_norm_.push_back(squared_norm);
     }
 }

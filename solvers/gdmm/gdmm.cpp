@@ -96,8 +96,8 @@ class Passes {
         for (std::size_t f = 0; f < visit.factor.size(); ++f) factors_.step(visit.factor[f], visit.value[f]);
         factors_.grow(visit.instance);
       }
-      objective_.count_searches(static_cast<double>(visits_.size()));
-      objective_.count_updates(static_cast<double>(visits_.size()));
+      objective_.counts().add_searches(static_cast<double>(visits_.size()));
+      objective_.counts().add_updates(static_cast<double>(visits_.size()));
     }
   }
 
@@ -120,8 +120,8 @@ class Passes {
         factors_.grow(visit.instance);
         searched += 1.0 / static_cast<double>(settings_.partitions);
       }
-      objective_.count_searches(searched);
-      objective_.count_updates(static_cast<double>(visits_.size()));
+      objective_.counts().add_searches(searched);
+      objective_.counts().add_updates(static_cast<double>(visits_.size()));
     }
   }
 
@@ -220,7 +220,7 @@ double gap(Objective& objective, const Factors& factors) {
   const SparseVector w = factors.weights();
   Scores scores = objective.make_scores();
   objective.scores(w, scores);
-  const double value = objective.infer({scores}, nullptr) + objective.l2(w.value);
+  const double value = objective.infer({scores}, nullptr) + objective.penalty().l2(w.value);
   return (value - factors.value(objective)) / value;
 }
 
@@ -248,8 +248,8 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
       case Inner::kAfw:
         for (int step = 0; step < kAwaySteps && !monitor.out_of_time(); ++step) {
           away->step(monitor);
-          objective.count_searches(static_cast<double>(objective.instances()));
-          objective.count_updates(static_cast<double>(objective.instances()));
+          objective.counts().add_searches(static_cast<double>(objective.instances()));
+          objective.counts().add_updates(static_cast<double>(objective.instances()));
         }
         for (std::size_t i = 0; i < factors->instances(); ++i) factors->grow(i);
         break;

@@ -151,7 +151,7 @@ TEST(Gdmm, SearchesFindTheLeastGradient) {
     const auto factors = make_factors(objective, 1.3),
                brute = make_factors(objective, 1.3, Factors::Settings::Search::kBrute);
     const Index labels =
-        task.oracle->factors()->shape() == FactorOracle::Shape::kChain ? objective.outputs() : 2;
+        task.oracle->factors()->binary_outputs() ? 2 : objective.outputs();
     Factors::Work work = factors->make_work();
     for (int round = 0; round < 5; ++round)
       for (std::size_t f = 0; f < factors->size(); ++f) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "core/label_pair.h"
 #include "solvers/gdmm/factors.h"
 
 namespace proxbench {
@@ -23,11 +24,11 @@ class LabelFactors final : public Factors {
         variables_(objective.instances() * count_),
         scores_(padded(count_), 0.0) {
     for (Index i = 0; i < objective.instances(); ++i) {
-      const auto gold = objective.structure().gold_outputs(i);
+      const auto gold = objective.oracle().gold_outputs(i);
       for (Index k = 0; k < count_; ++k) add_variable(i, std::ranges::binary_search(gold, k) ? 1 : 0);
     }
     for (Index i = 0; i < objective.instances(); ++i) {
-      const auto gold = objective.structure().gold_outputs(i);
+      const auto gold = objective.oracle().gold_outputs(i);
       for (std::size_t a = 0; a < gold.size(); ++a)
         for (std::size_t b = a + 1; b < gold.size(); ++b) make_pair(i, gold[a], gold[b]);
     }
@@ -41,9 +42,9 @@ class LabelFactors final : public Factors {
   }
 
   /// Makes the pairs whose two labels both have alpha("on") > 0, if w of the pair is positive or if the two
-  /// alpha("on") sum to more than 1. Then makes one more: among the labels that could be on, the pair with the
-  /// largest w > 0. A label could be on if its score, its cost and all its positive pair weights sum to more
-  /// than 0.
+  /// alpha("on") sum to more than 1. Then makes one more: among the labels that could be on, the pair with
+  /// the largest w > 0. A label could be on if its score, its cost and all its positive pair weights sum to
+  /// more than 0.
   void grow(std::size_t instance) override {
     std::vector<LabelWeight> with_weight;
     labels(static_cast<Index>(instance), with_weight);

@@ -15,7 +15,7 @@ namespace {
 class Spread {
  public:
   Spread(const Objective& objective, const Residual& residual, Index output)
-      : oracle_(objective.structure()),
+      : oracle_(objective.oracle()),
         output_(output),
         column_(residual.find(output)),
         owns_(residual.owns(output)),
@@ -89,17 +89,17 @@ bool BlockMetric::build(const Objective& objective, const Residual& residual, st
 
   // The outputs that are on in the gold structures, in order of positions.
   std::vector<Index> on, position_of;
-  for (Index p = 0; p < objective.x().positions(); ++p)
-    for (const Index k : objective.structure().gold_outputs(p)) {
+  for (Index p = 0; p < objective.map().x().positions(); ++p)
+    for (const Index k : objective.oracle().gold_outputs(p)) {
       on.push_back(k);
       position_of.push_back(p);
     }
   const Grouping gold_by_output(on.size(), outputs, [&](std::size_t i) { return std::size_t{on[i]}; });
   std::vector<SymmetricBlock> made = second_derivatives(
-      objective.x(), objective.parallel(), features,
+      objective.map().x(), objective.parallel(), features,
       [&](std::size_t b) {
         const Spread spread(objective, residual, output_of[b]);
-        std::vector<double> everywhere = spread.without_gold(objective.x().positions());
+        std::vector<double> everywhere = spread.without_gold(objective.map().x().positions());
         for (const std::size_t i : gold_by_output.of(output_of[b]))
           everywhere[position_of[i]] = spread(position_of[i]);
         return everywhere;
@@ -112,7 +112,7 @@ bool BlockMetric::build(const Objective& objective, const Residual& residual, st
       diagonal_[by_output.of(output_of[b])[i]] = blocks_[b].exact_diagonal[i];
   }
   const std::vector<double> gold =
-      unary < n ? objective.structure().gold_extra(objective.parallel()) : std::vector<double>();
+      unary < n ? objective.oracle().gold_extra(objective.parallel()) : std::vector<double>();
   for (std::size_t i = unary; i < n; ++i) {
     const std::size_t e = index[i] - objective.unary_weights();
     diagonal_[i] = std::max(residual.extra[e] + gold[e], 0.0);
@@ -132,17 +132,17 @@ bool BlockMetric::build(const Objective& objective, const Residual& residual, st
 }
 
 void BlockMetric::build_counts(const Objective& objective, std::span<const Coord> index) {
-  const DesignMatrix& x = objective.x();
+  const DesignMatrix& x = objective.map().x();
   const std::size_t n = index.size(), positions = x.positions();
   blocks_.clear();
   place_.resize(n);
   diagonal_.assign(n, 0.0);
   product_.assign(n, 0.0);
-  const std::vector<double> gold = objective.structure().gold_extra(objective.parallel());
+  const std::vector<double> gold = objective.oracle().gold_extra(objective.parallel());
   double extra = 0.0, unary = 0.0;
   for (const double count : gold) extra += count / static_cast<double>(gold.size());
   for (std::size_t p = 0; p < positions; ++p)
-    unary += static_cast<double>(objective.structure().gold_outputs(static_cast<Index>(p)).size());
+    unary += static_cast<double>(objective.oracle().gold_outputs(static_cast<Index>(p)).size());
   unary = add_processes(objective.parallel(), unary) / static_cast<double>(x.whole_positions()) /
           static_cast<double>(objective.outputs());
   const Chunks chunks{n, kTask};
@@ -176,7 +176,7 @@ void BlockMetric::take_rows(const Objective& objective, const Residual& residual
   std::vector<double> diagonal(from.size()), gold;
   for (std::size_t i = 0; i < from.size(); ++i)
     if (from[i] == CompactLbfgs::kNew && index[i] < objective.unary_weights())
-      diagonal[i] = second_derivative(objective.x(), objective.map().feature_of(index[i]),
+      diagonal[i] = second_derivative(objective.map().x(), objective.map().feature_of(index[i]),
                                       Spread(objective, residual, objective.map().output_of(index[i])));
   add_processes(objective.parallel(), diagonal);
   for (std::size_t i = 0; i < from.size(); ++i) {
@@ -187,7 +187,7 @@ void BlockMetric::take_rows(const Objective& objective, const Residual& residual
     }
     if (index[i] >= objective.unary_weights()) {
       const std::size_t e = index[i] - objective.unary_weights();
-      if (gold.empty()) gold = objective.structure().gold_extra(objective.parallel());
+      if (gold.empty()) gold = objective.oracle().gold_extra(objective.parallel());
       diagonal[i] = std::max(residual.extra[e] + gold[e], 0.0);
     }
     diagonal[i] += ridge_;

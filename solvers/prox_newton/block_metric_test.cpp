@@ -25,18 +25,18 @@ struct Point {
     const Index k = static_cast<Index>(a % objective.outputs());
     if (b % objective.outputs() != k) return 0.0;
     double sum = 0.0;
-    for (Index p = 0; p < objective.x().positions(); ++p) {
+    for (Index p = 0; p < objective.map().x().positions(); ++p) {
       const double* column = residual.find(k);
       double m = residual.owns(k) ? column[p] : residual.share[k] * column[p];
       if (residual.owns(k))
-        for (const Index on : objective.structure().gold_outputs(p)) m += on == k ? 1.0 : 0.0;
+        for (const Index on : objective.oracle().gold_outputs(p)) m += on == k ? 1.0 : 0.0;
       sum += value(p, a / objective.outputs()) * value(p, b / objective.outputs()) * m * (1.0 - m);
     }
     return sum;
   }
   double value(Index p, Coord feature) const {
-    const auto row = objective.x().row(p);
-    const auto values = objective.x().row_values(p);
+    const auto row = objective.map().x().row(p);
+    const auto values = objective.map().x().row_values(p);
     for (std::size_t e = 0; e < row.size(); ++e)
       if (row[e] == feature) return values.empty() ? 1.0 : values[e];
     return 0.0;
@@ -61,20 +61,20 @@ TEST(BlockMetric, TakesCountsForADiagonal) {
     const Point point(problem);
     const Objective& objective = point.objective;
     const std::vector<Coord>& index = point.w.index;
-    const std::vector<double> gold = objective.structure().gold_extra(Parallel());
+    const std::vector<double> gold = objective.oracle().gold_extra(Parallel());
     double extra = 0.0, unary = 0.0, mean = 0.0;
     for (const double count : gold) extra += count;
-    for (Index p = 0; p < objective.x().positions(); ++p)
-      unary += static_cast<double>(objective.structure().gold_outputs(p).size());
+    for (Index p = 0; p < objective.map().x().positions(); ++p)
+      unary += static_cast<double>(objective.oracle().gold_outputs(p).size());
     std::vector<double> expected;
     for (const Coord c : index) {
       double squares = 0.0;
       if (c < objective.unary_weights())
-        for (Index p = 0; p < objective.x().positions(); ++p)
+        for (Index p = 0; p < objective.map().x().positions(); ++p)
           squares += std::pow(point.value(p, c / objective.outputs()), 2);
       expected.push_back(c < objective.unary_weights()
                              ? squares * unary /
-                                   static_cast<double>(objective.x().positions() * objective.outputs())
+                                   static_cast<double>(objective.map().x().positions() * objective.outputs())
                              : extra / static_cast<double>(gold.size()));
       mean += expected.back() / static_cast<double>(index.size());
     }

@@ -52,8 +52,8 @@ void keep_worst_violators(std::size_t most, Objective::Selection& selection) {
 
 bool full_gradients_are_costly(const Objective& objective) {
   const double cells =
-      static_cast<double>(objective.x().whole_positions()) * static_cast<double>(objective.outputs());
-  return static_cast<double>(objective.x().whole_nonzeros()) > kCostlyGradient * cells;
+      static_cast<double>(objective.map().x().whole_positions()) * static_cast<double>(objective.outputs());
+  return static_cast<double>(objective.map().x().whole_nonzeros()) > kCostlyGradient * cells;
 }
 
 void Entering::begin(const SolveProblem& problem) {

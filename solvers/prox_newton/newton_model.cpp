@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/sum.h"
+#include "core/hessian.h"
 #include "core/kernels/kernel_table.h"
 #include "solvers/prox_newton/entering.h"
 #include "solvers/prox_newton/settings.h"
@@ -31,8 +32,8 @@ constexpr std::size_t kLooked = kTask;
 /// all (labels side by side). Each nonzero is then paired with those of its own position, and the mean of an
 /// instance with itself. Samples about kLooked instances, spread evenly.
 double additions_of_positions(const Objective& objective, std::span<const Coord> index) {
-  const DesignMatrix& x = objective.x();
-  const std::span<const Index> begin = objective.structure().begin();
+  const DesignMatrix& x = objective.map().x();
+  const std::span<const Index> begin = objective.oracle().begin();
   std::vector<std::size_t> seen(index.size(),
                                 objective.instances());  // the last instance that has the coordinate
   const std::size_t own = begin.size() - 1, step = std::max<std::size_t>(1, objective.instances() / kLooked),
@@ -60,9 +61,9 @@ double additions_of_positions(const Objective& objective, std::span<const Coord>
 
 double NewtonModel::work(const Objective& objective, std::span<const Coord> index) {
   const double n = static_cast<double>(index.size()), outputs = static_cast<double>(objective.outputs()),
-               positions = static_cast<double>(objective.x().whole_positions()),
+               positions = static_cast<double>(objective.map().x().whole_positions()),
                instances = static_cast<double>(objective.instances()), factor = n * n * n / 3.0;
-  if (objective.outputs() == 1 || !objective.has(Capability::kCovariance))
+  if (objective.outputs() == 1 || !has_capability(objective.oracle(), Capability::kCovariance))
     return additions_of_positions(objective, index) + factor;
   const double entries = objective.map().whole_entries_under(index);
   const double extra = static_cast<double>(index.size() - objective.map().count_unary(index)),
@@ -81,12 +82,13 @@ bool NewtonModel::build(const Objective& objective, const Scores& scores, std::s
   size_ = index.size();
   const std::size_t stride = padded(size_);
   matrix_.resize(size_ * stride);
-  if (!objective.hessian(scores, index, matrix_.data(), stride, stop)) return false;
+  if (!hessian(objective, scores, index, matrix_.data(), stride, stop)) return false;
   double mean = 0.0;
   for (std::size_t i = 0; i < size_; ++i) mean += matrix_[i * stride + i] / static_cast<double>(size_);
   // With two labels side by side, a feature can move weight from one label to the other without changing the
   // loss or the l1 norm. The signs settle only if the matrix gives such a move a cost.
-  const double raised = objective.has(Capability::kCovariance) ? kWithinRounding : kRidge;
+  const double raised =
+      has_capability(objective.oracle(), Capability::kCovariance) ? kWithinRounding : kRidge;
   for (std::size_t i = 0; i < size_; ++i) {
     double& entry = matrix_[i * stride + i];
     entry = (1.0 + raised) * std::max(entry, kWithinRounding * mean);

@@ -1,3 +1,4 @@
+#include "core/hessian.h"
 #include "solvers/prox_newton/newton_model.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +30,7 @@ struct Point {
     g.resize(index.size());
     objective.partial_gradient(residual, index, w, g);
     hessian.resize(index.size() * index.size());
-    objective.hessian(scores, index, hessian.data(), index.size());
+    proxbench::hessian(objective, scores, index, hessian.data(), index.size());
     model.build(objective, scores, index);
   }
   double solve(double lambda, std::vector<double>& d) {

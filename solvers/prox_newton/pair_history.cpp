@@ -24,7 +24,8 @@ double gathered(const ColumnBlock& block, const float* column, double sum) {
 std::size_t PairHistory::capacity(const Objective& objective, std::size_t wanted) {
   if (objective.map().collapses()) return 0;
   const std::size_t bytes =
-      sizeof(float) * std::max<std::size_t>(padded(objective.x().whole_positions()) * objective.outputs(), 1);
+      sizeof(float) *
+      std::max<std::size_t>(padded(objective.map().x().whole_positions()) * objective.outputs(), 1);
   return std::min(wanted, kMostBytes / bytes);
 }
 
@@ -79,7 +80,7 @@ std::vector<double> PairHistory::step(std::size_t i, std::span<const Coord> inde
 
 std::vector<std::vector<double>> PairHistory::gradient_changes(const Objective& objective,
                                                                std::span<const Coord> index) const {
-  const DesignMatrix& x = objective.x();
+  const DesignMatrix& x = objective.map().x();
   const Index outputs = objective.outputs();
   std::vector<std::vector<double>> out(steps_.size(), std::vector<double>(index.size(), 0.0));
   std::vector<double> sums(steps_.size() * index.size());  // of each step, one after the other

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/base/option_rows.h"
+#include "core/hessian.h"
 #include "solvers/prox_newton/entering.h"
 #include "solvers/prox_newton/newton_model.h"
 #include "solvers/prox_newton/quasi_newton_model.h"
@@ -45,7 +46,7 @@ class Minimiser : Minimisation {
         settings_(settings),
         entering_(entering),
         model_(model),
-        passes_before_(problem.objective.passes()) {
+        passes_before_(problem.objective.counts().passes()) {
     entering_.begin(problem);
     model_.begin(problem, at_.set);
   }
@@ -92,7 +93,7 @@ class Minimiser : Minimisation {
         if (selection_.index.size() > NewtonModel::kMostRows) break;
         take_selection();
         if (hessian_.build(at_.objective, at_.scores(), at_.set.index, at_.stop)) hessians_ += 1.0;
-        passes_before_ = at_.objective.passes();
+        passes_before_ = at_.objective.counts().passes();
       }
       const double before = optimality_.l1;
       const double slope = hessian_.solve(at_.set.w, at_.set.g, at_.lambda(), settings_.max_inner,
@@ -104,7 +105,7 @@ class Minimiser : Minimisation {
       old = useless || are_paid(1.0);
     }
     hessian_ = {};
-    passes_before_ = at_.objective.passes();
+    passes_before_ = at_.objective.counts().passes();
     return std::nullopt;
   }
 
@@ -112,12 +113,12 @@ class Minimiser : Minimisation {
   /// along a path, since they would be lost.
   bool hessian_pays() const {
     return settings_.newton && at_.set.chosen && at_.set.size() <= NewtonModel::kMostRows &&
-           at_.objective.has_hessian() && !model_.keeps_history() && are_paid(kHessiansOfPhase);
+           has_hessian(at_.objective) && !model_.keeps_history() && are_paid(kHessiansOfPhase);
   }
   /// Whether the iterations since the last Hessian have cost as much as building this number of Hessians.
   /// Alternating in this way costs at most about twice as much as the better of the two methods.
   bool are_paid(double hessians) const {
-    const double passes = at_.objective.passes() - passes_before_;
+    const double passes = at_.objective.counts().passes() - passes_before_;
     return passes * NewtonModel::pass_work(at_.objective, at_.set.index, at_.inference_flops()) >=
            hessians * NewtonModel::work(at_.objective, at_.set.index);
   }

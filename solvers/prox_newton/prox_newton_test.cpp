@@ -26,8 +26,11 @@ using test::run;
 
 /// Every choice leads to the same optimum.
 TEST(ProxNewton, MeetsTheSameOptimumWithEveryChoice) {
-  const std::vector<std::map<std::string, std::string>> choices = {
-      {{"inner_tol", "0"}}, {{"memory", "5"}}, {{"max_inner", "1"}}, {{"epoch_factor", "0.5"}}, {{"newton", "never"}}};
+  const std::vector<std::map<std::string, std::string>> choices = {{{"inner_tol", "0"}},
+                                                                   {{"memory", "5"}},
+                                                                   {{"max_inner", "1"}},
+                                                                   {{"epoch_factor", "0.5"}},
+                                                                   {{"newton", "never"}}};
   for (const ProblemSpec& spec : test::problem_specs()) {
     if (spec.collinear) continue;  // slow in the last digits with every choice
     const Problem problem(spec);
@@ -123,7 +126,7 @@ TEST(ProxNewton, TakesTheStateOfTheStartAndLeavesThatOfTheResult) {
         KnownStart known{.state = state, .selection = selection, .complete_above = 0.5 * evaluator.lambda()};
         result[knows] = info.make(options)->solve(
             {objective, monitor, start, 1e-4, kkt_at_zero(problem), 7, false, knows ? &known : nullptr});
-        passes[knows] = objective.passes();
+        passes[knows] = objective.counts().passes();
         EXPECT_EQ(known.at_result, knows);
         if (!knows) continue;
         Scores scores = evaluator.make_scores();
@@ -168,8 +171,8 @@ TEST(ProxNewton, GivesUpAHessianAtTheTimeLimit) {
   const HookedOracle oracle(problem.oracle(), [](int, double value) { return value; });
   MonitorOptions monitor{.time_limit = 60.0, .dense_samples = 10000};
   monitor.clock = [&] { return oracle.covariances_calls > 0 ? 1000.0 : 0.0; };
-  const Outcome cut =
-      run("prox-newton", problem, {.tol = 1e-13, .parallel = parallel, .monitor = monitor, .oracle = &oracle});
+  const Outcome cut = run("prox-newton", problem,
+                          {.tol = 1e-13, .parallel = parallel, .monitor = monitor, .oracle = &oracle});
   EXPECT_EQ(cut.result.status, Status::kTimeLimit) << status_name(cut.result.status);
   EXPECT_GE(oracle.covariances_calls, 1);
   EXPECT_LE(oracle.covariances_calls, parallel.threads()) << "those that had begun";

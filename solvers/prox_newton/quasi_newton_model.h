@@ -179,7 +179,7 @@ class QuasiNewtonModel {
       wd += at.set.w[j] * at.d[j];
       dd += at.d[j] * at.d[j];
     }
-    const double alpha = kShortStep * (at.loss() + at.objective.l2(at.set.w)) / std::abs(slope);
+    const double alpha = kShortStep * (at.loss() + at.objective.penalty().l2(at.set.w)) / std::abs(slope);
     at.map_direction();
     const double change =
         at.loss_along(alpha, false) - at.loss() + at.objective.mu() * alpha * (wd + 0.5 * alpha * dd);

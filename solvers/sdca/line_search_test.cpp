@@ -147,9 +147,9 @@ std::vector<Line> lines() {
             out.emplace_back(problem, i, w, log_mu, l2);
           };
           add(model(problem, i, random_weights(objective.dimension(), size, random)));
-          std::vector<double> gold(objective.beliefs().belief_size(i).all());
+          std::vector<double> gold(objective.oracle().beliefs()->belief_size(i).all());
           for (const double score : {0.0, 10.0}) {
-            objective.beliefs().gold_beliefs(i, score, gold.data());
+            objective.oracle().beliefs()->gold_beliefs(i, score, gold.data());
             add(gold);
           }
         }

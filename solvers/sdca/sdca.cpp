@@ -28,6 +28,7 @@
 #include "core/base/error.h"
 #include "core/base/option_rows.h"
 #include "core/base/random.h"
+#include "core/instance_inference.h"
 #include "core/kernels/kernel_table.h"
 #include "solvers/sdca/line_search.h"
 #include "solvers/shared/instances/belief_store.h"
@@ -106,7 +107,7 @@ class Ascent {
   Ascent(Objective& objective, const Settings& settings, Random& random)
       : objective_(objective),
         settings_(settings),
-        begin_(objective.structure().begin()),
+        begin_(objective.oracle().begin()),
         w_(objective),
         beliefs_(std::make_shared<BeliefStore>(objective, settings.memory_limit)),
         random_(random),
@@ -114,7 +115,7 @@ class Ascent {
 
   /// May stop early if the monitor is out of time. There is then no dual point yet.
   void start(const SparseVector& w, Monitor& monitor) {
-    features_.emplace(objective_.x(), begin_);
+    features_.emplace(objective_.map().x(), begin_);
     sampler_.emplace(settings_.scheme, settings_.share, importance(), objective_.instances(), random_);
     set_beliefs(w, monitor);
     set_weights(monitor);
@@ -155,9 +156,9 @@ class Ascent {
     for (Index i = 0; i < objective_.instances(); ++i) {
       if (monitor.out_of_time()) return;
       visit.instance = i;
-      p.resize(objective_.beliefs().belief_size(i).all());
+      p.resize(objective_.oracle().beliefs()->belief_size(i).all());
       gold.resize(p.size());
-      beliefs_->beliefs(objective_.beliefs(), i, p.data());
+      beliefs_->beliefs(*objective_.oracle().beliefs(), i, p.data());
       kernels_in_use().exponentiate(p.data(), p.size());
       gold_structure(i, gold.data());
       kernels_in_use().add_scaled(p.data(), -1.0, gold.data(), p.size());
@@ -181,7 +182,7 @@ class Ascent {
     const Index i = visit.instance;
     visit.rows.resize(w_.positions(i) * w_.width());
     visit.extra.resize(objective_.map().extra_weights());
-    objective_.beliefs().expectation(i, difference, visit.rows.data(), visit.extra);
+    objective_.oracle().beliefs()->expectation(i, difference, visit.rows.data(), visit.extra);
     const double factor = -1.0 / objective_.mu();
     for (AlignedVector<double>* numbers : {&visit.rows, &visit.extra})
       for (double& value : *numbers) value *= factor;
@@ -191,10 +192,10 @@ class Ascent {
   /// Compares mu_i with the model's beliefs at w.
   void compare(Visit& visit) {
     const Index i = visit.instance;
-    const BeliefOracle::Size size = objective_.beliefs().belief_size(i);
+    const BeliefOracle::Size size = objective_.oracle().beliefs()->belief_size(i);
     w_.scores(i, visit.rows);
     visit.log_nu.resize(size.all());
-    visit.loss = objective_.infer_beliefs(i, visit.rows.data(), w_.extra(), visit.log_nu.data());
+    visit.loss = infer_beliefs(objective_, i, visit.rows.data(), w_.extra(), visit.log_nu.data());
     visit.search.set(size, beliefs_->at(i), visit.log_nu.data());
   }
 
@@ -210,7 +211,7 @@ class Ascent {
 
   /// The gold label or leaf at the position. kNoOutput for a candidate that is not the gold one.
   Index gold_output(Index position) const {
-    const std::span<const Index> on = objective_.structure().gold_outputs(position);
+    const std::span<const Index> on = objective_.oracle().gold_outputs(position);
     return on.empty() ? kNoOutput : on.back();
   }
 
@@ -221,12 +222,12 @@ class Ascent {
   }
 
   void gold_structure(Index i, double* beliefs) const {
-    objective_.beliefs().structure_beliefs(i, gold_outputs(i), beliefs);
+    objective_.oracle().beliefs()->structure_beliefs(i, gold_outputs(i), beliefs);
   }
 
   /// Sets the first beliefs: those of the model at `start`, or distributions near gold if start = 0.
   void set_beliefs(const SparseVector& start, Monitor& monitor) {
-    const BeliefOracle& oracle = objective_.beliefs();
+    const BeliefOracle& oracle = *objective_.oracle().beliefs();
     w_.set(start);
     const Chunks chunks{objective_.instances(), kInstancesPerChunk};
     objective_.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
@@ -236,7 +237,7 @@ class Ascent {
         double* const log_mu = beliefs_->at(i);
         if (start.nnz() > 0) {
           w_.scores(i, rows);
-          objective_.infer_beliefs(i, rows.data(), w_.extra(), log_mu);
+          infer_beliefs(objective_, i, rows.data(), w_.extra(), log_mu);
         } else if (settings_.uniform_start) {  // equation 21
           gold.resize(oracle.belief_size(i).all());
           oracle.gold_beliefs(i, 0.0, log_mu);
@@ -271,7 +272,7 @@ class Ascent {
   std::vector<double> importance() {
     if (settings_.scheme != Scheme::kImportance && settings_.scheme != Scheme::kGapImportance) return {};
     std::vector<Index> labels;  // gold at some position
-    for (Index p = 0; p < objective_.structure().positions(); ++p) labels.push_back(gold_output(p));
+    for (Index p = 0; p < objective_.oracle().positions(); ++p) labels.push_back(gold_output(p));
     std::ranges::sort(labels);
     labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
     if (labels.back() == kNoOutput) labels.pop_back();  // it is the largest Index
@@ -280,10 +281,10 @@ class Ascent {
     AlignedVector<double> gold, other;
     for (Index i = 0; i < objective_.instances(); ++i) {
       visit.instance = i;
-      gold.resize(objective_.beliefs().belief_size(i).all());
+      gold.resize(objective_.oracle().beliefs()->belief_size(i).all());
       other.resize(gold.size());
       gold_structure(i, gold.data());
-      objective_.beliefs().structure_beliefs(i, other_structure(i, labels), other.data());
+      objective_.oracle().beliefs()->structure_beliefs(i, other_structure(i, labels), other.data());
       kernels_in_use().add_scaled(gold.data(), -1.0, other.data(), gold.size());
       form_direction(visit, gold.data());
       out.push_back(1.0 + objective_.mu() * visit.direction.squared_norm());  // = 1 + R_i/mu

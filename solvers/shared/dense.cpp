@@ -71,8 +71,8 @@ void Point::evaluate(Objective& objective, bool with_residual) {
   nonzeros = SparseVector::from_dense(w);
   objective.scores(nonzeros, scores);
   loss = objective.infer({scores}, with_residual ? &residual : nullptr);
-  smooth = loss + objective.l2(nonzeros.value);
-  l1 = objective.l1(nonzeros.value);
+  smooth = loss + objective.penalty().l2(nonzeros.value);
+  l1 = objective.penalty().l1(nonzeros.value);
 }
 
 bool ChangeRule::met(double value) {

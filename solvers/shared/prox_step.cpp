@@ -43,7 +43,7 @@ ProxStep::Move ProxStep::move(const Objective& objective, const Anchor& anchor, 
 
 double ProxStep::curvature(const Objective& objective, const Anchor& anchor, const Point& next,
                            double squared) {
-  return objective.inner(next.residual, anchor.residual, next.scores, anchor.scores) +
+  return objective.map().inner(next.residual, anchor.residual, next.scores, anchor.scores) +
          objective.mu() * squared;
 }
 

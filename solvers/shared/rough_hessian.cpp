@@ -19,18 +19,18 @@ constexpr double kSumsToOne = 1e-9;
 }  // namespace
 
 bool RoughHessian::has_blocks() const {
-  return !objective_.map().collapses() && objective_.features() <= kMostFeatures;
+  return !objective_.map().collapses() && objective_.map().features() <= kMostFeatures;
 }
 
 void RoughHessian::build(const Residual& residual) {
-  const std::size_t positions = objective_.x().positions(), labels = objective_.outputs();
+  const std::size_t positions = objective_.map().x().positions(), labels = objective_.outputs();
   // First the marginals of each output, then m(1 - m).
   std::vector<std::vector<double>> spread(labels);
   for (std::size_t k = 0; k < labels; ++k)
     spread[k].assign(residual.column(k), residual.column(k) + positions);
   centred_ = objective_.mu() > 0.0;
   for (std::size_t p = 0; p < positions; ++p) {
-    for (const Index k : objective_.structure().gold_outputs(static_cast<Index>(p))) spread[k][p] += 1.0;
+    for (const Index k : objective_.oracle().gold_outputs(static_cast<Index>(p))) spread[k][p] += 1.0;
     double total = 0.0;
     for (std::vector<double>& of_output : spread) {
       double& m = of_output[p];
@@ -40,12 +40,12 @@ void RoughHessian::build(const Residual& residual) {
     centred_ = centred_ && std::abs(total - 1.0) < kSumsToOne;
   }
   centred_ = whole_count(objective_.parallel(), centred_ ? 0 : 1) == 0;
-  std::vector<Index> features(objective_.features());
+  std::vector<Index> features(objective_.map().features());
   std::iota(features.begin(), features.end(), Index{0});
   block_.resize(labels);
   inverse_.resize(objective_.dimension());
   const std::vector<SymmetricBlock> blocks =
-      second_derivatives(objective_.x(), objective_.parallel(), std::vector(labels, features),
+      second_derivatives(objective_.map().x(), objective_.parallel(), std::vector(labels, features),
                          [&](std::size_t k) { return spread[k]; });
   objective_.parallel().for_each(labels, [&](std::size_t k) {
     const auto n = static_cast<Eigen::Index>(features.size());
@@ -58,7 +58,7 @@ void RoughHessian::build(const Residual& residual) {
     for (const Index j : features)
       inverse_[j * labels + k] = 1.0 / (blocks[k].exact_diagonal[j] + objective_.mu());
   });
-  const std::vector<double> gold = objective_.structure().gold_extra(objective_.parallel());
+  const std::vector<double> gold = objective_.oracle().gold_extra(objective_.parallel());
   for (std::size_t e = 0; e < gold.size(); ++e)
     inverse_[objective_.unary_weights() + e] =
         1.0 / (std::max(residual.extra[e] + gold[e], 0.0) + objective_.mu());
@@ -66,7 +66,7 @@ void RoughHessian::build(const Residual& residual) {
 
 std::vector<double> RoughHessian::centre(std::span<double> r) const {
   const std::size_t labels = objective_.outputs();
-  std::vector<double> means(objective_.features());
+  std::vector<double> means(objective_.map().features());
   for_all(objective_.parallel(), means.size(), [&](std::size_t j) {
     const std::span<double> row = r.subspan(j * labels, labels);
     means[j] = std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(labels);
@@ -87,7 +87,7 @@ void RoughHessian::solve(std::span<double> r) const {
 }
 
 void RoughHessian::solve_rough(std::span<double> r) const {
-  const std::size_t features = objective_.features(), labels = objective_.outputs();
+  const std::size_t features = objective_.map().features(), labels = objective_.outputs();
   using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   Eigen::Map<Rows> unary(r.data(), static_cast<Eigen::Index>(features), static_cast<Eigen::Index>(labels));
   const auto solved = [&](std::size_t k) { return block_[k].info() == Eigen::Success; };

@@ -18,11 +18,10 @@ void ScoreLine::open(const Point& from, std::span<const double> gradient, std::s
 }
 
 /// Forms the differences to alpha = 0 first: near the optimum they are small compared with F and its slope.
-double ScoreLine::value(double alpha, Objective::Curvature* curvature) {
+double ScoreLine::value(double alpha, Curvature* curvature) {
   alpha_ = alpha;
   const ScorePoint at{from_->scores, &scores_, alpha};
-  loss_ =
-      curvature == nullptr ? objective_.infer(at, &residual_) : objective_.infer(at, residual_, *curvature);
+  loss_ = curvature == nullptr ? objective_.infer(at, &residual_) : curvature->infer(at, residual_);
   const double l2 = objective_.mu() * alpha * (w_dot_p_ + 0.5 * alpha * p_dot_p_);
   return from_->smooth + ((loss_ - from_->loss) + l2);
 }
@@ -31,7 +30,8 @@ LineValue ScoreLine::at(double alpha) {
   const double f = value(alpha);
   // inner() multiplies by the point's scores minus the trial's, which is -alpha*S_p.
   const double change =
-      -objective_.inner(residual_, from_->residual, from_->scores, {from_->scores, &scores_, alpha}) / alpha;
+      -objective_.map().inner(residual_, from_->residual, from_->scores, {from_->scores, &scores_, alpha}) /
+      alpha;
   return {f, slope_ + change + objective_.mu() * alpha * p_dot_p_};
 }
 
@@ -39,11 +39,11 @@ void ScoreLine::move(Point& point) {
   for_all(objective_.parallel(), point.w.size(),
           [&](std::size_t i) { point.w[i] += alpha_ * direction_[i]; });
   point.nonzeros = SparseVector::from_dense(point.w);
-  objective_.advance(point.scores, alpha_, scores_);
+  objective_.map().advance(point.scores, alpha_, scores_);
   if (point.scores.drifted()) objective_.scores(point.nonzeros, point.scores);
   std::swap(point.residual, residual_);
   point.loss = loss_;
-  point.smooth = loss_ + objective_.l2(point.nonzeros.value);
+  point.smooth = loss_ + objective_.penalty().l2(point.nonzeros.value);
 }
 
 }  // namespace proxbench::dense

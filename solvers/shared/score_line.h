@@ -4,6 +4,7 @@
 
 #include <span>
 
+#include "core/curvature.h"
 #include "solvers/shared/dense.h"
 #include "solvers/shared/strong_wolfe.h"
 
@@ -20,7 +21,7 @@ class ScoreLine {
   LineValue start() const { return {from_->smooth, slope_}; }
   /// Returns F at alpha. One inference finds it with the residual, and with the curvature if `curvature` is
   /// not null.
-  double value(double alpha, Objective::Curvature* curvature = nullptr);
+  double value(double alpha, Curvature* curvature = nullptr);
   /// Returns F and its slope at alpha.
   LineValue at(double alpha);
   /// Moves `point`, the one given to open(), to the last trial: w, nonzeros, scores, residual, loss and F.

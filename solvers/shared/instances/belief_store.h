@@ -20,7 +20,7 @@ class BeliefStore final : public BeliefPoint {
   static double bytes(const Objective& objective) {
     double numbers = 0.0;
     for (Index i = 0; i < objective.instances(); ++i)
-      numbers += static_cast<double>(objective.beliefs().belief_size(i).all());
+      numbers += static_cast<double>(objective.oracle().beliefs()->belief_size(i).all());
     return numbers * sizeof(double);
   }
 
@@ -30,7 +30,7 @@ class BeliefStore final : public BeliefPoint {
     require_memory(bytes(objective), limit_gigabytes,
                    "the marginals of " + std::to_string(objective.instances()) + " instances");
     for (Index i = 0; i < objective.instances(); ++i)
-      begin_.push_back(begin_.back() + objective.beliefs().belief_size(i).all());
+      begin_.push_back(begin_.back() + objective.oracle().beliefs()->belief_size(i).all());
     // calloc() does not touch the memory, which may take minutes to fill.
     std::size_t room = (begin_.back() + kPad) * sizeof(double);
     memory_.reset(std::calloc(room, 1));

@@ -19,7 +19,7 @@ bool draw_batch(std::span<Visit> visits, Sampler& sampler, Objective& objective,
   for (Visit& visit : visits) visit.instance = sampler.draw();
   objective.parallel().for_each(visits.size(), [&](std::size_t v) { prepare(visits[v]); });
   if (!std::ranges::all_of(visits, [](const Visit& visit) { return visit.valid(); })) return false;
-  objective.count_updates(static_cast<double>(visits.size()));
+  objective.counts().add_updates(static_cast<double>(visits.size()));
   return true;
 }
 

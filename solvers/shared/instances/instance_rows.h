@@ -12,7 +12,7 @@ class InstanceRows {
  public:
   /// Starts with zeros.
   explicit InstanceRows(const Objective& objective)
-      : begin_(objective.structure().begin()),
+      : begin_(objective.oracle().begin()),
         width_(padded(objective.outputs())),
         extras_(objective.map().extra_weights()),
         numbers_(size(objective), 0.0) {}
@@ -37,7 +37,7 @@ class InstanceRows {
 
  private:
   static std::size_t size(const Objective& objective) {
-    return objective.structure().positions() * padded(objective.outputs()) +
+    return objective.oracle().positions() * padded(objective.outputs()) +
            objective.instances() * padded(objective.map().extra_weights());
   }
   std::size_t at(Index i) const { return begin_[i] * width_ + i * padded(extras_); }

@@ -10,19 +10,19 @@
 namespace proxbench {
 
 PositionGrams::PositionGrams(const Objective& objective, double limit_gigabytes) : begin_{0} {
-  const auto begin = objective.structure().begin();
+  const auto begin = objective.oracle().begin();
   for (Index i = 0; i < objective.instances(); ++i) {
-    const std::size_t length = objective.structure().length(i);
+    const std::size_t length = objective.oracle().length(i);
     begin_.push_back(begin_.back() + length * (length + 1) / 2);
   }
   require_memory(
       static_cast<double>(begin_.back()) * sizeof(double), limit_gigabytes,
       "the inner products of the positions of " + std::to_string(objective.instances()) + " instances");
   value_ = std::make_unique_for_overwrite<double[]>(begin_.back());  // zeroing gigabytes takes long
-  const DesignMatrix& x = objective.x();
+  const DesignMatrix& x = objective.map().x();
   const Chunks chunks{objective.instances(), 64};
   objective.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
-    std::vector<double> row(objective.features(), 0.0);
+    std::vector<double> row(objective.map().features(), 0.0);
     for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
       double* out = value_.get() + begin_[i];
       for (Index t = begin[i]; t < begin[i + 1]; ++t) {
@@ -40,10 +40,10 @@ PositionGrams::PositionGrams(const Objective& objective, double limit_gigabytes)
 }
 
 void StructureDirection::form(const Objective& objective, Index instance, std::span<const Term> terms) {
-  const InstanceMaxOracle& oracle = objective.structures();
-  x_ = &objective.x();
+  const InstanceMaxOracle& oracle = *objective.oracle().instance_max();
+  x_ = &objective.map().x();
   instance_ = instance;
-  begin_ = objective.structure().begin()[instance];
+  begin_ = objective.oracle().begin()[instance];
   positions_.clear();
   outputs_.clear();
   extra_.clear();

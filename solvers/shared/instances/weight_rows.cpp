@@ -26,12 +26,12 @@ double InstanceDirection::squared_norm() const {
 }
 
 WeightRows::WeightRows(const Objective& objective)
-    : x_(&objective.x()),
-      begin_(objective.structure().begin()),
+    : x_(&objective.map().x()),
+      begin_(objective.oracle().begin()),
       outputs_(objective.outputs()),
       width_(padded(objective.outputs())),
       extras_(objective.map().extra_weights()),
-      rows_(objective.features() * width_, 0.0),
+      rows_(objective.map().features() * width_, 0.0),
       extra_(padded(extras_), 0.0) {}
 
 void WeightRows::set(const SparseVector& w) {

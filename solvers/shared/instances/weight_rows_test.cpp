@@ -127,11 +127,11 @@ TEST(BeliefStore, GivesBackWhatItWasGiven) {
     double numbers = 0.0;
     for (const double score : {2.0, 7.0})
       for (Index i = 0; i < objective.instances(); ++i) {
-        std::vector<double> given(objective.beliefs().belief_size(i).all()), point(given.size());
+        std::vector<double> given(objective.oracle().beliefs()->belief_size(i).all()), point(given.size());
         numbers += static_cast<double>(given.size());
-        objective.beliefs().gold_beliefs(i, score + i, given.data());
+        objective.oracle().beliefs()->gold_beliefs(i, score + i, given.data());
         std::copy(given.begin(), given.end(), store.at(i));
-        store.beliefs(objective.beliefs(), i, point.data());
+        store.beliefs(*objective.oracle().beliefs(), i, point.data());
         EXPECT_EQ(point, given);
       }
     EXPECT_EQ(BeliefStore::bytes(objective), numbers / 2 * 8);

@@ -28,7 +28,7 @@ void Iterate::open(const SparseVector& w, KnownStart* known) {
     objective.scores(w, at.scores);
     at.loss = objective.infer({at.scores}, &at.residual);
   }
-  value = at.loss + objective.l1(w.value) + objective.l2(w.value);
+  value = at.loss + objective.penalty().l1(w.value) + objective.penalty().l2(w.value);
 }
 
 void Iterate::leave(KnownStart& known) {
@@ -67,7 +67,7 @@ Step Iterate::move(const ArmijoResult& found, bool has_residual) {
   SmoothState &at = buffers_.at_w, &trial = buffers_.trial;
   value = found.value;
   at.loss = trial.loss;
-  objective.advance(at.scores, found.alpha, trial.scores);
+  objective.map().advance(at.scores, found.alpha, trial.scores);
   if (!has_residual) objective.infer({at.scores}, &trial.residual);
   for (std::size_t j = 0; j < set.size(); ++j) {
     d[j] *= found.alpha;
@@ -91,7 +91,7 @@ Step Iterate::move(const ArmijoResult& found, bool has_residual) {
 double Iterate::penalty(double alpha) {
   trial_.resize(set.size());
   for (std::size_t j = 0; j < set.size(); ++j) trial_[j] = set.w[j] + alpha * d[j];
-  return objective.l1(trial_) + objective.l2(trial_);
+  return objective.penalty().l1(trial_) + objective.penalty().l2(trial_);
 }
 
 }  // namespace proxbench::proximal

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "core/base/stop_token.h"
+#include "core/objective.h"
+
+namespace proxbench {
+
+/// Whether hessian() is available: the oracle has covariances, or the outputs of different positions are
+/// independent, so that their covariances follow from the marginals.
+bool has_hessian(const Objective& objective);
+
+/// Computes the Hessian of the smooth part on the coordinates `set`, which must ascend: row i of the full
+/// symmetric matrix at out + i*stride, stride >= set.size(). Requires has_hessian(). Returns false if `stop`
+/// was requested. The contents of `out` are then undefined. Not counted.
+bool hessian(const Objective& objective, const Scores& scores, std::span<const Coord> set, double* out,
+             std::size_t stride, const StopToken& stop = {});
+
+}  // namespace proxbench
