@@ -33,14 +33,13 @@ constexpr std::size_t kTask = 2 * kTreeLanes;
 /// total.
 ///
 /// The residual has one column for each touched node. Then come columns for the root and for each touched
-/// node that is not a leaf. They hold the probability of one of the node's own leaves, that is, those whose
-/// nearest touched node it is. An untouched node shares the column of its nearest touched ancestor,
+/// node that is not a leaf. Each holds the probability of one of the node's own leaves, the leaves whose
+/// nearest touched node is this node. An untouched node shares the column of its nearest touched ancestor,
 /// multiplied by the number of its leaves.
 class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
  public:
   /// Up to this many labels side by side each have a column in scores and residuals, as in a chain. Full
-  /// gradients are then several times faster than from rows of jumps (solvers/RESULTS.md, "Labels side by
-  /// side").
+  /// gradients are then several times faster than from rows of jumps.
   static constexpr Index kMostSideBySide = 512;
 
   /// Takes the hierarchy and the gold leaves. Throws Error if there is no output, if an instance does not

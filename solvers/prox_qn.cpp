@@ -2,9 +2,9 @@
 /// following its authors' program. Comments name the algorithm's lines.
 ///
 /// Each iteration minimises the model g^T d + 1/2 d^T B d + lambda*||w + d||_1 over a working set A by
-/// coordinate descent, where B is the compact L-BFGS matrix of the smooth part. It then backtracks on w +
-/// alpha*d. Within an epoch A only shrinks. At the end of an epoch all coordinates return, and the tolerance
-/// of the next epoch falls.
+/// coordinate descent, where B is the compact L-BFGS matrix of the smooth part. The iteration then backtracks
+/// on w + alpha*d. Within an epoch A only shrinks. At the end of an epoch all coordinates return, and the
+/// tolerance of the next epoch falls.
 ///
 /// Choices that the paper leaves open follow the authors' program: an epoch begins with the zero coordinates
 /// whose gradient exceeds epoch_margin*lambda, and gamma carries over from epoch to epoch. The rule for
@@ -25,7 +25,7 @@ namespace {
 using namespace proximal;
 
 /// Iterations in a row without a new low of F or kkt, all within rounding, after which the L-BFGS pairs are
-/// cleared. If that brings no progress either, the run has stalled.
+/// cleared. If clearing them brings no progress either, the run has stalled.
 constexpr std::int64_t kPatience = 20;
 
 struct Settings {
@@ -97,7 +97,7 @@ class Minimiser : Minimisation {
 
   /// Lines 29 to 39. Returns false, and leaves w unchanged, if no step brings progress.
   bool search_and_update(double slope) {
-    // With pairs the first trial is mostly accepted, so it computes the residual as well. Without pairs,
+    // With pairs the first trial is mostly accepted, so trials compute the residual as well. Without pairs,
     // gamma is a guess that may take many halvings.
     const bool with_residual = lbfgs_.pairs() > 0;
     const ArmijoResult found = at_.search(slope, settings_.line_search, with_residual);
@@ -111,8 +111,8 @@ class Minimiser : Minimisation {
     result_.working_set = at_.set.size();
     return give_back(status, inner_passes_);
   }
-  /// Ends a solve that ran out of time within an iteration. The working set reported is that of the last
-  /// complete one.
+  /// Ends a solve that ran out of time within an iteration. Reports the working set of the last complete
+  /// iteration.
   SolveResult give_up() { return give_back(problem_.monitor.stop_status(), inner_passes_); }
 
   const Settings& settings_;

@@ -112,7 +112,7 @@ std::string sets_text(const Dataset& data, const std::vector<Index>& outputs) {
   return out;
 }
 
-/// Returns the lines of the batch's files. Behind those of positions follow a TAB and the label, or the gold
+/// Returns the lines of the batch's files. Lines of positions end with a TAB and the label, or the gold
 /// label, a TAB and the label.
 std::string columns_text(const DataBatch& batch, const Tagged& tagged, bool with_gold) {
   std::string out;

@@ -11,7 +11,7 @@
 namespace proxbench {
 namespace {
 
-/// The tags of BIOES that those of a scheme stand for, in the same order.
+/// For each tag of a scheme, the tag of BIOES with the same meaning.
 constexpr std::string_view kTags = "BIES";
 
 constexpr ChunkScheme kSchemes[] = {{"IOB", "BI"}, {"BIOES", "BIES"}, {"BILOU", "BILU"}, {"BMES", "BMES"}};

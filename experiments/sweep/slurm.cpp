@@ -157,7 +157,7 @@ void count_results(const Sweep& before, SweepResult& result) {
   }
 }
 
-/// Submits what is missing and not queued. Releases the lock once it is submitted, or before it waits.
+/// Submits the missing runs that are not queued. Releases the lock after submitting, or before waiting.
 void submit_missing(const Sweep& sweep, bool wait, OutLock& lock) {
   const std::string name = job_name(sweep.config, sweep.out);
   const Tasks queued = queued_tasks(name);
