@@ -30,8 +30,8 @@ ChunkLabel chunk_label(std::string_view name, const ChunkScheme& scheme) {
   return {place == scheme.tags.npos ? '?' : kTags[place], type};
 }
 
-/// Whether the label can only be one of a chunk: one that begins or continues, or one of a single position
-/// with a type.
+/// Whether only a chunk can have this label: it begins or continues a chunk, or is a typed chunk of one
+/// position.
 bool shows_chunks(const ChunkLabel& label) {
   return label.tag == 'B' || label.tag == 'I' || (label.tag == 'S' && !label.type.empty());
 }

@@ -15,7 +15,7 @@
 /// have the same attributes.
 ///
 /// MEKA writes the number of labels into the header: `@relation 'NAME: -C 6'` means the first 6 attributes,
-/// and -6 the last 6. It counts if neither an XML file nor `label_count` is given.
+/// and -6 the last 6. The header counts if neither an XML file nor `label_count` is given.
 #include <fmt/format.h>
 
 #include <algorithm>
