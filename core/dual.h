@@ -20,7 +20,7 @@
 ///
 /// How tight is the bound? With mu = 0 the gap is about ||w||_1 times the largest violation of the
 /// constraint. So it falls as fast as kkt, but not as fast as F: a point that certifies a gap must be nearer
-/// to the optimum than one whose F has that gap.
+/// to the optimum than a point whose F - min F equals this gap.
 ///
 /// For the log loss, F(w) - D(alpha) is not computed as a difference but as a sum of terms that are at least
 /// 0, with g = g(alpha):
@@ -28,13 +28,12 @@
 ///     sum_i KL(alpha_i || p_i)
 ///       + sum_j [lambda*|w_j| + (mu/2)*w_j^2 + g_j*w_j + max(|g_j| - lambda, 0)^2/(2*mu)].
 ///
-/// So the gap keeps its digits even if F and D agree in nearly all of theirs. A bound on the rounding is then
-/// added (core/rounding.h). The lower bound is F minus this total: it is never above F, and never above min
-/// F.
+/// So the gap is accurate even if F and D agree in nearly all digits. A bound on the rounding is then added
+/// (core/rounding.h). The lower bound is F minus this total: it is never above F, and never above min F.
 ///
-/// Rounding makes the residual that of a distribution q_i beside p_i (core/oracle.h, InferenceRounding). That
-/// is harmless: alpha_i is then made of q_i, whose g is known up to GradientRounding, and KL(alpha_i || p_i)
-/// has room for the difference.
+/// With rounding, the residual belongs to a distribution q_i near p_i (core/oracle.h, InferenceRounding).
+/// This is harmless: alpha_i is then made of q_i, whose g is known up to GradientRounding, and KL(alpha_i ||
+/// p_i) has room for the difference.
 
 #include <vector>
 
@@ -46,7 +45,7 @@ namespace proxbench {
 /// A lower bound on min F: the value of a dual point minus a bound on its rounding.
 struct DualBound {
   double value = 0.0;
-  double scale = 1.0;  ///< t above
+  double scale = 1.0;  ///< t in the formulas above
 };
 
 /// What one inference with a gradient reveals about a point.
@@ -54,10 +53,10 @@ struct PointBound {
   double loss, objective;  ///< l and F
   double rounding;         ///< of F, by point_rounding()
   double kkt_rounding;     ///< of selection.kkt_max, as the kkt of F at w; 0 for a hinge loss
-  /// Its threshold is lambda with both penalties, slightly below lambda with l1 only, and infinite with l2
-  /// only.
+  /// The threshold of this selection is lambda with both penalties, slightly below lambda with l1 only, and
+  /// infinite with l2 only.
   Objective::Selection selection;
-  DualBound bound;  ///< 0 if the computed one is not finite
+  DualBound bound;  ///< 0 if the computed bound is not finite
 };
 
 /// Computes the lower bound that the model at w gives, from the scores of w. Fills `residual`. Costs two
@@ -76,8 +75,8 @@ class DualPoint {
   virtual double value(const Objective& objective) const = 0;
   /// The solver's own estimate of F(w(alpha)) - D(alpha); NaN if it has none.
   virtual double estimated_gap() const { return kNaN; }
-  /// How far the solver's own variables are from such distributions: ||M alpha|| of its consistency
-  /// constraints. NaN if they are distributions.
+  /// How far the solver's own variables are from distributions over structures: ||M alpha|| of its
+  /// consistency constraints. NaN if they are such distributions.
   virtual double infeasibility() const { return kNaN; }
 };
 
@@ -126,16 +125,16 @@ struct PairWeight {
 class MarginalPoint : public DualPoint {
  public:
   /// Fills `out` with the labels of a position that have weight, each at most once. On chains their weights
-  /// sum to 1. For label sets the weight is that of "on", and the labels ascend. Several threads may call
-  /// this and pairs() at once.
+  /// sum to 1. For label sets a weight is the probability that the label is on, and the labels ascend.
+  /// Several threads may call this and pairs() at once.
   virtual void labels(Index position, std::vector<LabelWeight>& out) const = 0;
   /// On chains, fills `out` with the pairs of labels at this position and the next one of its instance. For
-  /// label sets, fills it with pairs left < right of labels that labels() lists, each pair once, with the
-  /// weight of both being on. Pairs that are not listed have weight 0.
+  /// label sets, fills it with pairs left < right of labels that labels() lists, each pair once, weighted by
+  /// the probability that both are on. Pairs that are not listed have weight 0.
   virtual void pairs(Index position, std::vector<PairWeight>& out) const = 0;
-  /// Computes costs and features itself. Throws Error, with the position and what was found there, if the
-  /// lists are not as described above, if the weights are not those of a distribution, or if pairs and labels
-  /// disagree by more than kBeliefTolerance. Needs memory for a row of K numbers per position.
+  /// Computes costs and features itself. Throws Error, with the position and the fault, if the lists are not
+  /// as described above, if weights are negative or do not sum to 1, or if pairs and labels disagree by more
+  /// than kBeliefTolerance. Needs memory for a row of K numbers per position.
   double value(const Objective& objective) const final;
 };
 
