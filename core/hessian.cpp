@@ -13,7 +13,7 @@ namespace {
 /// kCovariancesAtOnce: numbers in the covariance matrices of one batch of instances. They stay in the cache
 /// until they are added. kHessianRows: rows of the Hessian to which one task adds them.
 constexpr std::size_t kCovariancesAtOnce = std::size_t{1} << 21, kHessianRows = 32;
-/// Independent positions whose active coordinates are listed in one batch, and those listed by one task.
+/// The numbers of independent positions whose active coordinates are listed in one batch, and by one task.
 constexpr std::size_t kPositionsAtOnce = 4096, kPositionsPerTask = 64;
 
 /// The coordinates of a set that are active in one instance: the local features, and for each slot the index

@@ -14,8 +14,8 @@ namespace proxbench {
 
 namespace {
 
-/// Pieces in which scores are advanced and their norms are taken: columns, if there is one for some outputs
-/// only.
+/// Scores are advanced, and their norms computed, in these pieces. If only some outputs have columns, a piece
+/// is a column.
 Chunks norm_chunks(const Scores& scores) {
   constexpr std::size_t kScoresAtOnce = 1u << 15;
   return {scores.one_each() ? scores.values.size() : scores.columns * scores.stride,

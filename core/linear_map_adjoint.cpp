@@ -15,9 +15,9 @@ namespace {
 /// If there are few nonzeros, features are cut into about kFeatureChunks chunks of at least
 /// kFewestChunkNonzeros each.
 constexpr std::uint64_t kFewestChunkNonzeros = 1u << 10, kFeatureChunks = 128;
-/// Tasks per thread in the full gradient, each of several chunks of features. They are few, so that all rows
-/// of R are read from memory only a few times. They are enough to let the threads end together. Sums are
-/// formed by chunk, so this number does not change them.
+/// Tasks per thread in the full gradient, each of several chunks of features. With few tasks, all rows of R
+/// are read from memory only a few times. With enough tasks, the threads end together. Sums are formed by
+/// chunk, so the number of tasks does not change them.
 constexpr std::size_t kTasksPerThread = 8;
 /// Gradients that a task computes at once: their number of doubles, and the fewest features.
 constexpr std::size_t kGradientsAtOnce = 1u << 15, kFewestFeaturesAtOnce = 128;
@@ -75,8 +75,8 @@ void LinearMap::add_rows(const double* rows, std::span<const Index> features, st
 /// has turned the basis into outputs, out[k * kPad + f] is the gradient of output k of features[f]. `out` has
 /// basis() * kPad numbers, which must be zeros.
 void LinearMap::add_collapsed_rows(std::span<const Index> features, double* out) const {
-  // The sums of a piece, all zero except the listed slots. Kept, so that zeros are made only once. Here, a
-  // piece may go on in the next block.
+  // The sums of a piece, all zero except the listed slots. The sums are kept between calls, so that zeros are
+  // made only once. A piece may continue in the next block.
   static thread_local std::vector<double> piece;
   static thread_local std::vector<Index> touched;
   piece.resize(std::max(piece.size(), collapsed_->basis()));
@@ -270,7 +270,7 @@ void LinearMap::for_each_feature(std::size_t width, const Gradients& gradients, 
           }
         });
   // Computes the gradients of few features at a time. So memory depends on the number of outputs, but not on
-  // that of features.
+  // the number of features.
   const std::size_t at_once = std::max(kFewestFeaturesAtOnce, kGradientsAtOnce / width);
   const std::size_t tasks = kTasksPerThread * static_cast<std::size_t>(parallel_.threads());
   const Chunks chunks{feature_chunks(), std::max<std::size_t>(feature_chunks() / tasks, 1)};

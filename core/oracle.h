@@ -35,9 +35,9 @@ struct InstanceTerms {
 /// How exact an inference over one instance is, in units of 2^-53. The author of an oracle derives these
 /// numbers where its inference is implemented, and certificates rest on them (core/rounding.h).
 ///
-/// Let s_p be the largest size of a score at position p plus the largest size of an extra weight. "The
-/// residual" is that of a distribution whose probabilities are those of the model at the given scores, with
-/// each position's factor changed by a relative error of at most of_scores * s_p + of_positions.
+/// Let s_p be the largest size of a score at position p plus the largest size of an extra weight. The
+/// computed residual belongs to a distribution: the model at the given scores, with each position's factor
+/// changed by a relative error of at most of_scores * s_p + of_positions.
 struct InferenceRounding {
   /// The loss of the instance is off by at most the sum over its positions of of_scores * s_p + of_positions.
   double of_scores, of_positions;
@@ -51,11 +51,11 @@ struct InferenceRounding {
   double of_extra;
 };
 /// Bounds the rounding of inference by plain sums, in any order, over at most `positions` * `outputs` terms:
-/// what an oracle has that states nothing better.
+/// the rounding of an oracle that states none.
 InferenceRounding plain_rounding(std::size_t positions, Index outputs);
 
-/// Some coordinates within one instance, and where they are on. The coordinates are numbered by slots. Second
-/// derivatives need this in addition to the scores.
+/// Some coordinates of w within one instance, and the positions at which they are on. Slots number these
+/// coordinates. Second derivatives need them in addition to the scores.
 struct LocalFeatures {
   /// At the position of this entry, the feature of a unary weight has this value and adds to the score of
   /// this output.
@@ -82,7 +82,7 @@ struct HalfMatrix {
     if (value.size() < n * stride) value.resize(n * stride);
     extent.assign(n, 0);
   }
-  /// Returns row i with room for `width` numbers, a multiple of kPad.
+  /// Returns row i, of `width` numbers (a multiple of kPad).
   double* row(std::size_t i, std::size_t width) {
     double* const at = value.data() + i * stride;
     if (extent[i] < width) {
@@ -124,8 +124,8 @@ class SumOracle {
   /// Makes one pass and returns sum_i [A_i - score of the gold structure]. If `residual` is not null (same
   /// shape as the scores), also fills it with marginals - gold and with the gradient in the extra weights.
   virtual double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const = 0;
-  /// Does the same for some instances only. Scores and residual hold only the positions of these instances,
-  /// one instance after the other in the given order: stride = padded(number of their positions).
+  /// Does what infer() does, for some instances only. Scores and residual hold only the positions of these
+  /// instances, one instance after the other in the given order: stride = padded(number of their positions).
   virtual double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
                             const Parallel& parallel) const = 0;
   /// Computes log p(gold) and the entropy of every instance; terms.size() == number of instances.
@@ -198,8 +198,8 @@ class BeliefOracle {
   /// before.
   virtual void make_consistent(Index instance, double* beliefs) const = 0;
   /// The amount by which probabilities on the cliques fail to be the marginals of one distribution: the
-  /// largest difference between two marginals that should agree, or between a sum and 1. NaN if one of them
-  /// is NaN.
+  /// largest difference between two marginals that should agree, or between a sum and 1. NaN if a marginal is
+  /// NaN.
   virtual double inconsistency(Index instance, const double* beliefs) const = 0;
 };
 
@@ -219,7 +219,7 @@ class CovarianceOracle {
 class DerivativeOracle {
  public:
   virtual ~DerivativeOracle() = default;
-  /// Results at a point that an oracle stores, so that derivatives in each direction cost less.
+  /// The results of inference at a point, which an oracle stores so that derivatives cost less.
   class Messages {
    public:
     virtual ~Messages() = default;
@@ -268,7 +268,7 @@ class MaxOracle {
     double loss, cost;
   };
   /// Makes one pass. The loss is NaN if a score is not finite. If `residual` is not null (same shape as the
-  /// scores), also fills it with the features of the maximising structures - gold, those of extra weights
+  /// scores), also fills it with the features of the maximising structures minus those of gold, extra weights
   /// included: a subgradient of the loss in the scores.
   virtual Sums maximise(const ScorePoint& at, Cost cost, Residual* residual,
                         const Parallel& parallel) const = 0;
@@ -316,7 +316,8 @@ class InstanceMaxOracle {
   /// The outputs that are on at a position to which a structure assigns `output`. (For the gold structure,
   /// Structure::gold_outputs() gives them.)
   virtual std::span<const Index> outputs_on(Index output) const = 0;
-  /// Lists the extra weights that are on in a structure, each as many times as it is on.
+  /// Lists the extra weights that are on in a structure. An extra weight that is on n times is listed n
+  /// times.
   virtual void extra_on(std::span<const Index> outputs, std::vector<std::size_t>& on) const = 0;
 };
 
@@ -369,10 +370,10 @@ class Oracle : public Structure {
   virtual const NbestOracle* nbest() const { return nullptr; }
   virtual const MaxOracle* max() const { return nullptr; }
   virtual const InstanceMaxOracle* instance_max() const { return nullptr; }
-  /// Replaces max(). It maximises over a superset of the structures, so F computed with it is at least F.
+  /// Replaces max(): maximises over a superset of the structures, so F computed with it is at least F.
   virtual const MaxOracle* relaxation() const { return nullptr; }
   virtual const FactorOracle* factors() const { return nullptr; }
-  /// This is no capability but the layout of scores and residuals. Null: every output has a column.
+  /// The layout of scores and residuals, which is no capability. Null: every output has a column.
   virtual const CollapsedOutputs* collapsed() const { return nullptr; }
 
   /// Predicts the output of every position, kNoOutput if none is on. For multi-label data, predicts whether
@@ -414,8 +415,8 @@ struct OracleInfo {
   std::string name;
   std::string help;
   std::string paper;
-  /// Copies what it needs from the data (structure and gold, not X). Throws Error if the oracle cannot handle
-  /// the data.
+  /// Copies structure and gold outputs from the data, but not X. Throws Error if the oracle cannot handle the
+  /// data.
   std::function<std::unique_ptr<Oracle>(const Dataset&)> make;
   /// The capabilities of every oracle that make() returns, known before there is data.
   std::vector<Capability> capabilities = {Capability::kSum};

@@ -56,7 +56,7 @@ struct Penalty {
   bool operator==(const Penalty&) const = default;
   /// "lambda = 1", "mu = 0.1" or "lambda = 1, mu = 0.1". A part that is 0 is omitted.
   std::string text() const;
-  /// Throws Error (kUsage) unless both are finite and >= 0, and one of them is > 0.
+  /// Throws Error (kUsage) unless lambda and mu are finite and >= 0, and at least one of them is > 0.
   void check() const;
   double l1(std::span<const double> w) const { return lambda == 0.0 ? 0.0 : lambda * l1_norm(w); }
   double l2(std::span<const double> w) const { return mu == 0.0 ? 0.0 : 0.5 * mu * squared_norm(w); }

@@ -27,7 +27,7 @@ struct OutputColumns {
         stride(padded(positions)),
         values(stride * outputs, 0.0),
         extra(extra_weights, 0.0) {}
-  /// Makes no column yet.
+  /// Makes no columns; add_column() adds them.
   static OutputColumns collapsed(Index outputs, std::size_t positions, std::size_t extra_weights) {
     OutputColumns out(0, positions, extra_weights);
     out.column_of.assign(outputs, kNoColumn);
@@ -44,7 +44,7 @@ struct OutputColumns {
   const double* find(Index k) const {
     return column_index(k) == kNoColumn ? nullptr : column(column_index(k));
   }
-  /// Whether output k reads a column without scaling it, so that the column is its own (Residual).
+  /// Whether output k has a column of its own, which it reads without scaling (Residual).
   bool owns(Index k) const { return share.empty() || share[k] == 0.0; }
 
   /// Replaces all columns by `n` new ones with undefined contents. The caller sets column_of.
@@ -52,7 +52,8 @@ struct OutputColumns {
     columns = n;
     values.resize(n * stride);
   }
-  /// Gives output k a column of zeros if it has none. Returns its index. Must not be called if one_each().
+  /// Gives output k a column of zeros if it has none. Returns the index of k's column. Must not be called if
+  /// one_each().
   Index add_column(Index k) {
     if (column_of[k] == kNoColumn) {
       column_of[k] = columns;

@@ -7,7 +7,7 @@
 namespace proxbench {
 
 /// Callers reach inference over all instances, and its derivatives, through this object. For every other
-/// capability they get the interface of the inner oracle itself. The inner oracle is borrowed.
+/// capability, callers get the interface of the inner oracle itself. The inner oracle is borrowed.
 class WrappedOracle : public Oracle, public SumOracle, public DerivativeOracle {
  public:
   explicit WrappedOracle(const Oracle& inner) : inner_(inner) {}

@@ -63,7 +63,7 @@ class ChoiceOracle : public ExactOracle {
     return std::max(off, -*std::ranges::min_element(p));
   }
 
-  /// Returns the first of equal alternatives.
+  /// Of equal alternatives, returns the first.
   InstanceMaxOracle::Value best_structure(Index instance, Cost cost, const double* scores,
                                           std::span<const double> extra, std::span<Index> outputs,
                                           InstanceMaxOracle::Workspace& work) const override {
@@ -82,7 +82,7 @@ class ChoiceOracle : public ExactOracle {
     return std::make_unique<ListedScores>();
   }
 
-  /// Lists alternatives by descending score. Equal ones keep their order.
+  /// Lists alternatives by descending score. Alternatives of equal score keep their order.
   void nbest(const Scores& scores, Index instance, std::size_t n, List& out,
              NbestOracle::Workspace& work) const override {
     auto& [rows, score, order] = dynamic_cast<ListedScores&>(work);
@@ -106,8 +106,8 @@ class ChoiceOracle : public ExactOracle {
 
  protected:
   using ExactOracle::ExactOracle;
-  /// MaxOracle::max_rounding() if the score of an alternative adds up `path` numbers: the best one is found
-  /// by such sums, and its loss is a sum of twice as many.
+  /// MaxOracle::max_rounding() if the score of an alternative adds up `path` numbers: such sums find the best
+  /// alternative, and its loss sums 2 * `path` numbers.
   static InferenceRounding rounding_of_choice(std::size_t path) {
     return {.of_scores = 8.0 * static_cast<double>(path) + 16.0,
             .of_positions = 16.0,

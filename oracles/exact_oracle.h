@@ -44,7 +44,7 @@ class ExactOracle : public Oracle,
 
  protected:
   /// Copies boundaries and gold outputs. `unknown` is the message of require_gold(), such as "tree oracle: a
-  /// gold output is unknown". It must outlive the oracle.
+  /// gold output is unknown". The text must outlive the oracle.
   ExactOracle(const Dataset& data, const char* unknown)
       : outputs_(data.outputs()), begin_(data.begin), gold_(data.gold), unknown_(unknown) {}
   /// Throws Error unless all gold outputs are known.
@@ -67,7 +67,8 @@ class ExactOracle : public Oracle,
 void fill_rows(const ScorePoint& at, Index outputs, std::size_t begin, std::size_t n,
                AlignedVector<double>& rows);
 
-/// Does the same with kernels, if all outputs have columns. A product and its sum may be rounded once.
+/// Does what fill_rows() does with kernels. Requires that all outputs have columns. A product and its sum may
+/// be rounded once.
 void make_rows(const ScorePoint& at, Index outputs, std::size_t begin, std::size_t n, double* rows);
 
 }  // namespace proxbench

@@ -4,8 +4,8 @@
 ///     score(y) = sum_k y_k * s_k + sum over k < l of v_kl * y_k * y_l.
 ///
 /// Finding the best set is NP-hard, so there is no max oracle. Instead the oracle solves the linear
-/// relaxation over the local polytope exactly (oracles/roof_dual.h). Its value is at least that of the best
-/// set.
+/// relaxation over the local polytope exactly (oracles/roof_dual.h). The value of the relaxation is at least
+/// the value of the best set.
 #include <algorithm>
 #include <string>
 
@@ -142,8 +142,8 @@ class LabelsOracle final : public Oracle, public MaxOracle, public FactorOracle 
     return add_label_marginals(*this, instance, given, cost, expected, errors);
   }
   /// Starts from the relaxed solution, whose values are 0, 1/2 or 1. Labels at 1/2 are decided in ascending
-  /// order: a label is on if that raises the score given those decided before. Both decodings are the same.
-  /// outputs.size() == positions() * outputs().
+  /// order: a label is on if this raises the score, given the labels decided before. Both decodings are the
+  /// same. outputs.size() == positions() * outputs().
   void decode(const Scores& scores, Decoding, std::span<Index> outputs,
               const Parallel& parallel) const override {
     const PairScores v(outputs_, {scores});

@@ -1,5 +1,5 @@
 #pragma once
-/// The registry of all oracles: first the built-in ones, then those of plug-ins.
+/// The registry of all oracles: first the built-in ones, then the oracles of plug-ins.
 
 #include "core/oracle.h"
 #include "core/base/registry.h"

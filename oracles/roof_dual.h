@@ -24,14 +24,14 @@ inline double pair_value(double weight, double x_a, double x_b) {
   return weight > 0.0 ? std::min(x_a, x_b) : std::max(0.0, x_a + x_b - 1.0);
 }
 
-/// Sets x to a solution whose entries are all 0, 1/2 or 1, and returns its value. It takes one maximum flow
-/// (roof duality: Boros, Hammer, "Pseudo-Boolean optimization", Discrete Applied Mathematics 2002).
-/// The value is below the maximum by at most 2^-49 times the number of terms times the largest coefficient,
-/// plus its own rounding. NaN if a coefficient is not finite.
+/// Sets x to a solution whose entries are all 0, 1/2 or 1, and returns its value. Computes one maximum flow
+/// (roof duality: Boros, Hammer, "Pseudo-Boolean optimization", Discrete Applied Mathematics 2002). The value
+/// is below the maximum by at most 2^-49 times the number of terms times the largest coefficient, plus the
+/// rounding of the value itself. NaN if a coefficient is not finite.
 double solve_relaxation(const PairwiseProblem& problem, std::vector<double>& x);
 
 /// Makes a relaxed solution integral. Variables at 1/2 are decided in ascending order: a variable is on if
-/// that raises the value given those already decided, with the undecided ones off.
+/// this raises the value, given the decided variables and with all undecided ones off.
 void round_halves(const PairwiseProblem& problem, std::vector<double>& x);
 
 }  // namespace proxbench

@@ -33,14 +33,13 @@ constexpr std::size_t kTask = 2 * kTreeLanes;
 /// total.
 ///
 /// The residual has one column for each touched node. Then come columns for the root and for each touched
-/// node that is not a leaf. They hold the probability of one of the node's own leaves, that is, those whose
-/// nearest touched node it is. An untouched node shares the column of its nearest touched ancestor,
+/// node that is not a leaf. Each holds the probability of one of the node's own leaves, the leaves whose
+/// nearest touched node is this node. An untouched node shares the column of its nearest touched ancestor,
 /// multiplied by the number of its leaves.
 class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
  public:
   /// Up to this many labels side by side each have a column in scores and residuals, as in a chain. Full
-  /// gradients are then several times faster than from rows of jumps (solvers/RESULTS.md, "Labels side by
-  /// side").
+  /// gradients are then several times faster than from rows of jumps.
   static constexpr Index kMostSideBySide = 512;
 
   /// Takes the hierarchy and the gold leaves. Throws Error if there is no output, if an instance does not
@@ -116,8 +115,8 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
   }
 
   /// Keeps, for each touched node that has leaves of its own, the probability of one of them: one number per
-  /// document. A derivative needs no exponentials. Its residual has own columns for the outputs of the point
-  /// and of the direction, and is laid out like that of infer().
+  /// document. A derivative needs no exponentials. The residual of a derivative has own columns for the
+  /// outputs of the point and of the direction, and the layout of infer().
   double infer_and_keep(const ScorePoint& at, Residual& residual, std::unique_ptr<Messages>& kept,
                         const Parallel& parallel) const override {
     if (kept == nullptr) kept = std::make_unique<Kept>();
@@ -127,7 +126,7 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
   void derivative(const Messages& at, const Scores& direction, Residual& out,
                   const Parallel& parallel) const override {
     // Works on the tree collapsed for both the point and the direction. If only the direction touches a node,
-    // its leaves have the same probability as those of the nearest node above that the point touches.
+    // its leaves have the same probability as the leaves of the nearest node above that the point touches.
     require_gold();
     const Kept& kept = static_cast<const Kept&>(at);
     const Collapsed tree = collapse({direction}, &kept);
@@ -158,9 +157,9 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
   double inference_flops(const ScorePoint& at, bool residual) const override {
     return (residual ? 4.0 : 2.0) * static_cast<double>(at.base.columns) * static_cast<double>(positions());
   }
-  /// Rows of jumps. The entry of a node is the probability of one of its own leaves minus that of one of its
-  /// parent's own leaves, and minus 1 for the gold leaf. Only nonzero jumps are listed. Entry K is the
-  /// root's. expand() adds up jumps on the way down the tree, then leaves on the way up.
+  /// Rows of jumps. The entry of a node is the probability of one of its own leaves minus the probability of
+  /// one of its parent's own leaves, and minus 1 for the gold leaf. Only nonzero jumps are listed. Entry K is
+  /// the root's. expand() adds up jumps on the way down the tree, then leaves on the way up.
   std::size_t basis() const override { return outputs() + std::size_t{1}; }
   void compact_rows(const Residual& residual, CompactRows& rows, const Parallel& parallel) const override {
     const double* root = nullptr;
@@ -280,10 +279,10 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
   }
 
  private:
-  /// A touched node. `here` is the probability of a leaf whose nearest touched node it is, `above` that of a
-  /// leaf of the next touched node above it, or of the root. Most documents have score 0 at most of these
-  /// nodes. Both are then equal, and there is no jump. For a touched leaf, `here` is R: its own probability,
-  /// minus 1 if it is gold.
+  /// A touched node. `here` is the probability of a leaf whose nearest touched node is this node. `above` is
+  /// the probability of a leaf of the next touched node above, or of the root. Most documents have score 0 at
+  /// most of these nodes. `here` and `above` are then equal, and there is no jump. For a touched leaf, `here`
+  /// is R: its own probability, minus 1 if it is gold.
   struct Source {
     Index output;
     const double *here, *above;

@@ -11,7 +11,7 @@ namespace proxbench {
 
 /// The documents handled at once. The numbers of a thousand nodes then stay in a second-level cache.
 inline constexpr std::size_t kTreeLanes = 32;
-/// The weights of this many nodes are added up before they are added to those of the nodes before, so that a
+/// The weights of this many nodes are summed before their sum is added to the sum over earlier nodes. So a
 /// long sum has few roundings.
 inline constexpr std::size_t kTreePart = 64;
 
@@ -37,7 +37,7 @@ struct TreeNodes {
 struct TreeDocuments {
   std::size_t first, lanes;
   double* path;  ///< scores of paths; weights of nodes on the way up
-  double* leaf;  ///< weight of one of an entry's own leaves, relative to that of the best leaf
+  double* leaf;  ///< weight of one own leaf of an entry, relative to the best leaf
   double *best,
       *partition;  ///< one number per document: the score of the best leaf, the sum of all leaves' weights
 };
@@ -49,19 +49,20 @@ struct TreeKernels {
   /// no leaf uses it. If `upwards`, path is overwritten with the total weight of each entry's own leaves.
   void (*weigh)(const TreeNodes& tree, const TreeDocuments& documents, bool upwards);
   /// Writes the marginals of entry i to the column own[i], and the probability of one of its own leaves to
-  /// shared[i] unless that is null.
+  /// shared[i] unless shared[i] is null.
   void (*walk_up)(const TreeNodes& tree, const TreeDocuments& documents, double* const* own,
                   double* const* shared);
   /// After weigh(): writes the probability of one of the own leaves of entry i to the column kept[i], unless
-  /// that is null.
+  /// kept[i] is null.
   void (*keep)(const TreeNodes& tree, const TreeDocuments& documents, double* const* kept);
   /// Differentiates along the scores of the nodes (only `base`). At the point, one of the own leaves of entry
   /// i has the probabilities in the column leaf[i], which is null if the entry has none. Writes the change of
-  /// the marginals to own[i], and that of one own leaf to shared[i] unless it is null. An entry without
+  /// the marginals to own[i], and the change of one own leaf to shared[i] unless it is null. An entry without
   /// leaves of its own gets the change of the entry above.
   void (*derivative)(const TreeNodes& tree, const TreeDocuments& documents, const double* const* leaf,
                      double* const* own, double* const* shared);
-  /// Oracle::expand() over n outputs. `inner` lists those that are not leaves, and row n is the root's.
+  /// CollapsedOutputs::expand() over n outputs. `inner` lists the outputs that are not leaves. Row n belongs
+  /// to the root.
   void (*expand)(const Index* parent, Index n, const Index* inner, std::size_t inner_size, double* rows);
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-/// The solvers that `train`, `select` and reference runs use if none is named. The measurements are in
-/// RESULTS.md.
+/// The solvers that `train`, `select` and reference runs use if the user names none. solvers/RESULTS.md has
+/// the measurements.
 
 #include <string>
 #include <vector>
@@ -13,13 +13,13 @@ namespace proxbench {
 /// The best solver known for lambda > 0.
 inline constexpr const char* kBestForL1 = "prox-newton";
 
-/// The best solver known for an objective. `oracle` is null if it is not known yet.
+/// The best solver known for an objective. A null `oracle` means that the oracle is not known yet.
 std::string best_solver(const Penalty& penalty, Loss::Kind loss, const OracleInfo* oracle = nullptr);
 
 /// The solvers that have no unmet_needs() for this objective with their default options.
 std::vector<std::string> fitting_solvers(const Penalty& penalty, Loss::Kind loss, const OracleInfo& oracle);
 
-/// Says that there are none.
+/// The error message if fitting_solvers() is empty.
 std::string no_solver_text(const Penalty& penalty, Loss::Kind loss, const OracleInfo& oracle);
 
 /// prox-qn and prox-newton were once one solver with presets. For an option of that solver that `solver`

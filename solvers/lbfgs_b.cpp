@@ -10,11 +10,11 @@
 ///
 /// An iterate is reported as w+ - w-. Before the optimum both parts of a weight may be positive. F is then
 /// below the value that the library sees. The library's own stopping tests are off (factr = pgtol = 0): as
-/// for all solvers, our kkt test decides. Outside of our inference and gradients it runs on one thread,
-/// except for the system's BLAS.
+/// for all solvers, our kkt test decides. Outside of our inference and gradients the library runs on one
+/// thread, except for the system's BLAS.
 ///
-/// The price of the formulation is memory: (2m + 8)*N doubles and 4*N integers, which is 320 bytes per weight
-/// for m = 5. A problem that does not fit is refused before anything is allocated.
+/// The formulation needs much memory: (2m + 8)*N doubles and 4*N integers, which is 320 bytes per weight for
+/// m = 5. A problem that does not fit is refused before anything is allocated.
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -50,7 +50,7 @@ namespace {
 
 constexpr std::size_t kTextLength = 60;
 
-/// While it lives, Fortran's standard output goes to standard error.
+/// While this object lives, Fortran's standard output goes to standard error.
 class ToStandardError {
  public:
   ToStandardError() : own_(::dup(STDOUT_FILENO)) {
@@ -75,7 +75,7 @@ class ToStandardError {
 };
 
 /// The library's state between calls. The library works by reverse communication: after each call, task()
-/// says what it needs next.
+/// names the library's next request.
 class Lbfgsb {
  public:
   Lbfgsb(std::size_t variables, std::size_t memory, bool bounded)
@@ -97,7 +97,8 @@ class Lbfgsb {
            sizeof(int) * 4.0 * n;
   }
 
-  /// Whatever the library prints goes to standard error: it prints some warnings even if told to be silent.
+  /// The library's output goes to standard error, since the library prints some warnings in spite of its
+  /// option to be silent.
   void call() {
     constexpr double kNever = 0.0;
     constexpr int kSilent = -1;
@@ -154,7 +155,7 @@ OptionRows<Settings> rows() {
                                option(&Settings::change, dense::change_option())});
 }
 
-/// Throws Error if the library cannot count that many variables, or if memory for them is lacking.
+/// Throws Error if the library cannot count that many variables, or if memory is too small for them.
 void require_room(Coord d, std::size_t variables, const Settings& settings) {
   constexpr std::size_t kMost = std::numeric_limits<int>::max();
   if (variables > kMost / 3)
@@ -165,7 +166,7 @@ void require_room(Coord d, std::size_t variables, const Settings& settings) {
                            " variables with memory = ", settings.memory));
 }
 
-/// One run of the library. It is restarted from the last iterate if it gives up.
+/// One run of the library, which is restarted from the last iterate if the library gives up.
 class Session {
  public:
   Session(const SolveProblem& problem, const Settings& settings)
@@ -199,7 +200,7 @@ class Session {
         if (!run_.step(now_, run_.kkt(now_, gradient_))) return run_.result(now_);
       } else if (task.starts_with("NEW_X") || task.starts_with("ABNORMAL") ||
                  task.starts_with("CONVERGENCE")) {
-        // F did not change to the last bit, or no step lowers it. Near the optimum rounding may be the only
+        // F did not change to the last bit, or no step lowers F. Near the optimum rounding may be the only
         // cause, so restart once without the pairs. (Our own kkt test has already seen whether the projected
         // gradient is 0.)
         if (!std::exchange(moved, false)) return run_.result(now_, Status::kStalled);
@@ -235,8 +236,8 @@ class Session {
     });
   }
 
-  /// Evaluates the library's x, in one pass. If F is not finite there, the library gets a value above that of
-  /// the iterate, so that the line search backs off, and the iterate's gradient.
+  /// Evaluates the library's x, in one pass. If F is not finite at x, the library gets the iterate's gradient
+  /// and a value above the iterate's, so that its line search backs off.
   void evaluate() {
     const std::vector<double>& x = library_.x;
     dense::for_all(objective_.parallel(), d_,

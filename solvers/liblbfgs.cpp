@@ -31,8 +31,8 @@ namespace {
 /// A run has stalled after this many iterations without a new minimum of F or kkt.
 constexpr std::int64_t kPatience = 100;
 
-/// The state of the C callbacks. They must not throw, so an exception is kept here and rethrown once lbfgs()
-/// has returned.
+/// The state of the C callbacks. Callbacks must not throw, so this object keeps an exception, and rethrows it
+/// once lbfgs() has returned.
 class Callbacks {
  public:
   explicit Callbacks(const SolveProblem& problem)
@@ -58,13 +58,13 @@ class Callbacks {
     return kNaN;
   }
 
-  /// Returns nonzero to stop.
+  /// The library's progress callback. Returns nonzero to stop the library.
   int progress(const double* g, int iteration) {
     guarded([&] { return progress_or_throw({g, at_.w.size()}, iteration); });
     return ended_ ? 1 : 0;
   }
 
-  /// Call it with the `code` that lbfgs() returned.
+  /// Returns the result, or rethrows the exception of a callback. `code` is what lbfgs() returned.
   SolveResult result(int code) {
     if (failure_) std::rethrow_exception(failure_);
     if (!ended_) result_.status = status_of(code);
@@ -73,7 +73,7 @@ class Callbacks {
   }
 
  private:
-  /// Returns the result of call(). Returns nothing if the run has ended, or if call() throws, which ends it.
+  /// Returns the result of call(). Returns nothing if the run has ended. If call() throws, the run ends.
   std::optional<double> guarded(const auto& call) {
     try {
       if (!ended_) return call();

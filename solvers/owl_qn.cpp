@@ -13,15 +13,16 @@
 /// If lambda = 0 there are no orthants. Both projections are then the identity, and this is L-BFGS.
 ///
 /// Choices that the paper leaves open, and differences from it:
-/// - alpha0 is 1, except 1/||v|| before the first pair (s, y), as in the authors' code. m is 10. The paper's
-///   choices, alpha0 = 1 and m = 5, are those of preset = paper. The paper gives no beta and gamma.
-/// - The paper stops by the change of F (option change). Here kkt decides unless that option is set.
+/// - alpha0 is 1, except 1/||v|| before the first pair (s, y), as in the authors' code. m is 10. preset =
+/// paper
+///   sets the paper's choices, alpha0 = 1 and m = 5. The paper gives no beta and gamma.
+/// - The paper stops by the change of F (option change). Here kkt decides unless the option is set.
 /// - Footnote 7 skips updates with y^T s < omega to keep y^T s/||y||^2 away from 0, after Byrd et al. 1995.
 ///   Steps shrink to nothing near the optimum, so a fixed omega would skip every update there. As in Byrd et
 ///   al., an update is skipped if y^T s < omega * ||y||^2, the bound that Theorem 1 needs.
 /// - The condition allows for rounding in F (core/quasi_newton/line_search.h). If a search fails, the pairs
-///   are dropped and it is repeated once with H = H_0. If that fails too, F can decrease no further, and the
-///   run has stalled.
+///   are dropped and the search is repeated once with H = H_0. If it fails again, F can decrease no further,
+///   and the run has stalled.
 
 #include <cmath>
 #include <utility>
@@ -96,7 +97,7 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
       if (!(p[i] * v[i] > 0.0)) p[i] = 0.0;
     });
   };
-  /// Sets next = pi(now + alpha*p; xi) and evaluates F there. Returns false if no trial was accepted.
+  /// Sets next = pi(now + alpha*p; xi) and evaluates F at `next`. Returns false if no trial was accepted.
   auto search = [&] {
     const double first =
         1.0 / (unit * (settings.unit_first_step ? unit : std::sqrt(dense::dot(parallel, v, v))));

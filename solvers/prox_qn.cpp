@@ -2,9 +2,9 @@
 /// following its authors' program. Comments name the algorithm's lines.
 ///
 /// Each iteration minimises the model g^T d + 1/2 d^T B d + lambda*||w + d||_1 over a working set A by
-/// coordinate descent, where B is the compact L-BFGS matrix of the smooth part. It then backtracks on w +
-/// alpha*d. Within an epoch A only shrinks. At the end of an epoch all coordinates return, and the tolerance
-/// of the next epoch falls.
+/// coordinate descent, where B is the compact L-BFGS matrix of the smooth part. The iteration then backtracks
+/// on w + alpha*d. Within an epoch A only shrinks. At the end of an epoch all coordinates return, and the
+/// tolerance of the next epoch falls.
 ///
 /// Choices that the paper leaves open follow the authors' program: an epoch begins with the zero coordinates
 /// whose gradient exceeds epoch_margin*lambda, and gamma carries over from epoch to epoch. The rule for
@@ -25,7 +25,7 @@ namespace {
 using namespace proximal;
 
 /// Iterations in a row without a new low of F or kkt, all within rounding, after which the L-BFGS pairs are
-/// cleared. If that brings no progress either, the run has stalled.
+/// cleared. If clearing them brings no progress either, the run has stalled.
 constexpr std::int64_t kPatience = 20;
 
 struct Settings {
@@ -45,8 +45,8 @@ class Minimiser : Minimisation {
     open(kPatience);                                  // line 1
     for (std::int64_t iteration = 1;; ++iteration) {  // line 2
       if (!std::isfinite(at_.value)) return finish(Status::kDiverged);
-      if (iteration == 1 || shrink_working_set()) {                              // lines 3 to 10
-        if (const auto status = start_epoch(iteration)) return finish(*status);  // lines 11 to 16
+      if (iteration == 1 || shrink_working_set()) {                              // lines 3 to 11
+        if (const auto status = start_epoch(iteration)) return finish(*status);  // lines 12 to 18
       }
       const double slope = solve_inner_problem();  // lines 19 to 28
       if (at_.stop.requested()) return give_up();
@@ -57,7 +57,7 @@ class Minimiser : Minimisation {
   }
 
  private:
-  /// Lines 3 to 10. Returns true if the epoch is over.
+  /// Lines 3 to 11. Returns true if the epoch is over.
   bool shrink_working_set() {
     shrink(settings_.epochs.shrinking ? slack() : kInfinity,
            [&](const std::vector<std::uint32_t>& kept) { lbfgs_.keep_rows(kept); });
@@ -65,7 +65,7 @@ class Minimiser : Minimisation {
            optimality_.largest <= problem_.kkt_target() || !progressed_;
   }
 
-  /// Lines 11 to 16: a full gradient shows whether the solve is over, and selects the next working set.
+  /// Lines 12 to 18: a full gradient shows whether the solve is over, and selects the next working set.
   /// Returns the status if the solve is over, else nothing.
   std::optional<Status> start_epoch(std::int64_t iteration) {
     const bool first = iteration == 1;
@@ -80,7 +80,7 @@ class Minimiser : Minimisation {
     return std::nullopt;
   }
 
-  /// Lines 19 to 27. Returns g^T d + lambda*(||w + d||_1 - ||w||_1).
+  /// Lines 19 to 28. Returns g^T d + lambda*(||w + d||_1 - ||w||_1).
   double solve_inner_problem() {
     const std::size_t n = at_.set.size();
     const auto shrunk = static_cast<std::int64_t>(at_.objective.dimension() / std::max<std::size_t>(n, 1));
@@ -95,9 +95,9 @@ class Minimiser : Minimisation {
     return predicted_change(at_.set.w, at_.set.g, at_.d, at_.lambda());
   }
 
-  /// Lines 28 to 39. Returns whether the step was progress. If not, w stays.
+  /// Lines 29 to 39. Returns false, and leaves w unchanged, if no step brings progress.
   bool search_and_update(double slope) {
-    // With pairs the first trial is mostly accepted, so it computes the residual as well. Without pairs,
+    // With pairs the first trial is mostly accepted, so trials compute the residual as well. Without pairs,
     // gamma is a guess that may take many halvings.
     const bool with_residual = lbfgs_.pairs() > 0;
     const ArmijoResult found = at_.search(slope, settings_.line_search, with_residual);
@@ -111,8 +111,8 @@ class Minimiser : Minimisation {
     result_.working_set = at_.set.size();
     return give_back(status, inner_passes_);
   }
-  /// Ends a solve that ran out of time within an iteration. The working set reported is that of the last
-  /// complete one.
+  /// Ends a solve that ran out of time within an iteration. Reports the working set of the last complete
+  /// iteration.
   SolveResult give_up() { return give_back(problem_.monitor.stop_status(), inner_passes_); }
 
   const Settings& settings_;

@@ -9,8 +9,8 @@
 namespace proxbench {
 
 struct SgdKernels {
-  /// Cumulative penalty (Tsuruoka et al. 2009, figure 2): charges `width` weights the difference between what
-  /// they owe, u, and what each has received.
+  /// Cumulative penalty (Tsuruoka et al. 2009, figure 2): moves each of `width` weights towards 0 by the
+  /// difference between the total penalty u and the penalty that the weight has `received`.
   void (*charge)(double u, double* weight, double* received, std::size_t width);
   /// weight -= eta * (gradient + l2 * weight), then charges the penalty. Returns false if all weights are 0
   /// afterwards.

@@ -1,5 +1,5 @@
 #pragma once
-/// The registry of all solvers: first the built-in ones, then those of plug-ins.
+/// The registry of all solvers: first the built-in ones, then the solvers of plug-ins.
 
 #include "core/base/registry.h"
 #include "core/solver.h"

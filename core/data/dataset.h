@@ -76,14 +76,15 @@ struct Dataset {
   std::uint64_t digest = 0;  ///< xxh3 of the content, which ties results to data
   std::map<std::string, std::uint64_t>
       notes;  ///< numbers of things counted or dropped by the reader: "unknown attributes" -> 12
-  /// Signs that the data were read wrongly, one sentence each. Those of a test set are with its training set.
+  /// Signs that the data were read wrongly, one sentence each. The signs of a test set are stored with its
+  /// training set.
   std::vector<std::string> doubts;
   std::vector<FileCounts> files;  ///< empty if the reader does not count, or if several processes read
 
   std::size_t instances() const { return begin.size() - 1; }
   std::size_t positions() const { return gold.size(); }
-  /// The length of a prediction for one position. It is 1, for the output. For multi-label data, there is one
-  /// number for each label: 1 if it is on, and 0 otherwise.
+  /// The length of a prediction for one position: 1, for the output. A prediction of multi-label data has one
+  /// number for each label, 1 if the label is on and 0 otherwise.
   std::size_t prediction_width() const { return on.empty() ? 1 : outputs(); }
   std::size_t prediction_size() const { return positions() * prediction_width(); }
   /// The number of outputs to be predicted: one for each group of candidates, one for each label and position
@@ -99,7 +100,7 @@ struct Dataset {
 /// If processes have parts of a data set of sequences, this is the digest of the whole.
 std::uint64_t digest_of(const Dataset& data, const Processes* processes = nullptr);
 
-/// The digest of data that are used with an oracle other than their own. `digest` is that of the data.
+/// The digest of data with `digest` that are used with another oracle than DataPair::oracle.
 std::uint64_t digest_with_oracle(std::uint64_t digest, const std::string& oracle);
 
 /// A training set and a test set. The test set has no instances if none was asked for.

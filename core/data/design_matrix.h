@@ -161,7 +161,7 @@ class DesignMatrix {
   std::vector<Index> row_index_;
   std::vector<std::uint16_t> column_offset_;
   std::vector<std::uint64_t> piece_begin_;  ///< by feature; empty if there is one block
-  std::vector<Piece> pieces_;               ///< of one feature after the other, only those with entries
+  std::vector<Piece> pieces_;               ///< pieces of one feature after the other, without empty pieces
   /// The offsets of values, by position and by feature; empty if binary(). Within a row or column, values are
   /// in the order of entries. Entries of features without values are skipped.
   std::vector<std::uint64_t> row_value_begin_, value_begin_;
@@ -170,7 +170,7 @@ class DesignMatrix {
   std::vector<std::uint32_t> whole_column_;
   std::uint64_t whole_positions_ = 0, whole_nonzeros_ = 0;
   double processes_ = 1.0;
-  std::vector<double> ones_;  ///< values of the features without, if others have values
+  std::vector<double> ones_;  ///< values of features without stored values, if others have values
 };
 
 }  // namespace proxbench

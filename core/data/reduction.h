@@ -6,8 +6,8 @@
 /// lambda. If c_j <= lambda, this is impossible: probabilities lie strictly between 0 and 1 (or R(k, .) is
 /// identically 0, as for a node that all leaves share), so |g_jk| < c_j, or c_j = 0. Then lambda > 0 is a
 /// contradiction, and lambda = 0 < mu leaves mu*w_jk = 0. Hence all minimisers have w_jk = 0 for all k.
-/// Moreover, at every w that is zero there, the minimum-norm subgradient of these coordinates is zero, so kkt
-/// over the features kept is kkt over all.
+/// Moreover, at every w whose coordinates of the dropped features are zero, so is the minimum-norm
+/// subgradient of these coordinates. So kkt over the kept features is kkt over all features.
 
 #include <optional>
 #include <vector>
@@ -26,7 +26,7 @@ std::vector<Index> features_that_can_enter(const DesignMatrix& x, double lambda,
 /// features.
 SparseVector expand_features(const SparseVector& w, const std::vector<Index>& kept, Index features,
                              Index outputs);
-/// Does the reverse. Returns nothing if w has a weight of a feature that is not kept.
+/// Does the reverse of expand_features(). Returns nothing if w has a weight of a feature that is not kept.
 std::optional<SparseVector> reduce_features(const SparseVector& w, const std::vector<Index>& kept,
                                             Index features, Index outputs);
 

@@ -17,7 +17,7 @@ void add_instance(Dataset& to, const Dataset& from, Index instance, DesignMatrix
 std::vector<Index> shares(std::span<const Index> begin, int processes);
 
 /// Cuts this process's part from a whole training set, and connects it to the parts of the others
-/// (DesignMatrix::share()). Digest, description and notes stay those of the whole.
+/// (DesignMatrix::share()). Keeps the digest, description and notes of the whole set.
 Dataset share_of(Dataset whole, const Processes& processes);
 
 }  // namespace proxbench

@@ -19,7 +19,7 @@
 namespace proxbench {
 
 /// How a new pair (s, y) changes gamma. kLastStep sets it to the curvature of the step, y^T s / s^T s, as in
-/// the paper. kNone leaves it as it is.
+/// the paper. kNone does not change gamma.
 enum class GammaRule { kLastStep, kNone };
 
 class CompactLbfgs {
@@ -38,9 +38,10 @@ class CompactLbfgs {
   void take_rows(std::span<const std::uint32_t> from);
 
   /// Appends the pair (s, y), one number per row. Drops the oldest pair if m are stored. If the pair has too
-  /// little curvature, y^T s <= 1e-12 * |s|*|y|, skips it, returns false and leaves B as it was.
+  /// little curvature, y^T s <= 1e-12 * |s|*|y|, skips the pair, returns false and leaves B unchanged.
   bool update(std::span<const double> s, std::span<const double> y) { return update(s, y, s); }
-  /// Does the same for B = gamma*B0 - ...: b = B0 s replaces s, and the curvature is y^T s / s^T b.
+  /// Does the same for B = gamma*B0 - [S Y] M [S Y]^T, with b = B0 s in place of s in S. The curvature is y^T
+  /// s / s^T b.
   bool update(std::span<const double> s, std::span<const double> y, std::span<const double> b);
 
   /// Replaces all pairs by the given ones: at most m, oldest first, each of `rows` numbers. s, y and b = B0 s

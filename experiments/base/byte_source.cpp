@@ -233,7 +233,7 @@ std::size_t ByteSource::unpack(char* to, std::size_t size) {
   std::span<char> out(to, size);
   while (out.size() == size && !ended_) {
     try {
-      // Also without new bytes: the decoder may hold text for which there was no room.
+      // Decode even without new bytes: the decoder may hold text that did not fit into the buffer.
       if (decoder_->unpack(unused_, out)) end_member();
     } catch (const std::string& reason) {
       fail(fmt::format("a damaged {} stream ({})", packing_, reason),

@@ -33,7 +33,7 @@ class ByteSource {
   std::size_t read_raw(char* to, std::size_t size) const;
   /// Appends to the bytes that are not used yet. Returns false at the end.
   bool refill();
-  /// Reads the first bytes until they tell how the file is compressed.
+  /// Reads the first bytes until they identify the compression.
   void detect();
   std::size_t unpack(char* to, std::size_t size);
   /// Continues with the next member of the file, if there is one.

@@ -25,13 +25,13 @@ std::string shown_name(const std::string& path);
 class FileWriter {
  public:
   explicit FileWriter(const std::filesystem::path& file);
-  /// Without finish() nothing is left behind.
+  /// Removes the temporary file, unless finish() was called.
   ~FileWriter();
   FileWriter(const FileWriter&) = delete;
   FileWriter& operator=(const FileWriter&) = delete;
 
   void write(std::string_view text);
-  /// Ensures that the disk has all of the text. finish() does it too.
+  /// Ensures that the disk has all of the text, as finish() does.
   void sync();
   void finish();
   /// Whether each piece goes to its place at once: there is no temporary file.
@@ -46,8 +46,8 @@ class FileWriter {
   int descriptor_ = -1;  ///< -1: nothing is written
 };
 
-/// Writes what is still buffered for standard output. Throws Error if any of it, or of what was printed
-/// before, could not be written: a full disk, for example.
+/// Flushes standard output. Throws Error if any printed text could not be written, for example because the
+/// disk is full.
 void finish_standard_output();
 
 /// Writes the whole text with a FileWriter.
@@ -98,7 +98,8 @@ double number_at(const Json& json, const char* pointer) {
   const bool known = json.contains(at) && json.at(at).is_number();
   return known ? json.at(at).template get<double>() : std::numeric_limits<double>::quiet_NaN();
 }
-/// Does the reverse. A number that is not finite becomes null, because JSON has no such numbers.
+/// Does the reverse of the function above. A number that is not finite becomes null, because JSON has no such
+/// numbers.
 nlohmann::ordered_json number_json(double value);
 
 }  // namespace proxbench

@@ -62,7 +62,7 @@ struct Child {
   /// Returns only if it fails.
   void become() const {
     setpgid(0, 0);
-    // The child dies with its parent. getppid() tells if the parent has died already.
+    // The child dies with its parent. getppid() shows whether the parent has died already.
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return;
     if (getppid() != parent) _exit(127);
     for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) std::signal(signal, SIG_DFL);

@@ -15,7 +15,7 @@ namespace proxbench {
 struct ProcessSettings {
   std::vector<std::string> command;           ///< program (found on PATH if without '/') and arguments
   std::vector<std::string> environment = {};  ///< "NAME=value", added to the environment of this process
-  std::vector<int> cpus = {};                 ///< the only CPUs it may run on; empty: those of this process
+  std::vector<int> cpus = {};                 ///< the CPUs that it may use; empty: those of this process
   /// Its memory is interleaved page by page over these NUMA nodes. Empty: the system's default, which puts
   /// each page on the node of the thread that first touches it.
   std::vector<int> memory_nodes = {};
@@ -82,7 +82,8 @@ std::string signal_name(int signal);
 /// them share as few cores as possible.
 std::vector<int> usable_cpus();
 
-/// The NUMA nodes of these CPUs, ascending. Empty if there is only one node, or if the system does not tell.
+/// The NUMA nodes of these CPUs, ascending. Empty if there is only one node, or if the system does not report
+/// nodes.
 ///
 /// Loops give their chunks to whichever thread is free, so no page belongs to one thread. But a single thread
 /// reads a file and fills most arrays. Spreading these pages over the nodes gives loops the bandwidth of all

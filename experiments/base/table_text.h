@@ -20,8 +20,8 @@ std::string markdown_grid(const TextTable& table);
 /// The tables with captions and notes.
 std::string markdown_document(const std::vector<TextTable>& tables);
 
-/// The part of a README from the line "<!-- NAME -->" to the line "<!-- end -->": both of these lines and the
-/// text between them, with a line break at the end.
+/// The content between the lines "<!-- NAME -->" and "<!-- end -->", with both lines and a line break at the
+/// end.
 std::string doc_block(const std::string& name, const std::string& content);
 
 /// Escapes characters that Markdown would read as emphasis or a tag.

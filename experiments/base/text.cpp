@@ -41,8 +41,8 @@ std::string in_quotes(std::string_view text) {
 std::string text_down(double x, int digits) {
   std::string text = fmt::format("{:.{}g}", x, digits);
   if (!std::isfinite(x)) return text;
-  // One unit of the last digit less, until the decimal number is not above x. One step is enough, but for
-  // ties and for what moves to a lower power of ten.
+  // Subtracts one unit of the last digit until the decimal number is not above x. One step is enough, except
+  // for ties and for numbers that move to a lower power of ten.
   const double unit = std::pow(10.0, std::floor(std::log10(std::abs(x))) - digits + 1);
   for (int step = 1; std::strtold(text.c_str(), nullptr) > static_cast<long double>(x); ++step)
     text = fmt::format("{:.{}g}", x - 0.5 * step * unit, digits);

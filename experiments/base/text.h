@@ -28,12 +28,13 @@ bool contains(const std::vector<std::string>& names, std::string_view name);
 /// ones, otherwise "".
 std::string unknown_name(const std::string& name, const std::vector<std::string>& known,
                          const std::string& expected = "one of");
-/// Throws Error (kUsage) "WHAT: " and this text if the name is not among the known ones.
+/// Throws Error (kUsage) with "WHAT: " and the text of unknown_name() if the name is not among the known
+/// ones.
 void require_known(const std::string& what, const std::string& name, const std::vector<std::string>& known,
                    const std::string& expected = "one of");
 
-/// The number with so many significant digits, rounded down or up in place of to the nearest. For bounds and
-/// for gaps, which must not claim more than was proven.
+/// The number with this many significant digits, rounded down or up. For bounds and gaps, which must not
+/// claim more than was proven.
 std::string text_down(double x, int digits);
 std::string text_up(double x, int digits);
 

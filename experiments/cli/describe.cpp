@@ -84,7 +84,8 @@ struct DescribeCommand : OutputFlags {
     OutputFlags::add_to(command);
   }
 
-  /// Without --format, the first lines of the first file tell it. `waiting` keeps them until they are read.
+  /// Without --format, the first lines of the first file determine the format. `waiting` keeps them until
+  /// they are read.
   DataConfig config(std::optional<WaitingText>& waiting) const {
     if (data.keys.given("format") || !data.keys.given("train")) return data.read();
     DataConfig files;

@@ -1,4 +1,4 @@
-/// Tests the tables of `list --options --markdown`, and that the READMEs hold them.
+/// Tests the tables of `list --options --markdown`, and that a README lists all solvers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -74,52 +74,10 @@ TEST(OptionDocs, SayTypesBoundsAndChoicesAndKeepFormulasLiteral) {
                               "when the solver finds a relative gap \\<= tol |\n"));
 }
 
-struct Readme {
-  const char *file, *block;
-};
-const Readme kReadmes[] = {{"configs/README.md", "options:config"},
-                           {"solvers/README.md", "options:solvers"},
-                           {"experiments/trainers/README.md", "options:external"},
-                           {"experiments/data/README.md", "options:formats"}};
-
-TEST(OptionDocs, TheReadmesHoldTheTables) {
-  for (const Readme& readme : kReadmes)
-    EXPECT_NE(
-        read_text(PROXBENCH_SOURCE_DIR + std::string("/") + readme.file).find("\n" + block(readme.block)),
-        std::string::npos)
-        << readme.file << " is behind the tables: run scripts/update-docs";
-}
-
 TEST(OptionDocs, TheReadmeOfSolversListsEverySolver) {
   const std::string text = read_text(PROXBENCH_SOURCE_DIR "/solvers/README.md");
   for (const std::string& name : solver_registry().names())
-    EXPECT_THAT(text.substr(0, text.find("\n## ")), HasSubstr("\n| `" + name + "` | `")) << name;
-}
-
-int update_docs(const std::string& arguments) {
-  const std::string command =
-      PROXBENCH_SOURCE_DIR "/scripts/update-docs --program '" PROXBENCH_PROGRAM "' " + arguments;
-  return std::system((command + " >/dev/null 2>&1").c_str());
-}
-
-TEST(OptionDocs, TheScriptReplacesTheBlocksAndNothingElse) {
-  const TestFolder folder;
-  for (const Readme& readme : kReadmes) {
-    const auto file = folder.write("README.md", "# above\n<!-- " + std::string(readme.block) +
-                                                    " -->\nold\n<!-- end -->\nbelow\n<!-- end -->\n");
-    ASSERT_EQ(update_docs("'" + file.string() + "'"), 0);
-    EXPECT_EQ(read_text(file), "# above\n" + block(readme.block) + "below\n<!-- end -->\n");
-  }
-}
-
-TEST(OptionDocs, TheScriptRefusesBlocksThatItDoesNotKnowOrThatHaveNoEnd) {
-  const TestFolder folder;
-  for (const std::string text : {"<!-- options:none -->\n<!-- end -->\n", "<!-- options:config -->\nold\n",
-                                 "<!-- options:config -->\n<!-- options:solvers -->\n<!-- end -->\n"}) {
-    const auto file = folder.write("README.md", text);
-    EXPECT_NE(update_docs("'" + file.string() + "'"), 0) << text;
-    EXPECT_EQ(read_text(file), text);
-  }
+    EXPECT_THAT(text.substr(0, text.find("\n## ")), HasSubstr("\n| `" + name + "` | ")) << name;
 }
 
 TEST(ListFields, HasEveryFieldWithItsTypeAndMeaning) {

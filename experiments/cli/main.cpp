@@ -10,9 +10,9 @@
 
 namespace {
 
-/// libgomp's threads wait at the end of a loop by spinning, for up to seconds if another program has taken
-/// the place of one of them. They read before main() how long, so the program starts itself again with a
-/// shorter time, unless the user has set one (experiments/bench/RESULTS.md).
+/// libgomp's threads wait at the end of a loop by spinning, for up to seconds if another program runs on the
+/// CPU of one of them. libgomp reads the limit of this time before main(). So the program starts itself again
+/// with a shorter limit, unless the user has set one (experiments/bench/RESULTS.md).
 void wait_briefly(char** argv) {
   constexpr const char *kSpins = "GOMP_SPINCOUNT", *kPolicy = "OMP_WAIT_POLICY", *kShort = "1000";
   if (std::getenv(kSpins) != nullptr || std::getenv(kPolicy) != nullptr) return;

@@ -112,7 +112,7 @@ std::string sets_text(const Dataset& data, const std::vector<Index>& outputs) {
   return out;
 }
 
-/// Returns the lines of the batch's files. Behind those of positions follow a TAB and the label, or the gold
+/// Returns the lines of the batch's files. Lines of positions end with a TAB and the label, or the gold
 /// label, a TAB and the label.
 std::string columns_text(const DataBatch& batch, const Tagged& tagged, bool with_gold) {
   std::string out;
@@ -132,9 +132,10 @@ std::string columns_text(const DataBatch& batch, const Tagged& tagged, bool with
 ///
 ///     [GOLD TAB] LABEL[:P TAB LABEL:P TAB LABEL:P ...]
 ///
-/// With marginals, a line has the probability of the label and then those of all labels. A line `@probability
-/// TAB P` before each instance then has the probability of its structure, as with CRFsuite's `tag -p -i -l`.
-/// Empty lines separate sequences. If a reader may be waiting, an empty line follows each sequence.
+/// With marginals, a line has the label and its probability, then all labels with their probabilities. A line
+/// `@probability TAB P` before each instance then has the probability of its structure, as with CRFsuite's
+/// `tag -p -i -l`. Empty lines separate sequences. If a reader may be waiting, an empty line follows each
+/// sequence.
 struct LabelWriter {
   bool with_gold, with_marginals, awaited;
   Parallel parallel;

@@ -41,8 +41,8 @@ bool holds_package(const fs::path& folder) {
   return fs::exists(folder / "proxbench/__init__.py", ignored);
 }
 
-/// Makes interpreters find the package: that of the build tree or installation to which this program belongs,
-/// and otherwise whatever they find by themselves. A file of the working folder, such as random.py, must not
+/// Makes interpreters find the package of the build tree or installation to which this program belongs, and
+/// otherwise whatever they find by themselves. A file of the working folder, such as random.py, must not
 /// stand in for a module.
 void offer_package() {
   ::setenv("PYTHONSAFEPATH", "1", 1);
@@ -56,7 +56,7 @@ void offer_package() {
   }
 }
 
-/// Returns "" if the interpreter can show results, otherwise what it lacks.
+/// Returns "" if the interpreter can show results, otherwise the packages that it lacks.
 std::string lack_of(const std::string& interpreter) {
   constexpr std::chrono::seconds kPatience{60};  // the disk may be slow
   try {
@@ -81,7 +81,7 @@ std::vector<std::string> candidates() {
   return out;
 }
 
-/// Returns the interpreter, or "" and what is missing.
+/// Returns the interpreter and "", or "" and the reason why none can show results.
 std::pair<std::string, std::string> find_python() {
   offer_package();
   if (const std::string chosen = environment_text("PROXBENCH_PYTHON"); !chosen.empty()) {

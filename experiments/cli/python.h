@@ -9,8 +9,8 @@
 
 namespace proxbench {
 
-/// The flags of a command of the package. They are parsed here as those of any other command, so that help,
-/// completion, the manual page and errors are the same. The package reads their values.
+/// The flags of a command of the package. The program parses them like the flags of its own commands, so that
+/// help, completion, the manual page and errors are the same. The package reads their values.
 class PythonFlags {
  public:
   /// Adds the flags of a command, and its folders if `with_folders`.
@@ -31,7 +31,7 @@ class PythonFlags {
   RunFlags experiment_{"the config's"};
 };
 
-/// Returns "" if the package can be started, otherwise one sentence that says what is missing.
+/// Returns "" if the package can be started, otherwise one sentence that names what is missing.
 std::string missing_python();
 
 /// Becomes `python -m proxbench COMMAND ARGUMENTS`. Throws Error if the package cannot be started.

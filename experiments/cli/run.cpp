@@ -153,7 +153,7 @@ struct RunCommand : SweepFlags {
   }
 
   /// Returns the config with the flags applied. With Slurm, threads = 0 is an error if `cpus` does not
-  /// replace it: it would count the cores of the login node instead of those of the cluster.
+  /// replace it: it would count the cores of the login node instead of a node of the cluster.
   ExperimentConfig config() const {
     std::vector<std::string> of_slurm;
     for (const std::string& assignment : slurm) of_slurm.push_back("slurm." + assignment);

@@ -22,7 +22,7 @@ struct RunState {
   std::filesystem::path log = {};  ///< of a stored run
   std::string job = "";            ///< "12_3"
   std::string reason = "";         ///< why the run waits, failed or is missing
-  std::string node = "";           ///< where it was or is made
+  std::string node = "";           ///< the machine that made or makes the run
   std::string revision = "";       ///< of the proxbench that made a stored run
 
   bool ended() const { return state == "done" || state == "skipped"; }
@@ -66,7 +66,7 @@ std::string text_of_state(const std::string& name, const RunState& run, const st
 }
 
 constexpr std::array kStates{"queued", "running", "done", "failed", "skipped", "interrupted", "missing"};
-/// The last line tells the other states only if there are such runs.
+/// The last line names the other states only if there are such runs.
 constexpr std::size_t kAlwaysTold = 4;
 
 /// The runs that OUT/config.ini asks for, and the tasks of its problems in the queue.

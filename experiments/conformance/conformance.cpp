@@ -42,7 +42,7 @@ constexpr std::int64_t kExactIterations = 50000, kInexactIterations = 3000;
 /// w = 0) is accepted.
 constexpr std::int64_t kHingeIterations = 30000;
 constexpr double kHingeSlack = 1e-3;
-/// A solver may still make this many inferences and steps after it is told to stop.
+/// A solver may still make this many inferences and steps after a request to stop.
 constexpr int kGrace = 100;
 /// A solver may make this many passes within one step.
 constexpr double kPatience = 10000;

@@ -1,6 +1,6 @@
 #pragma once
 /// Checks on small problems that a solver does what every solver must do (solvers/README.md). For built-in
-/// solvers and for those of plug-ins.
+/// solvers and for solvers of plug-ins.
 ///
 /// Nothing here trusts the solver. certify(), which uses only F and its minimum-norm subgradient, judges
 /// optimality. Another solver, which shares little code with the one under test, judges values.
@@ -27,8 +27,8 @@ struct ConformanceSettings {
   std::function<void(const ConformanceCheck&)> on_check = {};  ///< called after each check
 };
 
-/// Runs the checks one after the other, in seconds for most solvers. A solver fails a check if it throws or
-/// goes on after it was told to stop. A solver that neither makes an inference nor calls the monitor again
+/// Runs the checks one after the other, in seconds for most solvers. A solver fails a check if it throws, or
+/// goes on after it should have stopped. A solver that neither makes an inference nor calls the monitor again
 /// makes the check hang. Throws Error (kUsage) if no check has `only` in its name.
 std::vector<ConformanceCheck> check_solver(const SolverInfo& solver, const Options& options,
                                            const ConformanceSettings& settings = {});

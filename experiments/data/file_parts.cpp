@@ -63,7 +63,7 @@ std::vector<FilePart> parts_of(const std::vector<std::string>& files, FileRecord
 }
 
 /// Throws Error unless all processes have the same data. `own` is a size or hash of this process's part.
-/// `next` is that of the next process's part, computed from this process's files.
+/// `next` is the size or hash of the next process's part, computed from this process's files.
 void require_same(const Processes& processes, const std::string& what, double own, double next) {
   const std::vector<double> owns = processes.gather(own), nexts = processes.gather(next);
   for (std::size_t r = 0; r < owns.size(); ++r)

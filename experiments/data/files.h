@@ -18,9 +18,9 @@ enum class HierarchyUse { kNone, kOptional, kRequired };
 /// file, if it gets a hierarchy that the format cannot use, or if a required hierarchy is missing. If
 /// info.needs_files is false, it throws if there are files.
 DataFormatInfo with_reader(DataFormatInfo info, DataPair (*read)(const DataFiles&, const Options&));
-/// Does the same for a function with processes: info.read passes none, and info.read_share passes those that
-/// share the files, or none if a training file is compressed. Then each process reads all of it. Sets
-/// info.streams to true, so `read` must call read_sequences().
+/// Does the same for a `read` that takes processes: info.read passes null, and info.read_share passes the
+/// processes that share the files. If a training file is compressed, info.read_share passes null too, and
+/// each process reads everything. Sets info.streams to true, so `read` must call read_sequences().
 DataFormatInfo with_reader(DataFormatInfo info,
                            DataPair (*read)(const DataFiles&, const Options&, const Processes*),
                            HierarchyUse hierarchy = HierarchyUse::kNone);
@@ -29,7 +29,7 @@ DataFormatInfo with_reader(DataFormatInfo info,
 std::string file_names(const std::vector<std::string>& paths);
 
 /// Gives the data their X (one row per position), their vocabulary and their digest. Everything else must be
-/// set before. `processes` are those that share the rows.
+/// set before. `processes` share the rows.
 void set_rows(Dataset& data, DesignMatrix::Builder&& rows, std::shared_ptr<const Vocabulary> vocabulary,
               const Processes* processes = nullptr);
 
@@ -45,8 +45,8 @@ std::vector<std::pair<std::string, std::string>> options_with_texts(const Option
 /// positions counts as none.
 void check_data(const DataPair& data, const std::string& format);
 
-/// Returns why the labels of a checked training set may be wrong: there is only one label, or more than half
-/// as many labels as positions. Empty if there is no doubt.
+/// Returns why the labels of a checked training set may be wrong: the set has only one label, or more than
+/// half as many labels as positions. Empty if neither is the case.
 std::string label_doubt(const Dataset& train);
 
 /// If the file lacks a mark of `format` in its first lines and looks like another format, says which, e.g.
@@ -57,7 +57,7 @@ std::string label_doubt(const Dataset& train);
 std::string other_format(const std::string& format, const std::string& file, const std::string& waiting = "");
 
 /// Returns the format that the first lines of the file look like. `waiting` are those of a file that can be
-/// read only once. Throws Error (kUsage) if there is none, or if these are packed.
+/// read only once. Throws Error (kUsage) if no format fits, or if the file is packed.
 std::string guessed_format(const std::string& file, const std::string& waiting = "");
 
 /// Throws Error (kInput) if the contents of training files, test files, the hierarchy, or files that options

@@ -94,7 +94,7 @@ class ColumnsFile {
     for (Line& line : lines_)
       if (line.position && !line.text.empty()) use(line);
   }
-  /// Does the same without lines that begin with '#'.
+  /// Does what each() does, but skips lines that begin with '#'.
   template <class Use>
   void each_sure(const Use& use) {
     each([&](Line& line) {

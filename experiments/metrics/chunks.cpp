@@ -11,7 +11,7 @@
 namespace proxbench {
 namespace {
 
-/// The tags of BIOES that those of a scheme stand for, in the same order.
+/// For each tag of a scheme, the tag of BIOES with the same meaning.
 constexpr std::string_view kTags = "BIES";
 
 constexpr ChunkScheme kSchemes[] = {{"IOB", "BI"}, {"BIOES", "BIES"}, {"BILOU", "BILU"}, {"BMES", "BMES"}};
@@ -30,8 +30,8 @@ ChunkLabel chunk_label(std::string_view name, const ChunkScheme& scheme) {
   return {place == scheme.tags.npos ? '?' : kTags[place], type};
 }
 
-/// Whether the label can only be one of a chunk: one that begins or continues, or one of a single position
-/// with a type.
+/// Whether only a chunk can have this label: it begins or continues a chunk, or is a typed chunk of one
+/// position.
 bool shows_chunks(const ChunkLabel& label) {
   return label.tag == 'B' || label.tag == 'I' || (label.tag == 'S' && !label.type.empty());
 }

@@ -26,7 +26,7 @@ std::vector<std::string> chunk_scheme_names();
 /// The notation of a set of labels.
 struct ChunkScheming {
   const ChunkScheme* scheme = nullptr;  ///< null: these are no labels of chunks
-  /// If at least half of the labels begin like labels of chunks, but some do not fit: which label does not.
+  /// Names a label that does not fit, if at least half of the labels begin like labels of chunks.
   std::string doubt;
 };
 /// Finds the first notation that has the tags of all labels. One label must be B, I, or begin with such a
@@ -39,13 +39,14 @@ const ChunkScheme& chunk_scheme_named(const std::string& name, const std::vector
 /// Returns the notation of the data's labels, or null.
 const ChunkScheme* chunk_scheme(const Dataset& data);
 
-/// "B-NP" has the tag 'B' and the type "NP". "O" has no type. Tags are those of BIOES; '?' is another tag.
+/// "B-NP" has the tag 'B' and the type "NP". "O" has no type. Tags are the tags of BIOES, or '?' for any
+/// other.
 struct ChunkLabel {
   char tag = 'O';
   std::string_view type = {};
 };
 
-/// The names are views into those of the data.
+/// The names are views into names of the data.
 using CountsByName = std::map<std::string_view, MatchCounts>;
 
 /// Counts the chunks of sequences like conlleval of the CoNLL shared tasks, and for E and S like its

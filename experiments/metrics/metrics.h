@@ -1,5 +1,5 @@
 #pragma once
-/// All metrics: first the built-in ones, then those of plug-ins.
+/// All metrics: first the built-in ones, then the metrics of plug-ins.
 
 #include <vector>
 

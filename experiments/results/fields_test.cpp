@@ -148,13 +148,5 @@ TEST(Fields, AreAllExpectedInARecord) {
   }
 }
 
-TEST(Fields, TheReadmeHoldsTheTables) {
-  const std::string readme = read_text(PROXBENCH_SOURCE_DIR "/experiments/results/README.md");
-  for (const std::string& block : field_blocks())
-    EXPECT_NE(readme.find("\n" + block), std::string::npos)
-        << block.substr(0, block.find('\n'))
-        << ": experiments/results/README.md is behind the tables: run scripts/update-docs";
-}
-
 }  // namespace
 }  // namespace proxbench

@@ -8,7 +8,7 @@
 
 namespace proxbench {
 
-/// The trainer cannot run on this data or on this machine. This is no failure.
+/// The trainer cannot run on this data or on this machine. Such a run is skipped and counts as no failure.
 class TrainerMismatch : public Error {
  public:
   using Error::Error;

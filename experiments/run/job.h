@@ -1,7 +1,7 @@
 #pragma once
-/// The request to a worker process: the record of a run, as far as it is known before the run. A manifest is
-/// such a record too, so any run can be repeated: `proxbench-worker RECORD.json FOLDER`. Also the first steps
-/// of all runs: options, data, and the hooks of their caller.
+/// The request to a worker process is the record of a run, as far as it is known before the run. A manifest
+/// is a complete record, so any run can be repeated: `proxbench-worker RECORD.json FOLDER`. Also the first
+/// steps of all runs: options, data, and the hooks of their caller.
 
 #include <atomic>
 #include <functional>
@@ -28,14 +28,14 @@ inline constexpr const char* kDoesNotFit = "skipped(the solver does not fit)";
 inline constexpr const char* kOracleMismatch = "skipped(the oracle does not fit the data)";
 
 /// Exit status of a process that ran out of memory. Status 0 means that there is a result. Status 1 means
-/// that the run failed; if there is a result, it says why.
+/// that the run failed; its result, if there is one, says why.
 inline constexpr int kOutOfMemoryStatus = 3;
 
 /// Reads data in the format and checks it with check_data(). A nonempty `oracle` replaces the format's
-/// oracle. The digests then differ, because the problem is another one (digest_with_oracle). This function
-/// also computes the digests of a plug-in's data. If the format supports it, each of several processes reads
-/// only a part of the training files (DataFormatInfo::read_share). Throws Error; if the oracle is unknown,
-/// before it reads anything.
+/// oracle. The digests of the data then change (digest_with_oracle), because the problem changes. This
+/// function also computes the digests of a plug-in's data. If the format supports it, each of several
+/// processes reads only a part of the training files (DataFormatInfo::read_share). Throws Error; if the
+/// oracle is unknown, before it reads anything.
 DataPair read_data(const DataFormatInfo& format, const DataFiles& files, const Options& options,
                    const std::string& oracle = "", const Processes* processes = nullptr);
 

@@ -25,7 +25,7 @@ namespace {
 const Processes* launched = nullptr;
 int launched_here = 1;
 
-/// The value of the first of these environment variables that is set.
+/// The value of the first environment variable in `names` that is set, or `otherwise`.
 int first_of(std::initializer_list<const char*> names, int otherwise) {
   for (const char* name : names)
     if (const char* text = std::getenv(name)) return std::atoi(text);

@@ -17,7 +17,7 @@ int with_launched_processes(int& argc, char**& argv, const std::function<int()>&
 
 /// Null outside of with_launched_processes(), and if there is only one process.
 const Processes* launched_processes();
-/// The number of these processes on this machine.
+/// The number of launched_processes() on this machine; 1 without them.
 int launched_processes_here();
 
 /// The command that starts `count` processes of a command line: "mpirun -n COUNT", or the value of the

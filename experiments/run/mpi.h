@@ -17,7 +17,7 @@ class MpiSession {
 
   /// All processes that were started together.
   const Processes& processes() const { return *processes_; }
-  /// The number of these processes on this machine.
+  /// The number of processes() on this machine.
   int here() const { return here_; }
   /// Ends all processes with this exit status.
   [[noreturn]] void abort(int status) const;

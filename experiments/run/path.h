@@ -35,10 +35,10 @@ struct PathStart {
 /// `settings`. time_limit bounds the whole path; a point that it interrupts is not among the points.
 ///
 /// The returned status is kConverged if every penalty is done and every kkt reached its target. It is
-/// kGapReached if every kkt or gap reached its target. Otherwise it is that of the event that stopped the
-/// path, or of a point that missed its target. Figures and w belong to the last point. Costs are totals over
-/// all points. The trace covers all solves on one clock; its objective is that of the current penalty.
-/// Samples count time and passes from the start of the path.
+/// kGapReached if every kkt or gap reached its target. Otherwise it is the status of the limit or signal that
+/// stopped the path, or of a point that missed its target. Figures and w belong to the last point. Costs are
+/// totals over all points. The trace covers all solves on one clock; its objective is F with the current
+/// penalty. Samples count time and passes from the start of the path.
 ///
 /// The target for kkt at each point is
 ///

@@ -16,23 +16,24 @@ struct LoadedPlugin {
   Plugin brought;
 };
 
-/// Loads a plug-in and registers everything that it brings, or nothing if this throws. The plug-in stays
-/// loaded until the program ends. Do not call this while a solver runs. References to earlier registrations
-/// stay valid.
+/// Loads a plug-in and registers everything that it adds, or nothing if this function throws. The plug-in
+/// stays loaded until the program ends. Do not call this while a solver runs. References to earlier
+/// registrations stay valid.
 ///
 /// Throws Error with the name of the file:
 /// - kInput if the file is missing, is no shared library or is no plug-in.
-/// - kInput if it was built for another proxbench or by another compiler; the message names the differences.
+/// - kInput if the file was built for another proxbench or by another compiler; the message names the
+///   differences.
 /// - kInput if launched processes have different plug-ins.
-/// - kRun if it cannot be loaded, its own code throws, or it brings a name that is taken.
-/// - kUsage if it is loaded already.
+/// - kRun if the file cannot be loaded, its own code throws, or it adds a name that is taken.
+/// - kUsage if the plug-in is loaded already.
 const LoadedPlugin& load_plugin(const std::filesystem::path& file);
 
-/// In the order of loading.
+/// The loaded plug-ins, in the order of loading.
 const std::deque<LoadedPlugin>& loaded_plugins();
 
-/// Returns the plug-in that brought the item with this name, e.g. plugin_of(&Plugin::solvers, "mine").
-/// Returns null if the item is built in or unknown.
+/// Returns the plug-in that added the item with this name, e.g. plugin_of(&Plugin::solvers, "mine"). Returns
+/// null if the item is built in or unknown.
 template <class Info>
 const LoadedPlugin* plugin_of(Registry<Info> Plugin::*kind, std::string_view name) {
   for (const LoadedPlugin& plugin : loaded_plugins())

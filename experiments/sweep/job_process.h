@@ -15,7 +15,7 @@
 
 namespace proxbench {
 
-/// Returns `proxbench-worker` from the folder of the running program. Throws Error if it is not there.
+/// Returns `proxbench-worker` from the folder of the running program. Throws Error if the folder lacks it.
 std::filesystem::path worker_program();
 
 struct JobLimits {
@@ -27,10 +27,9 @@ JobLimits job_limits(const ExperimentConfig& config, const RunParameters& job);
 
 /// Returns the settings of the process of a run, with the config's memory limit. The process is bound to CPUs
 /// if the config asks for it and there are enough CPUs for `at_a_time` processes, of which this is number
-/// `slot`. Its memory is then spread over their NUMA nodes (process.h), and OpenMP binds each of its threads
-/// to one CPU. Threads of oneTBB and external trainers are not bound one by one: they would all inherit the
-/// single CPU of the first thread. If a run has several processes, their launcher binds
-/// them.
+/// `slot`. Its memory is then spread over the NUMA nodes of these CPUs (process.h), and OpenMP binds each of
+/// its threads to one CPU. Threads of oneTBB and external trainers are not bound one by one: all threads
+/// would inherit the single CPU of the first one. If a run has several processes, their launcher binds them.
 ProcessSettings job_settings(const ExperimentConfig& config, const RunParameters& job,
                              const std::vector<int>& cpus, std::size_t slot = 0, int at_a_time = 1);
 
@@ -40,8 +39,8 @@ class JobProcess {
   /// `settings`.
   JobProcess(Run run, const std::filesystem::path& folder, ProcessSettings settings, const JobLimits& limits);
 
-  /// Watches the process for at most `slice`; returns true once it has ended. Asks it to stop if `interrupt`
-  /// is set or its wall time is over, and kills it if it has not stopped within the grace period.
+  /// Watches the process for at most `slice`; returns true once it has ended. Asks the process to stop if
+  /// `interrupt` is set or its wall time is over, and kills it after the grace period.
   bool watch(std::chrono::milliseconds slice, bool interrupt);
 
   /// Returns the newest sample that was added to the trace since the last call.
@@ -50,7 +49,7 @@ class JobProcess {
   /// Returns the seconds since the start of the process.
   double seconds() const;
 
-  /// After the end of the process, returns the record that it wrote, or otherwise the record that it was
+  /// After the end of the process, returns the record that the process wrote, or else the record that it was
   /// started with. Adds what a dead process cannot write: status, reason, peak memory and wall time.
   Run result() const;
 

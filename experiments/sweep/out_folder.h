@@ -10,11 +10,11 @@
 
 namespace proxbench {
 
-/// Makes the folders of OUT and checks that they can be written to. Throws Error otherwise.
+/// Makes the folders of OUT. Throws Error if they cannot be written to.
 void prepare_out(const std::filesystem::path& out);
 
-/// A lock on a part of OUT, which one process holds at a time. The lock ends with the process, however that
-/// ends. Each part is a range of bytes of OUT/.lock, so the lock works across machines too.
+/// A lock on a part of OUT, which one process holds at a time. The lock ends with the process, even after a
+/// kill. Each part is a range of bytes of OUT/.lock, so the lock works across machines too.
 class OutLock {
  public:
   struct Part {
@@ -24,9 +24,10 @@ class OutLock {
   static constexpr Part kAllProblems{1, 0};  ///< the runs and references of all problems
   static Part problem(const std::string& name);
 
-  /// Takes the lock, and waits at most this long for it. Throws Error if another process still holds it.
+  /// Takes the lock, and waits at most `patience_seconds` for it. Throws Error if another process still holds
+  /// it.
   explicit OutLock(const std::filesystem::path& out, double patience_seconds = 0.0, Part part = kPlan);
-  /// Does not take the lock.
+  /// Makes a lock that is not taken yet.
   OutLock(const std::filesystem::path& out, Part part) : out_(out), part_(part) {}
   ~OutLock() { release(); }
   OutLock(const OutLock&) = delete;
@@ -50,16 +51,16 @@ class OutLock {
 std::filesystem::path start_folder(const std::filesystem::path& folder);
 
 /// Makes a folder from start_folder() visible as `folder` once it is complete, by rename. Replaces an older
-/// one.
+/// `folder`.
 void publish(const std::filesystem::path& complete, const std::filesystem::path& folder);
 
 /// Returns the names of the runs that are being made.
 std::set<std::string> unfinished_runs(const std::filesystem::path& out);
 
-/// Cleans up after a killed sweep. A complete run moves to its place. An old run moves back if its successor
-/// never came. Everything else that is temporary is removed. The caller holds kAllProblems.
+/// Cleans up after a killed sweep. Moves complete runs to their places. Moves an old run back if its
+/// successor is incomplete. Removes all other temporary folders. The caller holds kAllProblems.
 void recover(const std::filesystem::path& out);
-/// Does the same for these runs only. The caller holds the lock of their problem.
+/// Does what recover() does, for these runs only. The caller holds the lock of their problem.
 void recover_runs(const std::filesystem::path& out, const std::vector<std::string>& names);
 
 }  // namespace proxbench

@@ -14,12 +14,12 @@
 
 namespace proxbench {
 
-/// Returns a job for each cell of the grid, in the order of the config, without a target to stop at. The name
-/// of a job is also that of its folder, PROBLEM-LABEL-repREPETITION. PROBLEM is DATASET-lambdaLAMBDA,
+/// Returns a job for each cell of the grid, in the order of the config, without a target to stop at. A job
+/// and its folder have the name PROBLEM-LABEL-repREPETITION. PROBLEM is DATASET-lambdaLAMBDA,
 /// DATASET-path-START-END-COUNT, or DATASET-lambdaLAMBDA-mu-path-START-END-COUNT. If the config has several
-/// mus, -muMU follows the first two. A problem whose results are stored in `out` under the other one of its
-/// two names keeps that name, so that runs stay valid if a mu is added or removed. Throws Error (kUsage) if
-/// two jobs would share a folder.
+/// mus, -muMU follows the first two. If results of a problem are stored in `out` under its name with or
+/// without -muMU, the problem keeps this name, so that runs stay valid if a mu is added or removed. Throws
+/// Error (kUsage) if two jobs would share a folder.
 std::vector<RunParameters> plan_runs(const ExperimentConfig& config, const std::filesystem::path& out = {});
 /// Returns the names of the problems of these runs, in their order.
 std::vector<std::string> problem_names(const std::vector<RunParameters>& plan);
@@ -30,20 +30,21 @@ RunParameters data_job(const ExperimentConfig& config, const std::string& datase
 RunParameters reference_job(const ExperimentConfig& config, const RunParameters& cell);
 
 /// Returns why the solver of a job cannot run with its start, its penalty and, if known, the oracle of its
-/// data (core/solver.h). Returns an empty text if it can. Asks the adapters of external trainers.
+/// data (core/solver.h). Returns an empty text if the solver can run. Asks the adapters of external trainers.
 std::string unmet_needs(const RunParameters& job, const OracleInfo* oracle = nullptr);
 /// Returns a sentence for each solver that cannot run on some of the problems (a data set with a penalty), as
-/// far as this is known without the data. If `must_fit`, throws Error (kUsage) if a solver fits none of them.
+/// far as this is known without the data. If `must_fit`, throws Error (kUsage) if a solver fits none of the
+/// problems.
 std::vector<std::string> notes_of_skipped_solvers(const ExperimentConfig& config, bool must_fit = false);
 
 struct SweepOptions {
   bool force = false;     ///< make all runs and references again, even if they are stored
   bool replace = false;   ///< complete runs of other settings may be made again
-  int jobs = 1;           ///< runs at a time; if above 1, they are stored as not comparable
+  int jobs = 1;           ///< runs at a time; above 1: runs are stored as not comparable
   std::string only = "";  ///< name of the only problem whose runs are made; empty: all problems
   std::string key = "";   ///< what key_of() must return for this problem; empty: anything
   /// The number of CPUs of this process on a machine that it shares with others: runs are stored as not
-  /// comparable, and are bound to CPUs only if they can use no others. 0: the machine is not shared.
+  /// comparable, and are bound to CPUs only if the process can use no others. 0: the machine is not shared.
   int shared = 0;
 };
 
@@ -53,7 +54,7 @@ struct Cell {
   bool stored = false;           ///< a stored run serves: there is nothing to do
   std::string skipped;           ///< why the solver does not fit, as far as this is known without the data
   std::vector<std::string> why;  ///< why no stored run serves: "missing", "failed before: ...", ...
-  std::vector<std::string> changes;  ///< of `why`, those that would replace a complete run
+  std::vector<std::string> changes;  ///< the entries of `why` that would replace a complete run
   bool begins_anew = false;          ///< an incomplete path, all of whose points are made again
   double wall_seconds;  ///< expected time: the time when last stored, else the limit; NaN: unknown
   std::pair<int, std::uint64_t> turn;  ///< runs with a smaller turn are made first
@@ -83,25 +84,27 @@ struct SweepProblem {
 std::vector<SweepProblem> inspect(const ExperimentConfig& config, const std::filesystem::path& out,
                                   const SweepOptions& options = {});
 
-/// Says how many complete runs would be replaced, and which settings changed. Returns "" if none would be.
+/// Says how many complete runs would be replaced, and which settings changed. Returns "" if no run would be
+/// replaced.
 std::string replacement_text(const std::vector<SweepProblem>& problems);
 
 // ---- Decides whether a stored run is the run that is asked for.
 
 /// Returns the key of a job: everything besides its parameters that decides its result. `stop_at` is the
-/// relative difference to f* at which the run stops. It replaces the job's target, which changes with every
-/// better f*.
+/// relative difference to f* at which the run stops. The key has `stop_at` in place of the job's target,
+/// since the target changes with every better f*.
 RunKey key_of(const RunParameters& job, double stop_at, const std::string& source_digest,
               const std::string& program_digest);
 
-/// Returns "CONFIG-DATA-BUILD", three short digests of what decides the results of a problem.
+/// Returns "CONFIG-DATA-BUILD": short digests of the config, the data and the build, which decide the results
+/// of a problem.
 std::string key_of(const SweepProblem& problem);
 /// Throws Error if the problem has another key. The error names the digests that have changed.
 void require_key(const SweepProblem& problem, const std::string& expected);
 
 /// Returns one text for each parameter and each part of the key in which the two runs differ: "config tol:
-/// 1e-06 -> 1e-07", "program: another build or other plug-ins". Returns none if they are the same run. Names,
-/// locations of files and the program's revision do not count.
+/// 1e-06 -> 1e-07", "program: another build or other plug-ins". Returns no text if the runs are the same.
+/// Names, locations of files and the program's revision do not count.
 std::vector<std::string> changes_from(const Run& stored, const Run& asked);
 
 /// Returns xxh3 of the data set of a job: the bytes of all its files with their roles, its format, options
@@ -112,7 +115,7 @@ std::string source_digest(const RunParameters& job);
 std::string file_digest(const std::filesystem::path& file);
 
 /// Returns xxh3 of the code that decides results (deciding_code() of provenance.h), of the loaded plug-ins,
-/// and of the bytes of these files. Throws Error if one cannot be read.
+/// and of the bytes of these files. Throws Error if a file cannot be read.
 std::string program_digest(const std::vector<std::string>& files = {});
 
 }  // namespace proxbench

@@ -1,6 +1,6 @@
 #pragma once
 /// Measures how each phase of a run scales with threads and processes. Runs make the same iterations with
-/// different numbers of threads. They are profiled (core/base/profile.h), and run one at a time.
+/// different numbers of threads. Runs are profiled (core/base/profile.h), and made one at a time.
 
 #include <cstdint>
 #include <filesystem>
@@ -13,8 +13,8 @@
 
 namespace proxbench {
 
-/// The back end name of runs by several processes of one thread each. Other names are those of Backend. For
-/// this one, "threads" counts processes.
+/// The back end name of runs by several processes of one thread each. Other back ends have the names of
+/// Backend. For this back end, "threads" counts processes.
 inline constexpr const char* kProcessesBackend = "mpi";
 
 /// The contents of scale.json: profiled runs, problem by problem and, within a problem, repetition by
@@ -31,7 +31,7 @@ struct ScalingOptions {
   std::vector<std::string> backends{"openmp", "tbb"};
   std::vector<std::string> solvers;  ///< labels of the config; none: only the first
   int repetitions = 3;
-  std::int64_t iterations = 50;  ///< per run; fewer if it converges earlier
+  std::int64_t iterations = 50;  ///< per run; fewer if the run converges earlier
 };
 
 /// Fills in missing options and sorts threads in ascending order. Throws Error (kUsage) if the config lacks

@@ -34,7 +34,7 @@ constexpr double kLockPatience = 300.0;
 constexpr double kJobMargin = 60.0, kReadingData = 600.0;
 /// MiB that a job gets in addition to the private memory of its process.
 constexpr double kOwnMemory = 256.0;
-/// What sbatch says of a full queue, before it tries for two minutes.
+/// The message of sbatch about a full queue. sbatch then tries again for two minutes.
 constexpr const char* kFull = "sleeping and retrying";
 
 using Tasks = std::map<std::size_t, QueuedTask>;
@@ -157,7 +157,7 @@ void count_results(const Sweep& before, SweepResult& result) {
   }
 }
 
-/// Submits what is missing and not queued. Releases the lock once it is submitted, or before it waits.
+/// Submits the missing runs that are not queued. Releases the lock after submitting, or before waiting.
 void submit_missing(const Sweep& sweep, bool wait, OutLock& lock) {
   const std::string name = job_name(sweep.config, sweep.out);
   const Tasks queued = queued_tasks(name);

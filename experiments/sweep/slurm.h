@@ -1,7 +1,7 @@
 #pragma once
 /// Makes the runs of a sweep on a Slurm cluster. A batch script in OUT/slurm asks for an array of jobs with a
-/// task `proxbench run OUT/config.ini --only PROBLEM` for each problem that lacks runs. The number of a task
-/// is that of its problem in the config. What became of a task is known from OUT/runs, squeue and its log.
+/// task `proxbench run OUT/config.ini --only PROBLEM` for each problem that lacks runs. A task has the number
+/// of its problem in the config. OUT/runs, squeue and the log of a task show its state.
 
 #include <filesystem>
 #include <map>
@@ -25,12 +25,12 @@ struct QueuedTask {
   std::string reason;  ///< why it waits: "Resources", ...
   std::string node;
 };
-/// Returns the tasks of jobs of this name that wait or run, by their numbers. Throws Error if squeue is
-/// missing or does not answer.
+/// Returns the waiting and running tasks of jobs of this name, by number. Throws Error if squeue is missing
+/// or does not answer.
 std::map<std::size_t, QueuedTask> queued_tasks(const std::string& job_name);
 
-/// Returns a batch script with a task for each incomplete problem that is not queued, or "" if there is none.
-/// Throws Error (kUsage) if [slurm] time is too short for a run.
+/// Returns a batch script with a task for each incomplete problem that is not queued, or "" if no problem
+/// needs a task. Throws Error (kUsage) if [slurm] time is too short for a run.
 std::string batch_script(const Sweep& sweep, const std::map<std::size_t, QueuedTask>& queued);
 
 /// Submits the batch script. With `wait`, waits until no task is queued any more. Throws Error if Slurm's

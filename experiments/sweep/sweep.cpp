@@ -62,7 +62,7 @@ bool has_other_settings(const ExperimentConfig& config, const fs::path& out) {
 
 namespace {
 
-/// Removes what a killed process left of these runs, or stores it if it is complete.
+/// Removes what a killed process left of these runs, or stores a run that is complete.
 void recover_problem(const fs::path& out, const SweepOptions& options, const ExperimentConfig& config) {
   std::vector<std::string> names;
   for (const RunParameters& run : plan_runs(config, out))

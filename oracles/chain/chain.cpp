@@ -188,7 +188,8 @@ void ChainOracle::infer_linear(const Sequences& on, const Transitions& m, const 
   chain_kernels().forward_backward(chunk);
 }
 
-/// Does the same in the log domain, from rows in work.score. It is slow, but works for any finite scores.
+/// Does what ChainKernels::forward_backward() does in the log domain, from rows in work.score. Slow, but
+/// works for any finite scores.
 void ChainOracle::infer_log(const Sequences& on, const Transitions& m, Buffers& work, std::size_t first,
                             std::size_t last, bool losses, const Backward* backward) const {
   const KernelTable& kernels = kernels_in_use();

@@ -47,8 +47,8 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
   std::optional<InferenceRounding> sum_rounding(Index instance) const override;
   void spread_drift(std::span<const double> by_output, std::span<double> by_extra) const override;
   std::optional<InferenceRounding> max_rounding(Index instance) const override;
-  /// K^2 multiply-adds per position forwards. The residual takes as many backwards and as many for the
-  /// transitions.
+  /// K^2 multiply-adds per position for the forward pass. A residual takes K^2 more for the backward pass and
+  /// K^2 for the transitions.
   double inference_flops(const ScorePoint&, bool residual) const override {
     return (residual ? 6.0 : 2.0) * static_cast<double>(extra_weights()) * static_cast<double>(positions());
   }
@@ -67,7 +67,7 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
   /// derivative then works with logarithms, which is slow but correct for any finite scores.
   double infer_and_keep(const ScorePoint& at, Residual& residual, std::unique_ptr<Messages>& kept,
                         const Parallel& parallel) const override;
-  /// 6 K^2 multiply-adds per position, twice those of an inference.
+  /// 6 K^2 multiply-adds per position, twice the number of an inference.
   void derivative(const Messages& at, const Scores& direction, Residual& out,
                   const Parallel& parallel) const override;
   /// K^2 additions and K^2 comparisons per position, and two operations for each label's score and cost.
@@ -92,26 +92,26 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
              NbestOracle::Workspace& work) const override;
 
  private:
-  /// The transition scores. In the linear domain also their exponentials, and the transpose of these.
+  /// The transition scores and, in the linear domain, their exponentials with the transpose.
   struct Transitions {
     std::size_t outputs, width;
     std::vector<double> score;  ///< K x K
     double largest = 0.0, smallest = 0.0;
     AlignedVector<double> forward;   ///< exp(score - largest), rows by the earlier label, padding 0
-    AlignedVector<double> backward;  ///< its transpose
+    AlignedVector<double> backward;  ///< the transpose of `forward`
     bool linear() const { return largest - smallest <= kLinearRange; }
   };
   /// Buffers of one chunk. Rows are positions, starting at row_origin().
   struct Buffers {
     AlignedVector<double> score;                ///< scores; scratch in the linear domain
     AlignedVector<double> message;              ///< scaled forward messages of the linear domain
-    AlignedVector<double> posterior;            ///< p(y_t = k | x), or that minus gold
+    AlignedVector<double> posterior;            ///< p(y_t = k | x), or p(y_t = k | x) - gold
     AlignedVector<double> pair;                 ///< width x width, for sums of pair marginals
     AlignedVector<double> top, scale, inverse;  ///< of the linear domain, as are left and right
     std::vector<const double*> left, right;
     std::vector<double> loss;  ///< one per instance of the chunk: log Z - score of the gold labels
   };
-  /// The messages of a point. Rows are as in ChainChunk; those of a chunk start at first_row[chunk].
+  /// The messages of a point. Rows are as in ChainChunk; the rows of a chunk start at first_row[chunk].
   struct Kept final : Messages {
     std::size_t bytes() const override;
     Transitions transitions;
@@ -137,8 +137,8 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
     std::span<const Index> begin, gold;
     std::vector<Index> chunk_begin;  ///< cuts the sequences into chunks of about equal positions
     std::vector<Index> by_length;    ///< longest first within each chunk, numbered from 0
-    /// The position of row 0 if work starts at sequence `first`. It is at that sequence's first position or
-    /// before it, so that rows and columns are converted in whole cache lines.
+    /// The position of row 0 if work starts at sequence `first`. Row 0 is at or before the first position of
+    /// this sequence, so that rows and columns are converted in whole cache lines.
     std::size_t row_origin(std::size_t first) const { return begin[first] / kPad * kPad; }
   };
   double infer_on(const Sequences& on, const ScorePoint& at, Residual* residual, const Parallel& parallel,
@@ -149,8 +149,8 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
   void derivative_log(const Kept& at, const Scores& direction, Residual& out, const Parallel& parallel) const;
   void derivative_log_of(std::size_t instance, const Kept& at, const Scores& direction, Residual& out,
                          double* pair) const;
-  /// The distribution of one sequence as a Markov chain. It is computed with logarithms, and so is correct
-  /// for any finite scores.
+  /// The distribution of one sequence as a Markov chain. Computed with logarithms, so correct for any finite
+  /// scores.
   struct Conditionals {
     double loss = 0.0;               ///< log Z - score of the gold labels, if these are given
     AlignedVector<double> marginal;  ///< rows of padded(K): p(y_t = k)

@@ -1,5 +1,6 @@
 /// The beliefs of a chain: the log marginals of its pairs (edge by edge, K x K, the earlier label first),
-/// then those of the positions that two pairs share. A sequence of one position has only its own marginals.
+/// then the log marginals of the positions that two pairs share. A sequence of one position has only its own
+/// marginals.
 
 #include <algorithm>
 #include <cmath>

@@ -31,10 +31,10 @@ struct ChainChunk {
   std::size_t stride = 0;
   /// exp(transition - largest_transition) with rows by the earlier label, and its transpose.
   const double *forward = nullptr, *backward = nullptr;
-  const Index* gold = nullptr;  ///< the gold labels, starting at row 0, to be subtracted; null: nothing is
+  const Index* gold = nullptr;  ///< gold labels to subtract, starting at row 0; null: none
 
-  /// One number per row: the largest score, the sum of the message before it was scaled, and its inverse. So
-  /// log Z is the sum over positions of top + log scale, plus the largest transition for each edge.
+  /// One number per row: the largest score, the sum of the message before scaling, and the inverse of this
+  /// sum. So log Z is the sum over positions of top + log scale, plus the largest transition for each edge.
   double *top = nullptr, *scale = nullptr, *inverse = nullptr;
   double* message = nullptr;    ///< rows: scaled forward messages, which sum to 1
   double* posterior = nullptr;  ///< rows: p(y_t = k | x) - gold; null: only the forward pass
@@ -42,7 +42,8 @@ struct ChainChunk {
   /// Rows that a derivative needs besides messages (ChainDerivativeChunk): backward messages b, with
   /// posterior = message . b, and exp(score - top) / scale. Both null: not kept. Requires posterior.
   double *back = nullptr, *ratio = nullptr;
-  /// The columns that will receive the posteriors, starting at row 0. They are prefetched. May be null.
+  /// The columns that will receive the posteriors, starting at row 0; the kernel prefetches them. May be
+  /// null.
   const double* residual = nullptr;
   std::size_t residual_stride = 0;
 

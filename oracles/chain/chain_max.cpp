@@ -11,8 +11,8 @@ namespace proxbench {
 
 namespace {
 
-/// The largest number of a row of sums is subtracted from the row after so many positions. So the sums stay
-/// small on long sequences, and equal ones are still found equal.
+/// After this many positions, the largest number of a row of sums is subtracted from the row. So the sums
+/// stay small on long sequences, and equal sums stay equal.
 constexpr std::size_t kPositionsBetween = 16;
 
 /// The cost of one wrong position.

@@ -115,7 +115,7 @@ void next_messages_in_registers(const ChainChunk& c, const std::size_t* t) {
   }
 }
 
-/// The same for any width, in two passes.
+/// Does what the function above does for rows of any width, in two passes.
 template <int R>
 void next_messages(const ChainChunk& c, const std::size_t* t) {
   const double* from[R];
@@ -201,8 +201,7 @@ void walk(const ChainChunk& c, const Group& g) {
 }
 
 /// Subtracts 1 at the gold label of each row. Since a posterior sums to 1, that number is minus the sum of
-/// the others. Formed so, it has as small a relative error as they have, however near to 1 the posterior of
-/// gold is.
+/// the others. So its relative error is as small as theirs, however near to 1 the posterior of gold is.
 void subtract_gold(const ChainChunk& c) {
   const std::size_t first = c.begin[0] - c.origin, last = c.begin[c.sequences] - c.origin;
   for (std::size_t t = first; t < last; ++t) c.posterior[t * c.width + c.gold[t]] = 0.0;

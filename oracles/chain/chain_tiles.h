@@ -41,7 +41,8 @@ template <int R, class Chunk, class Use>
     });
 }
 
-/// pair[i + r][k..] = M . sum over e < n of left[e][i + r] * right[e][k..], for r < R. If `more`, adds that.
+/// pair[i + r][k..] = M . sum over e < n of left[e][i + r] * right[e][k..], for r < R. If `more`, adds the
+/// result to `pair`.
 template <int R, int V, int H, class Chunk>
 void add_pairs(const Chunk& c, std::size_t n, bool more, std::size_t i, std::size_t k) {
   Vec sums[R][V];
@@ -56,7 +57,7 @@ void add_pairs(const Chunk& c, std::size_t n, bool more, std::size_t i, std::siz
   }
 }
 
-/// pair = M . sum over e < n of left[e]^T right[e]. If `more`, adds that.
+/// pair = M . sum over e < n of left[e]^T right[e]. If `more`, adds the result to `pair`.
 template <class Chunk>
 void sum_pairs(const Chunk& c, std::size_t n, bool more) {
   for (std::size_t i = 0; i < c.outputs; i += kTileRows)
@@ -94,9 +95,9 @@ void for_groups(const Chunk& c, const Walk& walk) {
 }
 
 /// For each step but the first: calls tile(Count<R>(), t) with the rows t[0], ..., t[R - 1] of R sequences
-/// that go on, row(r, step) of sequence r. They form one tile, or two of about equal size. The sums of
-/// products of the second tile overlap with the latency at the end of the first. After every
-/// kChainRest steps, calls rest(t[r]) for all these rows.
+/// that go on, row(r, step) of sequence r. The rows form one tile, or two of about equal size. The sums of
+/// products of the second tile overlap with the latency at the end of the first. After every kChainRest
+/// steps, calls rest(t[r]) for all these rows.
 template <class Row, class Tile, class Rest>
 inline void walk_on(const Group& g, const Row& row, const Tile& tile, const Rest& rest) {
   std::size_t t[kWalked], going = g.count;

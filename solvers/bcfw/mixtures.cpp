@@ -6,7 +6,7 @@ namespace proxbench::bcfw {
 
 namespace {
 
-/// A smaller weight is rounding and becomes 0.
+/// Weights below this are rounding errors and become 0.
 constexpr double kNegligible = 1e-15;
 
 }  // namespace

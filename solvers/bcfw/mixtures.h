@@ -20,13 +20,13 @@ class Mixture {
   std::span<const Index> structure(std::size_t atom) const {
     return {outputs_.data() + atom * length(), length()};
   }
-  /// The number of the atom that is this structure. atoms() if there is none.
+  /// Returns the number of the atom with this structure, or atoms() if no atom has it.
   std::size_t find(std::span<const Index> structure) const;
   std::span<const Index> structures() const { return outputs_; }
   /// Adds an atom: the first one with weight 1, others with weight 0.
   void add(std::span<const Index> structure, double cost);
-  /// Let the features of an atom be those of its structure minus gold's. Stores the inner products of the
-  /// newest atom's features with those of every atom, itself included.
+  /// The features of an atom are the features of its structure minus those of gold. Stores the inner products
+  /// of the newest atom's features with the features of every atom, itself included.
   void add_products(std::span<const double> products);
   /// The inner products of atom a with all atoms. Requires add_products() for each atom.
   std::span<const double> products(std::size_t a) const { return product_[a]; }

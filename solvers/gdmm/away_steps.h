@@ -4,9 +4,9 @@
 ///
 /// The paper takes one direction and one step size for all m factors. Its rate falls with m*m, since the
 /// domain is a product of m simplices. Here each factor has its own direction: towards its greedy value, or
-/// away from its worst active one. Its step size is that of its quadratic model, times a share common to all
-/// factors. Factors are coupled, so their full steps together would be too long. The share follows the exact
-/// step along the sum of all changes.
+/// away from its worst active one. The step size of a factor minimises its quadratic model, and is then
+/// multiplied by a share common to all factors. Factors are coupled, so their full steps together would be
+/// too long. The share follows the exact step along the sum of all changes.
 
 #include <algorithm>
 #include <vector>
@@ -20,7 +20,7 @@ namespace proxbench {
 
 class AwaySteps {
  public:
-  /// Borrows both.
+  /// Borrows both arguments.
   AwaySteps(Factors& factors, const Parallel& parallel) : factors_(factors), parallel_(parallel) {}
 
   /// Takes one step, which never raises L. Does nothing if the monitor is out of time after the search.
@@ -56,7 +56,7 @@ class AwaySteps {
   static constexpr std::size_t kFactorsPerChunk = 256;
   /// Multiplies the share after a step that could have been longer.
   static constexpr double kGrowth = 2.0;
-  /// The least share, since rounding near the minimum could take it to 0.
+  /// The least share. Without it, rounding near the minimum could reduce the share to 0.
   static constexpr double kLeastShare = 1e-6;
 
   /// A change to add to alpha_f.

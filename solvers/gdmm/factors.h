@@ -69,8 +69,9 @@ class Factors : public MarginalPoint {
   virtual Vertex search(std::size_t factor, Work& work) const = 0;
   double gradient(std::size_t factor, Value value) const;
   /// Solves the block problem (equation 25): minimises <gradient, d> + (Q_f/2)*||d||^2 over d with alpha_f +
-  /// d in the simplex. d covers the active set, and `value` if its gradient is below that of every active
-  /// one. Returns the decrease of this model. Q_f bounds the Hessian, so L falls by at least as much.
+  /// d in the simplex. d covers the active set, and `value` if the gradient at `value` is below the gradient
+  /// at every active value. Returns the decrease of this model. Q_f bounds the Hessian, so L falls by at
+  /// least as much.
   double solve(std::size_t factor, Value value, Block& block) const;
   /// Solves the block problem and takes the step. For a pair, whose Q_f is far above most of its curvatures,
   /// repeats this until a step gains little. Returns the decrease of the first step.
@@ -81,19 +82,19 @@ class Factors : public MarginalPoint {
   void shift(std::size_t factor, Value value, double change);
   /// Removes values without weight, except gold, from the active set.
   void drop(std::size_t factor);
-  /// Adds pair factors that now matter for the instance. Called after a visit of the instance.
+  /// Adds pair factors that matter for the instance after a visit of it.
   virtual void grow(std::size_t instance) { static_cast<void>(instance); }
 
   /// lambda_jf += eta * c_jf.
   void raise_multipliers(double eta);
   double rho() const { return settings_.rho; }
-  /// Leaves alpha and lambda as they are.
+  /// Sets rho, and leaves alpha and lambda unchanged.
   void set_rho(double rho);
   /// alpha_f of each variable f. Empty for pairs.
   std::vector<std::vector<Atom>> variables() const;
   /// sqrt(sum over edges of ||alpha_j - variables[j]||^2).
   double moved_since(const std::vector<std::vector<Atom>>& variables) const;
-  /// sqrt(sum over edges of ||c_jf||^2). It is 0 if alpha are marginals of one distribution per instance.
+  /// sqrt(sum over edges of ||c_jf||^2). 0 if all alpha_f of an instance are marginals of one distribution.
   double infeasibility() const override;
   /// L(alpha, lambda).
   double lagrangian() const;

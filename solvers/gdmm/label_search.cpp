@@ -7,8 +7,9 @@
 namespace proxbench {
 namespace {
 
-/// If the features of a position have more than this share of the K labels on average, all K scores are
-/// computed: a vector register adds about 1/kDenseShare numbers in the time of one scattered addition.
+/// If the features of a position have weights for more than this share of the K labels on average, all K
+/// scores are computed: a vector register adds about 1/kDenseShare numbers in the time of one scattered
+/// addition.
 constexpr double kDenseShare = 1.0 / 8.0;
 constexpr LabelChoice kNone{0, -kInfinity};
 
@@ -84,7 +85,7 @@ LabelChoice LabelSearch::best(const IndexedWeights& w, Index position, Index gol
     const double value = score_[label] + (label == gold ? 0.0 : cost) + message[label];
     if (value > best.value || (value == best.value && label < best.label)) best = {label, value};
   }
-  // All other labels have the same value, so only the first of them matters.
+  // All untouched labels have the same value, so only the first of them matters.
   if (touched_.size() < w.labels() && cost >= best.value) {
     const auto other = static_cast<Index>(std::ranges::find(seen_, false) - seen_.begin());
     if (cost > best.value || other < best.label) best = {other, cost};

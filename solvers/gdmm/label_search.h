@@ -53,7 +53,7 @@ class LabelSearch {
   /// Returns the label k that maximises score(k) + cost * [k is not gold] + message[k], and the maximum.
   LabelChoice best(const IndexedWeights& w, Index position, Index gold, double cost,
                    const LabelMessages& message);
-  /// The same, by computing all K scores.
+  /// Does the same as best() by computing all K scores.
   LabelChoice best_by_force(const IndexedWeights& w, Index position, Index gold, double cost,
                             const LabelMessages& message);
 

@@ -12,9 +12,9 @@ void raise(PairChoice& best, const PairChoice& choice) {
   if (choice.value > best.value) best = choice;
 }
 
-/// Finds the label with the largest weight among those with message 0. Labels that `sorted` lacks have weight
-/// 0. They are tried from the highest number down, because these labels are rare and most likely have weight
-/// 0.
+/// Finds the label with the largest weight among those with message 0. Labels that are not in `sorted` have
+/// weight 0. These labels are tried from the highest number down: labels with high numbers are rare, so they
+/// most likely have weight 0.
 template <class WeightOf>
 std::optional<std::pair<Index, double>> best_partner(const PairWeights::ByLabel& sorted,
                                                      const LabelMessages& messages,

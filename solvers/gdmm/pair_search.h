@@ -11,8 +11,8 @@
 
 namespace proxbench {
 
-/// The K*K weights v of label pairs. The nonzero ones are kept sorted: all of them together, those of each
-/// row, and those of each column.
+/// The K*K weights v of label pairs. The nonzero weights are kept sorted three times: all together, by row,
+/// and by column.
 class PairWeights {
  public:
   /// If `sorted` is false, weights are left unsorted. Only best_pair_by_force() may read them then.
@@ -51,12 +51,12 @@ struct PairChoice {
 };
 
 /// Returns the pair (a, b) that maximises v(a, b) + left[a] + right[b], and the maximum. There are four
-/// cases, by which of the two messages are zero. A case with a zero message looks at weights in descending
-/// order until the first that belongs to it. With n nonzero messages at each end and few weights that belong
-/// to another case, the search takes O(n*n) steps.
+/// cases, by which of the two messages are zero. A case with a zero message walks through the weights in
+/// descending order until it finds a weight of this case. With n nonzero messages at each end and few weights
+/// that belong to another case, the search takes O(n*n) steps.
 PairChoice best_pair(const PairWeights& v, const LabelMessages& left, const LabelMessages& right);
 
-/// The same, by looking at all K*K pairs.
+/// Does the same as best_pair() by looking at all K*K pairs.
 PairChoice best_pair_by_force(const PairWeights& v, const LabelMessages& left, const LabelMessages& right);
 
 }  // namespace proxbench

@@ -12,8 +12,8 @@ double& weight_at(std::vector<LabelWeight>& all, Index label) {
   return all.back().weight;
 }
 
-/// Scales down the pairs of each label at this end if they sum to more than the label's target. Returns by
-/// how much they fall short of it.
+/// Scales down the pairs of each label at this end if they sum to more than the label's target. Returns the
+/// target minus the sum, by label.
 std::vector<LabelWeight> scale_down(std::span<const LabelWeight> target, Index PairWeight::*end,
                                     std::vector<PairWeight>& pairs) {
   std::vector<LabelWeight> sum, missing(target.begin(), target.end());
@@ -34,7 +34,7 @@ void round_onto(std::span<const LabelWeight> left, std::span<const LabelWeight> 
                 std::vector<PairWeight>& pairs) {
   scale_down(left, &PairWeight::left, pairs);
   const std::vector<LabelWeight> columns = scale_down(right, &PairWeight::right, pairs);
-  // Scaling the columns lowered the rows, too. This finds how much each row lacks.
+  // Scaling the columns lowered the rows, too. This finds by how much each row is below its target.
   const std::vector<LabelWeight> rows = scale_down(left, &PairWeight::left, pairs);
   double sum = 0.0;
   for (const LabelWeight& row : rows) sum += row.weight;

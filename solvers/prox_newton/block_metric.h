@@ -8,10 +8,10 @@
 /// where m_pk is the marginal of output k at position p. These are the exact second derivatives without the
 /// covariances between positions and between outputs, which are left to the L-BFGS pairs. l is
 /// ill-conditioned mostly because features occur together (pixels and their products, words and their tags).
-/// B0 captures this. An extra weight has its expected count as diagonal entry. B0 needs only
-/// marginals, which are the residual plus the gold structure, so it works for every oracle.
-/// If there are many positions, off-diagonal entries come from a sample of them (symmetric_block.h), which is
-/// always the same for the same data. Diagonals are exact.
+/// B0 captures this dependence. An extra weight has its expected count as diagonal entry. B0 needs only
+/// marginals, which are the residual plus the gold structure, so it works for every oracle. If there are many
+/// positions, off-diagonal entries come from a sample of the positions (symmetric_block.h), which is the same
+/// whenever the data are the same. Diagonals are exact.
 
 #include <cstdint>
 #include <span>
@@ -33,13 +33,13 @@ class BlockMetric {
   static double entries(const Objective& objective, std::span<const Coord> index);
 
   /// Builds the matrix at the w of `residual`. `index` is the working set, ascending, with at most
-  /// kMostEntries entries. Returns false if `stop` was requested. It must then be built again before any
-  /// other call.
+  /// kMostEntries entries. Returns false if `stop` was requested. The matrix must then be built again before
+  /// any other call.
   bool build(const Objective& objective, const Residual& residual, std::span<const Coord> index,
              const StopToken& stop = {});
-  /// Builds only diagonal entries, for any working set. That of (j, k) is feature j's sum of squares times
-  /// the share of positions at which an output is on, on average. That of an extra weight is the mean count
-  /// of all extra weights. Both are taken from the gold structures.
+  /// Builds only diagonal entries, for any working set. The entry of (j, k) is feature j's sum of squares
+  /// times the share of positions at which an output is on, averaged over outputs. The entry of an extra
+  /// weight is the mean count of all extra weights. Shares and counts are those of the gold structures.
   void build_counts(const Objective& objective, std::span<const Coord> index);
   /// Moves the same matrix to another working set. Row i becomes the old row from[i], or, if that is
   /// CompactLbfgs::kNew, a row with only a diagonal entry.
@@ -61,11 +61,11 @@ class BlockMetric {
 
  private:
   struct Block : SymmetricBlock {
-    std::size_t first = 0;  ///< where its coordinates begin in product_
+    std::size_t first = 0;  ///< where the block's coordinates begin in product_
   };
   static constexpr std::uint32_t kNoBlock = static_cast<std::uint32_t>(-1);
   struct Place {
-    std::size_t at;       ///< of the coordinate in product_
+    std::size_t at;       ///< the coordinate's index in product_
     std::uint32_t block;  ///< kNoBlock if the row has only its diagonal entry
     double excess;        ///< the diagonal entry minus the block's
   };

@@ -10,8 +10,8 @@ namespace proxbench::prox_newton {
 
 namespace {
 
-/// The columns of the rows to update are cut into pieces of this many. A piece's part of the panel then stays
-/// in the second-level cache.
+/// The columns of the rows to update are processed in pieces of kColumns, so that a piece's part of the panel
+/// stays in the second-level cache.
 constexpr std::size_t kColumns = 2 * Cholesky::kPanel;
 
 /// Factors a small matrix in place.

@@ -1,6 +1,6 @@
 #pragma once
-/// Cholesky factors of large dense matrices, computed on all threads with the same bits for any number of
-/// them. Nearly all of the work is in one kernel for products of matrices (KernelTable::add_product).
+/// Cholesky factors of large dense matrices, computed on all threads, with the same bits for any number of
+/// threads. Nearly all of the work is in one kernel for products of matrices (KernelTable::add_product).
 
 #include <cstddef>
 #include <span>
@@ -15,12 +15,12 @@ namespace proxbench::prox_newton {
 /// A = L L^T for a symmetric, positive definite A. Rows can be added one at a time.
 class Cholesky {
  public:
-  /// The number of columns factored at a time, and of rows per task. Sums are split at multiples of it, so it
-  /// affects the bits.
+  /// The number of columns factored at a time, and of rows per task. Sums are split at multiples of kPanel,
+  /// so its value affects the bits of the result.
   static constexpr std::size_t kPanel = 2 * kTask;
-  /// Factors A of n rows. a(i, row) must write row i of the lower triangle to row[0..i]. It is called from
-  /// several threads. `most` is the most rows that A may ever have. Returns false, and is empty, if A is not
-  /// positive definite or `stop` was requested.
+  /// Factors A of n rows. a(i, row) must write row i of the lower triangle to row[0..i]. Several threads call
+  /// a(). `most` is the most rows that A may ever have. Returns false, and is empty, if A is not positive
+  /// definite or `stop` was requested.
   template <class Row>
   bool factor(std::size_t n, std::size_t most, const Parallel& parallel, const Row& a,
               const StopToken& stop = {}) {

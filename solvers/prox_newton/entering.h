@@ -21,8 +21,8 @@ class Entering {
   /// leave the violators.
   void begin(const SolveProblem& problem);
 
-  /// Selects the worst violators, for an epoch of quasi-Newton iterations. `known` holds known facts about w,
-  /// or is null.
+  /// Selects the worst violators, for an epoch of quasi-Newton iterations. `known` has facts about w, or is
+  /// null.
   void select(proximal::Iterate& at, const SparseVector& w, const KnownStart* known,
               Objective::Selection& selection);
 
@@ -37,7 +37,7 @@ class Entering {
   void drop_leaving(Objective::Selection& selection) const;
 
   Start last_;
-  double lambda_ = 0.0, lambda_before_ = 0.0;  ///< of this solve, and of the previous one
+  double lambda_ = 0.0, lambda_before_ = 0.0;  ///< lambda of this solve, and of the previous one
 };
 
 }  // namespace proxbench::prox_newton

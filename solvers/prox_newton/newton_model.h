@@ -6,12 +6,13 @@
 /// on a working set, solved exactly by a primal-dual active-set method (Hintermueller, Ito, Kunisch 2002).
 /// Each round guesses which coordinates are nonzero, with which signs, and solves a linear system on them.
 /// Coordinates that come out with the other sign become zero. Zeros whose gradient exceeds lambda become
-/// nonzero. The method ends when neither occurs. It may fail far from the solution. A few passes of
-/// coordinate descent then take its place.
+/// nonzero. The method ends when neither occurs. Far from the solution the method may fail. A few passes of
+/// coordinate descent then replace it.
 ///
-/// The model is expensive: Objective::hessian(), and n^3/3 operations for a Cholesky factor. It is for the
-/// end of hard solves. If outputs and positions depend strongly on each other, a few of its steps replace
-/// thousands of L-BFGS iterations on blocks. H is too ill-conditioned then for less than double precision.
+/// The model is expensive: Objective::hessian(), and n^3/3 operations for a Cholesky factor. The model is
+/// meant for the end of hard solves: if outputs and positions depend strongly on each other, a few Newton
+/// steps replace thousands of L-BFGS iterations on blocks. In such solves H is so ill-conditioned that it
+/// needs double precision.
 
 #include <cstdint>
 #include <span>
@@ -42,9 +43,10 @@ class NewtonModel {
   bool build(const Objective& objective, const Scores& scores, std::span<const Coord> index,
              const StopToken& stop = {});
 
-  /// Sets d to the solution. w and g are those of the working set. `most_rounds` bounds the linear systems,
-  /// and the passes of coordinate descent if the systems fail. w + d is exactly zero where the solution is.
-  /// Returns g^T d + lambda*(||w + d||_1 - ||w||_1). d is meaningless if `stop` was requested.
+  /// Sets d to the solution. w and g are the weights and the gradient on the working set. `most_rounds`
+  /// bounds the linear systems, and the passes of coordinate descent if the systems fail. w + d is exactly
+  /// zero where the solution is. Returns g^T d + lambda*(||w + d||_1 - ||w||_1). d is meaningless if `stop`
+  /// was requested.
   double solve(std::span<const double> w, std::span<const double> g, double lambda, std::int64_t most_rounds,
                const Parallel& parallel, std::vector<double>& d, const StopToken& stop = {});
 

@@ -2,11 +2,11 @@
 /// Keeps the steps behind the L-BFGS pairs, so that the pairs outlive their working set.
 ///
 /// A pair (s, y) is known on the working set A on which it was found. On another working set, y lacks the
-/// rows of the coordinates that came in. Zeros there would be a large error: if a feature has weights for
-/// several outputs, the curvature of l along s is a difference of large terms that cancel, and a missing row
-/// leaves some of them in place. The true rows are those of X^T dR, where dR is the step's change of the
-/// residual. So dR is kept. Single precision is enough: at another lambda the pairs themselves are inexact by
-/// percents.
+/// rows of the new coordinates. Zeros in these rows would be a large error: if a feature has weights for
+/// several outputs, the curvature of l along s is a difference of large terms that cancel, and without a row
+/// some of these terms do not cancel. The true rows are rows of X^T dR, where dR is the step's change of the
+/// residual. So this class keeps dR. Single precision is enough: at another lambda the pairs themselves are
+/// inexact by percents.
 
 #include <cstddef>
 #include <span>
@@ -21,20 +21,20 @@ class PairHistory {
  public:
   /// The most memory that all kept steps may take together.
   static constexpr std::size_t kMostBytes = std::size_t{1} << 30;
-  /// How many steps of this objective may be kept: `wanted`, or as many as fit into kMostBytes. 0 if the
-  /// residual does not have a column for every output, since a difference of two residuals is then no
-  /// residual.
+  /// Returns how many steps of this objective may be kept: `wanted`, or fewer if kMostBytes is too small for
+  /// them. Returns 0 if the residual does not have a column for every output, since the difference of two
+  /// such residuals is not a residual.
   static std::size_t capacity(const Objective& objective, std::size_t wanted);
 
   std::size_t size() const { return steps_.size(); }
   void clear() { steps_.clear(); }
-  /// Declares that later steps belong to a new solve. Forgets the steps of more than `most` solves before it.
+  /// Declares that later steps belong to a new solve. Keeps the steps of at most `most` earlier solves.
   void next_solve(std::size_t most);
   /// Appends the step d on the coordinates `index`, which took the residual from `before` to `after`. Drops
-  /// the oldest if `capacity` > 0 steps are kept already.
+  /// the oldest step if `capacity` > 0 steps are kept already.
   void push(std::size_t capacity, std::span<const Coord> index, std::span<const double> d,
             const Residual& before, const Residual& after, const Parallel& parallel);
-  /// Forgets all steps except these (ascending, 0 is the oldest).
+  /// Forgets all other steps. `steps` ascend; 0 is the oldest.
   void keep(std::span<const std::size_t> steps);
 
   /// Step i on the coordinates `index`, which must be ascending.
@@ -46,7 +46,7 @@ class PairHistory {
 
  private:
   struct Step {
-    std::vector<Coord> index;  ///< the coordinates where it is not zero
+    std::vector<Coord> index;  ///< the coordinates where the step is not zero
     std::vector<double> value;
     std::vector<float> change;  ///< of the residual, by column; columns are stride_ apart
     std::vector<double> extra;

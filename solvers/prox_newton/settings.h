@@ -10,8 +10,8 @@ namespace proxbench::prox_newton {
 
 /// Rows or coordinates per task.
 inline constexpr std::size_t kTask = 64;
-/// Second derivatives are raised by this share, of their mean or of themselves, so that no coordinate is
-/// without curvature.
+/// Second derivatives are raised by this share of their mean, or of their own value, so that every coordinate
+/// has curvature.
 inline constexpr double kRidge = 1e-3;
 
 struct Settings {

@@ -46,8 +46,8 @@ LineSearch::Slope LineSearch::slope(double gamma, double curvature) {
 /// half of the step before the last, the bracket is halved instead.
 double LineSearch::maximise(double curvature, double precision) {
   constexpr double kNarrow = 1e-12;
-  // After this many steps the bracket is halved each time. If f'' grows without bound towards 1, Newton steps
-  // from above fall ever shorter of the maximum.
+  // After this many steps the bracket is halved each time. If f'' grows without bound towards gamma = 1,
+  // Newton steps from above reach ever less of the way to the maximum.
   constexpr int kMostNewtonSteps = 50;
   if (!(forward_ + backward_ > 0.0)) return gamma_ = 0.0;  // f'(0)
   gamma_ = curvature == 0.0 ? 1.0 : 0.5;                   // without curvature f'(1) is 0

@@ -19,8 +19,8 @@ namespace proxbench::sdca {
 /// The search of one instance. Its buffers are reused from call to call.
 class LineSearch {
  public:
-  /// Takes both ends as logarithms. The arrays must stay where they are. log_mu is overwritten by log m at
-  /// the last gamma that the search tried. `size`: BeliefOracle::belief_size().
+  /// Takes mu and nu as logarithms, and borrows both arrays. Overwrites log_mu by log m at the last gamma
+  /// that the search tried. `size`: BeliefOracle::belief_size().
   void set(const BeliefOracle::Size& size, double* log_mu, const double* log_nu);
   /// nu - mu on the cliques.
   const double* difference() const { return difference_.data(); }
@@ -29,13 +29,13 @@ class LineSearch {
 
   /// Returns the gamma in [0, 1] that maximises f at w. If the maximum is inside and precision > 0, returns a
   /// nearby point with f' >= 0, so that f has risen. `curvature` = mu * ||v||^2. Stops when a step is shorter
-  /// than `precision`. With precision 0 it takes one Newton step from 1/2, which may overshoot.
+  /// than `precision`. With precision 0, takes a single Newton step from 1/2, which may overshoot.
   double maximise(double curvature, double precision);
-  /// Corrects the gamma0 of maximise() after w has moved, without another walk over the cliques. It returns a
-  /// Newton step from gamma0 if that is certain to raise f, else the maximiser of a lower bound. The bound:
-  /// let h(gamma) = -sum (nu - mu)(log m - log nu). f(gamma) - f(0) is the integral of h up to gamma, minus
-  /// shift*gamma + curvature*gamma^2/2. The integral up to gamma0 is I0 = KL(mu || nu) - KL(m || nu). h falls
-  /// to 0 at 1. So the integral up to gamma is at least (gamma/gamma0)*I0 below gamma0, and at least I0
+  /// Corrects the gamma0 of maximise() after w has moved, without another walk over the cliques. Returns a
+  /// Newton step from gamma0 if this step is certain to raise f, else the maximiser of a lower bound. The
+  /// bound: let h(gamma) = -sum (nu - mu)(log m - log nu). f(gamma) - f(0) is the integral of h up to gamma,
+  /// minus shift*gamma + curvature*gamma^2/2. The integral up to gamma0 is I0 = KL(mu || nu) - KL(m || nu). h
+  /// falls to 0 at 1. So the integral up to gamma is at least (gamma/gamma0)*I0 below gamma0, and at least I0
   /// above.
   double corrected(double curvature, double shift) const;
   /// Ensures that log m belongs to this gamma.
@@ -56,9 +56,9 @@ class LineSearch {
   AlignedVector<double> p_, difference_;
   double forward_ = 0.0, backward_ = 0.0;
   double gamma_ = 0.0;       ///< the result of maximise()
-  double at_ = 0.0;          ///< the gamma that log_m_ belongs to
-  Slope cliques_{0.0, 0.0};  ///< h at that gamma, and how fast it falls
-  double divergence_ = 0.0;  ///< KL(m || nu) at that gamma
+  double at_ = 0.0;          ///< log_m_ belongs to this gamma
+  Slope cliques_{0.0, 0.0};  ///< h at at_, and how fast h falls
+  double divergence_ = 0.0;  ///< KL(m || nu) at at_
   int evaluations_ = 0;
 };
 

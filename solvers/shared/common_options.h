@@ -16,8 +16,8 @@ struct EpochSettings {
   double factor;  ///< tolerance of each further epoch, relative to the previous one
 };
 
-/// The options shrinking, epoch_margin, epoch_tol and epoch_factor. `epoch_tol` is the default of that
-/// option.
+/// The options shrinking, epoch_margin, epoch_tol and epoch_factor. The argument `epoch_tol` is the default
+/// of the option epoch_tol.
 OptionRows<EpochSettings> epoch_rows(const std::string& epoch_tol);
 /// The options sigma and beta.
 OptionRows<ArmijoOptions> line_search_rows();

@@ -2,7 +2,7 @@
 /// Shared by the solvers that keep w dense: vector loops over all d coordinates, a point with the results of
 /// one inference there, and the test for "no further progress within rounding".
 ///
-/// Every sum runs over chunks of a fixed size and adds them in order. It does not depend on the number of
+/// Every sum runs over chunks of a fixed size and adds them in order. So sums do not depend on the number of
 /// threads or on the back end.
 
 #include <cstdint>
@@ -73,12 +73,12 @@ struct Point {
   double l1 = 0.0;      ///< lambda*||w||_1
 };
 
-/// Notices that neither F nor kkt has reached a new minimum for `patience` iterations. Only rounding is left
-/// then.
+/// Notices that neither F nor kkt has reached a new minimum for `patience` iterations: rounding then hides
+/// any progress.
 class StallGuard {
  public:
   explicit StallGuard(std::int64_t patience) : patience_(patience) {}
-  /// Takes F of one iteration, and kkt if it is known (else infinity). Returns true if the run has stalled.
+  /// Takes F of one iteration, and kkt (infinity if unknown). Returns true if the run has stalled.
   bool stalled(double value, double kkt = kInfinity) {
     ++since_;
     if (value < best_value_ || kkt < best_kkt_) since_ = 0;
@@ -123,14 +123,14 @@ class Run {
   bool open(Point& now, std::span<double> gradient);
   /// Returns kkt at a point, given the gradient there.
   double kkt(const Point& at, std::span<const double> gradient) const;
-  /// Ends an iteration that arrived at `now`. `kkt` is its value there if known, else infinity. Returns false
-  /// if the run is over.
+  /// Ends an iteration that arrived at `now`. `kkt` is the kkt at `now`, or infinity if unknown. Returns
+  /// false if the run is over.
   bool step(const Point& now, double kkt);
 
   /// Why the run is over. Valid once open() or step() has returned false.
   Status status() const { return status_; }
-  /// The status of a run whose iteration found no step from `now`: the limit that was reached, if one was,
-  /// else rounding.
+  /// The status of a run whose iteration found no step: that of a limit if the run has reached one, else
+  /// kStalled.
   Status without_step() const;
 
   /// Returns the result at `now`, whose nonzeros are moved into it.

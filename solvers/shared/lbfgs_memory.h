@@ -20,19 +20,18 @@ class LbfgsMemory {
   bool empty() const { return size_ == 0; }
   /// Forgets the pairs but keeps H_0.
   void clear() { size_ = 0; }
-  /// The factor of H_0 = scale * I. It is y^T s / y^T y of the newest pair ever kept, and 0 before the first
-  /// pair.
+  /// The factor of H_0 = scale * I: y^T s / y^T y of the newest pair ever kept, and 0 before the first pair.
   double scale() const { return scale_; }
 
-  /// Keeps s = w - w_old, y = g - g_old. Drops the oldest pair if there is no room. Ignores the new pair if
-  /// y^T s <= 0 or y^T s < omega * ||y||^2.
+  /// Keeps s = w - w_old, y = g - g_old. Drops the oldest pair if `capacity` pairs are kept already. Ignores
+  /// the new pair if y^T s <= 0 or y^T s < omega * ||y||^2.
   void update(std::span<const double> w, std::span<const double> w_old, std::span<const double> g,
               std::span<const double> g_old, double omega);
-  /// Keeps the pair (s, y) likewise. Ignores it if y^T s <= 0.
+  /// Does the same for a given pair (s, y), with omega = 0.
   void update(std::span<const double> s, std::span<const double> y);
 
-  /// r := H r. H_0 is scale * I (I before the first pair), unless `start` is given: it then computes r := H_0
-  /// r.
+  /// r := H r. H_0 is scale * I (I before the first pair). A given `start` replaces H_0: it must compute r :=
+  /// H_0 r.
   void apply(std::span<double> r, const std::function<void(std::span<double>)>& start = nullptr);
 
  private:

@@ -5,9 +5,9 @@
 /// H_0 = gamma * M^-1 with the rough Hessian M (rough_hessian.h), if M has blocks and the caller wants them.
 /// Else H_0 = gamma * I: with word features M is out of date too soon (solvers/RESULTS.md). The newest pair
 /// gives gamma. The first trial of a search is alpha = 1. Before the first pair, if H_0 is a multiple of I,
-/// it is a step of length 1/(typical value) (core/data/typical_value.h). The Wolfe conditions ensure y^T s >
-/// 0. If a search fails, the pairs are dropped and it is repeated once with H = H_0. If that fails too, F can
-/// decrease no further.
+/// the first trial is a step of length 1/(typical value) (core/data/typical_value.h). The Wolfe conditions
+/// ensure y^T s > 0. If a search fails, the pairs are dropped and the search is repeated once with H = H_0.
+/// If the second search fails too, F can decrease no further.
 
 #include <span>
 #include <vector>

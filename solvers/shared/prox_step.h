@@ -25,7 +25,7 @@
 
 namespace proxbench::dense {
 
-/// The anchor: w, the gradient and value of f there, its scores, and its residual.
+/// The anchor: its w, gradient, value of f, scores and residual.
 struct Anchor {
   std::span<const double> w;
   std::span<const double> gradient;
@@ -52,8 +52,8 @@ class ProxStep {
   void initialise(Objective& objective, const Anchor& anchor, Point& scratch);
 
   /// Fills `next`, and raises `lipschitz` as needed. Before each inference it calls wants_residual(bound)
-  /// with bound = L*||w+ - y||_inf. If that returns true, `next` gets its residual. Returns false if no trial
-  /// passed, if w+ = y within rounding, or if `stop` was requested before a trial.
+  /// with bound = L*||w+ - y||_inf. If the call returns true, `next` gets its residual. Returns false if no
+  /// trial passed, if w+ = y within rounding, or if `stop` was requested before a trial.
   bool take(Objective& objective, const Anchor& anchor, Point& next,
             const std::function<bool(double)>& wants_residual, const StopToken& stop);
 

@@ -25,14 +25,14 @@ struct LineValue {
 };
 
 struct WolfeResult {
-  /// True if both conditions hold at alpha, or if the trials ran out and the first condition holds there.
+  /// True if both conditions hold at alpha, or if the trials ran out and the first condition holds at alpha.
   bool accepted = false;
   double alpha = 0.0;  ///< the last trial
   int trials = 0;
 };
 
-/// Requires at_zero.slope < 0 and first > 0. The alpha of the result is always that of the last call of
-/// `trial`. Values that are not finite count as too high.
+/// Requires at_zero.slope < 0 and first > 0. The result has the alpha of the last call of `trial`. Values
+/// that are not finite count as too high.
 WolfeResult strong_wolfe(const LineValue& at_zero, double first, const WolfeOptions& options,
                          const std::function<LineValue(double alpha)>& trial);
 

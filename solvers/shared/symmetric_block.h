@@ -50,8 +50,8 @@ double second_derivative(const DesignMatrix& x, Index feature, const Spread& spr
 
 /// For each block b, with spread = spread_of(b) over all positions, returns the matrix sum_p spread[p] * x_pj
 /// * x_pj' for j, j' in features[b]. Features must be ascending, at most kMostRows. If there are many
-/// positions, it uses a sample of them, drawn in proportion to `spread` with fixed random numbers. The result
-/// is meaningless if `stop` was requested.
+/// positions, uses a sample of the positions, drawn in proportion to `spread` with fixed random numbers. The
+/// result is meaningless if `stop` was requested.
 using SpreadOf = std::function<std::vector<double>(std::size_t block)>;
 std::vector<SymmetricBlock> second_derivatives(const DesignMatrix& x, const Parallel& parallel,
                                                std::span<const std::vector<Index>> features,

@@ -1,5 +1,5 @@
 /// Multi-label data in Mulan's format: ARFF (Weka's attribute-relation file format), and an XML file that
-/// tells which attributes are labels.
+/// determines which attributes are labels.
 ///
 ///     @relation NAME
 ///     @attribute NAME {0,1}            or numeric, real, integer; names may stand in quotes
@@ -15,7 +15,7 @@
 /// have the same attributes.
 ///
 /// MEKA writes the number of labels into the header: `@relation 'NAME: -C 6'` means the first 6 attributes,
-/// and -6 the last 6. It counts if neither an XML file nor `label_count` is given.
+/// and -6 the last 6. The header counts if neither an XML file nor `label_count` is given.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -390,7 +390,7 @@ std::size_t begin_of_name(std::string_view element) {
   return element.size();
 }
 
-/// Returns the lines, with comments replaced by as many empty lines as they contain.
+/// Returns the lines, with each line of a comment replaced by an empty line.
 std::string text_without_comments(LineReader& in) {
   constexpr std::string_view kOpen = "<!--", kClose = "-->";
   std::string text, out;

@@ -57,8 +57,8 @@ struct SparseLineRules {
 /// rules.first_feature, or if the value is not finite or excluded by the rules.
 SparseEntry parse_entry(const LineReader& in, std::string_view word, const SparseLineRules& rules = {});
 
-/// Takes the label from the start of a line. Returns an empty text if the line has none, which test sets may
-/// lack (TestLabels).
+/// Takes the label from the start of a line. Returns an empty text if the line has no label, as lines of test
+/// sets may (TestLabels).
 std::string_view take_label(std::string_view& line, const NamedSequences& out);
 
 /// How a format reads a document (a line), and how it transforms the features.
@@ -78,17 +78,18 @@ struct DocumentFormat {
 /// Reads both sets, for the tree oracle. With files.hierarchy, the outputs are its nodes and labels are
 /// leaves. Otherwise the outputs are the labels of the training data: sorted if all are numbers, else in
 /// order of first appearance. The first feature is the id or the bias if there is one; the others follow in
-/// ascending order, named by their numbers. Notes are those of NamedSequences, kZeroValues and kFeatureless.
-/// If there are several processes, each reads a part of the training files. Throws Error (kInput) with file
-/// and line if a line breaks the rules, holds a feature twice, or lacks the id (keep_id). Also throws if no
-/// training document has a feature, and for the first test file that shares no feature with them.
+/// ascending order, named by their numbers. Dataset::notes has the counts of NamedSequences, kZeroValues and
+/// kFeatureless. If there are several processes, each reads a part of the training files. Throws Error
+/// (kInput) with file and line if a line breaks the rules, holds a feature twice, or lacks the id (keep_id).
+/// Also throws if no training document has a feature, and for the first test file that shares no feature with
+/// them.
 DataPair read_documents(const DataFiles& files, const Options& options, const Processes* processes,
                         const DocumentFormat& format);
 
 /// Returns the shortest text of the number `label`, or `label` itself if it is not a number.
 std::string canonical_label(std::string_view label);
 
-/// The option `scale` with the choices none and max. divides_by_max() tells whether it is max.
+/// The option `scale` with the choices none and max. divides_by_max() returns whether the choice is max.
 OptionSpec value_scale_option(const std::string& default_value);
 bool divides_by_max(const Options& options);
 

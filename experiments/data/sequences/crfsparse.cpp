@@ -5,9 +5,9 @@
 ///
 /// separated by spaces, with numbers as features. An empty line follows each sequence. A template file (the
 /// data option `template`) may give the label set and its order: the lines after "label:" up to "unigram:" or
-/// "bigram:" list the labels. Without it, labels are those of the training data in order of first appearance.
-/// The parts on unigram and bigram features are not used: features come from the lines, and transitions
-/// belong to the chain.
+/// "bigram:" list the labels. Without a template file, the labels are taken from the training data in order
+/// of first appearance. The parts on unigram and bigram features are not used: features come from the lines,
+/// and transitions belong to the chain.
 ///
 /// With a hierarchy file (documents.h), this is the authors' format for hierarchical classification: one
 /// document per line, labelled with a leaf. The values are scaled already, no feature occurs twice, and

@@ -32,9 +32,9 @@ struct Words {
 void read_letter_data(const std::string& path, Words& words);
 
 /// Makes `count` words, all in fold 0, for `synthetic-ocr`. `noise` in [0, 1) is the probability that a pixel
-/// of a stroke is lost; on average as many stray pixels appear. Equal arguments give equal words on every
-/// platform with IEEE arithmetic and the same mathematical library. A smaller `count` gives the first of
-/// these words.
+/// of a stroke is lost. On average, an equal number of stray pixels appears. Equal arguments give equal words
+/// on every platform with IEEE arithmetic and the same mathematical library. A smaller `count` gives the
+/// first of these words.
 Words make_synthetic_words(Index count, double noise, std::uint64_t seed);
 
 /// The number of the feature p_i*p_j, 1 <= i < j <= kGridPixels: kGridPixels + sum_{k<i} (kGridPixels - k) +
@@ -57,7 +57,7 @@ struct LetterMap {
   std::vector<std::string> names() const;
 };
 
-/// The option `features`. degree2() tells whether it asks for products.
+/// The option `features`. degree2() returns whether the choice has products.
 OptionSpec letter_features_option();
 bool degree2(const Options& options);
 

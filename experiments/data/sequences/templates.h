@@ -87,7 +87,7 @@ class Templates {
     std::size_t column;               ///< an index into columns_
     bool lowercase;                   ///< %X, %T, %M
     std::optional<TokenRegex> regex;  ///< of %t and %m
-    bool tests;                       ///< true for %t, which tells whether the regex matches
+    bool tests;                       ///< true for %t, whose value is whether the regex matches
   };
   struct Template {
     std::vector<Macro> macros;
@@ -101,7 +101,7 @@ class Templates {
 
   std::vector<Template> templates_;
   std::vector<Column> columns_;
-  bool transitions_ = false;  ///< whether a line asks for them
+  bool transitions_ = false;  ///< whether a line `B` or `*` asks for weights of pairs
 };
 
 /// Returns the text of a file of configs/templates that is compiled into the program: "chunking" or "words".

@@ -33,7 +33,7 @@ constexpr PerLevel kRealInner{10, 158, 480, 600, 0};
 constexpr PerLevel kRealLeaves{0, 0, 42, 246, 851};
 
 /// The constants below were fitted by eye to the Task 1 validation file (1,860 documents). The exponent for
-/// leaves was fitted to the counts of the 4,463 documents of Task 2, which are those of Task 1.
+/// leaves was fitted to the counts of the 4,463 documents of Task 2, which are also the documents of Task 1.
 constexpr double kLeafExponent = 0.8;  ///< for the documents of a leaf after its first
 /// Frequency of the word of rank r: (1 + r/kHeadRank)^-kHeadExponent * (1 + r/(J*kTailRank))^-kTailExponent.
 constexpr double kHeadRank = 2, kHeadExponent = 0.6, kTailRank = 0.09, kTailExponent = 1.45;

@@ -50,7 +50,7 @@ void lie(const SolveProblem& problem) {
   problem.known->at_result = true;
 }
 
-/// Says that it converged where it started.
+/// Reports convergence at the starting point.
 void boast(const SolveProblem&) {}
 
 void add(Plugin& plugin, const char* name, void (*fault)(const SolveProblem&),

@@ -3,6 +3,7 @@
 Two marks enclose a table of a page and name it:
 
     <!-- results NAME SOURCE | held out | WHAT -->
+    <!-- results NAME SOURCE | held out | WHAT | HOW -->
     ...
     <!-- end -->
 
@@ -14,7 +15,7 @@ SOURCE makes the numbers:
                                      rows, only the medians are used
 
 `tuned on` means that a constant of the program was chosen on these problems, `held out` that none was, `-` that neither
-applies. WHAT is shown of the numbers:
+applies. WHAT is stored of the numbers:
 
     COLUMN, COLUMN                   columns of `proxbench table --columns`, or of the CSV that a command prints; `text`:
                                      all that a command prints, as it is
@@ -22,6 +23,16 @@ applies. WHAT is shown of the numbers:
     QUANTITY at ABSCISSA 5, 10       values of the curves of a sweep, from its figures; `log10 QUANTITY`: logarithms.
                                      A value is that of the nearest sample, which may be a tenth of the abscissa away
     ABSCISSA to QUANTITY 1e-2, 1e-3  where these curves first come to these values, if all repetitions do
+
+HOW the page shows them, by default all columns with a table for each problem of a sweep:
+
+    of COLUMN, COLUMN                only these columns, or places of curves
+    by solver [of ...]               one table of a sweep: a column for each solver, a row for each problem and column
+    by problem [of ...]              the same, with rows and columns exchanged
+    [of ...] where COLUMN = A, B     only rows of a command or file with one of these values
+    csv                              no table: the page links to the stored numbers
+
+Solvers that do not fit a problem are left out.
 
 Without an option, the sources run one at a time, and the script prints how long sweeps may take. An interrupted sweep
 continues where it stopped. The numbers are written to measured/NAME.csv beside the page, which is committed. The page's
@@ -47,7 +58,8 @@ from ..errors import ProxbenchError, UsageError
 from . import common
 from .common import PROGRAM, ROOT, markdown
 
-TABLE = re.compile(r"(<!-- results ([^|\n]+)\|([^|\n]+)\|([^|\n]+)-->\n)(.*?)(<!-- end -->)", re.DOTALL)
+TABLE = re.compile(r"(<!-- results ([^|\n]+)\|([^|\n]+)\|([^|\n]+?)(?:\|([^|\n]+))?-->\n)(.*?)(<!-- end -->)", re.DOTALL)
+HOW = re.compile(r"(csv)?(?:by (solver|problem))? ?(?:of (.+?))? ?(?:where (.+) = (.+))?")
 CURVES = re.compile(r"(log10 )?([\w-]+) (at|to) ([\w-]+) ([\de., -]+)")
 RULE = re.compile(r"-{3,}:?.*")  # the line below the head of a Markdown table
 NUMBER = re.compile(r"-?\d[\d.]*(e[-+]?\d+)?")
@@ -78,7 +90,12 @@ class Table:
         self.judged, what = match[3].strip(), match[4].strip()
         self.curves = CURVES.fullmatch(what)
         self.file, columns = what.split(":") if ":" in what else ("", what)
-        self.columns = [] if self.curves else [column.strip() for column in columns.split(",")]
+        self.columns = [] if self.curves else names_in(columns)
+        how = HOW.fullmatch((match[5] or "").strip())
+        if not how:
+            raise UsageError(f"{self.place}: found '{match[5].strip()}', expected 'csv', or 'by', 'of' or 'where'")
+        self.only_csv, self.by, shown, self.where, values = how.groups()
+        self.shown, self.values = names_in(shown or ""), names_in(values or "")
         self.stored = page.parent / "measured" / f"{self.name}.csv"
         if self.judged not in ("held out", "tuned on", "-"):
             raise UsageError(f"{self.place}: found '{self.judged}', expected 'held out', 'tuned on' or '-'")
@@ -202,42 +219,76 @@ class Table:
     def text(self):
         if not self.stored.exists():
             return f"Not yet measured: `scripts/results {self.name}` makes this table.\n"
-        head, rows = self.load()
+        rows = [row for row in self.load()[1] if "skipped" not in row.get("failures", "")]
+        rows = [row for row in rows if not self.where or row[self.where] in self.values]
         command = self.source[2:] if self.is_command else "scripts/" + self.source if self.is_paper else self.source
         judged = "" if self.judged == "-" else self.judged.capitalize() + ". "
-        origin = f"Revision {head['revision'][:9]}, {head['compiler']}, {head['machine']}, {head['date']}"
+        origin = f"[CSV](measured/{self.stored.name})"
         config, *settings = [command] if self.is_command or self.is_paper else command.split()
         settings = " ".join(f"--set {setting}" for setting in settings)
         made = f"`{config}`{' with `' + settings + '`' if settings else ''}. {judged}{origin}"
+        if self.only_csv:
+            return f"{made}.\n"
         if self.columns == ["text"]:
             return "\n".join([f"{made}.", "", *("    " + row["text"] for row in rows)]) + "\n"
         if self.is_command or self.file:
-            return "\n".join([f"{made}.", "", *table_of(self.columns, rows)]) + "\n"
-        out = [f"{made}, {repetitions_of(rows)}. {self.unit()}".rstrip(), ""]
-        columns = [name for name in rows[0] if name not in ROW] if self.curves else [
-            name for column in self.columns for name in rows[0]
-            if name == column or (column == "ratio" and name.startswith("ratio_to_fastest_at_"))]
-        for problem, some in itertools.groupby(rows, problem_of):
-            some = list(some)
+            return "\n".join([f"{made}.", "", *table_of(self.shown or self.columns, rows)]) + "\n"
+        most = max(int(row["repetitions"] or 0) for row in rows)
+        out = [f"{made}{f', medians of {most} runs' if most > 1 else ''}.{self.unit()}", ""]
+        columns = self.shown_columns(rows[0])
+        problems = [list(some) for _, some in itertools.groupby(rows, problem_of)]
+        if self.by and len(problems) > 1:
+            out += pivot(problems, columns, self.by)
+            return "\n".join(out) + "\n"
+        for some in problems:
             first = some[0]
             gap = f", proven to {float(first['reference_relative_gap']):.1e}" if first["reference_relative_gap"] else ""
             best = f": F\\* = {float(first['reference_objective']):.10g}{gap}" if first["reference_objective"] else ""
             out += [""] if len(out) > 2 else []
-            out += [f"**{problem}**{best}", ""]
-            out += table_of(["solver", *columns, "ended"], [
+            out += [f"**{problem_of(first)}**{best}", ""]
+            out += pivot([some], columns, self.by) if self.by else table_of(["solver", *columns, "ended"], [
                 row | {"ended": row["failures"].removeprefix("1 of 1 ") or row["status"]} for row in some])
         return "\n".join(out) + "\n"
+
+    def shown_columns(self, row):
+        """Returns the names in the stored file of the columns that the page shows."""
+        if self.curves:
+            _, first, word, last, places = self.curves.groups()
+            start = f"{first} to " if word == "to" else f"{last} "
+            return [f"{start}{float(place):g}" for place in self.shown or names_in(places)]
+        return [name for column in self.shown or self.columns for name in row
+                if name == column or (column == "ratio" and name.startswith("ratio_to_fastest_at_"))]
 
     def unit(self):
         if self.curves:
             logarithm, first, word, last, _ = self.curves.groups()
-            return f"{'Log10 of the' if logarithm else 'The'} {first}{' to the ' + last if word == 'to' else ''}."
-        return "Times are seconds." if any("seconds" in column or column == "ratio" for column in self.columns) else ""
+            return f" {'Log10 of the' if logarithm else 'The'} {first}{' to the ' + last if word == 'to' else ''}."
+        return ""
 
     def state(self, code):
         if not self.stored.exists():
             return "missing"
         return "" if self.load()[0]["code"] == code else "stale: made by a program whose code decides otherwise"
+
+
+def names_in(text):
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def pivot(problems, columns, by):
+    """Returns one table of all problems, with a column for each solver or for each problem."""
+    head = "" if len(problems) == 1 else "problem"
+    solvers, lines = list(dict.fromkeys(row["solver"] for some in problems for row in some)), []
+    for some in problems:
+        for column in columns:
+            name = [problem_of(some[0])] * (len(problems) > 1) + [title(column)] * (len(columns) > 1 or len(problems) == 1)
+            cells = {row["solver"]: cell(row, column) for row in some}
+            lines.append([", ".join(name), *(cells.get(solver, "-") for solver in solvers)])
+    table = [[head, *solvers], *lines]
+    if by == "problem":
+        table = [list(line) for line in zip(*table)]
+        table[0][0] = "solver"
+    return markdown(table[0], table[1:])
 
 
 def cells_of(line):
@@ -299,11 +350,6 @@ def code_of(manifests):
 def problem_of(row):
     parts = [f"{name} = {row[name]}" for name in ("lambda", "mu") if row[name] not in ("", "0")]
     return ", ".join([row["dataset"], *parts])
-
-
-def repetitions_of(rows):
-    most = max(int(row["repetitions"] or 0) for row in rows)
-    return "one run each" if most == 1 else f"medians of {most} runs"
 
 
 def title(column):
@@ -385,7 +431,7 @@ def make(tables, run):
 
 def with_table(page, name, text):
     """The text of a page with another text between the marks of a table."""
-    return TABLE.sub(lambda match: f"{match[1]}\n{text}\n{match[6]}" if match[2].split()[0] == name else match[0], page)
+    return TABLE.sub(lambda match: f"{match[1]}\n{text}\n{match[7]}" if match[2].split()[0] == name else match[0], page)
 
 
 def main(options):

@@ -76,7 +76,7 @@ def test_the_stored_measurements_become_the_table_of_the_page(make_table):
 
 <!-- results one a.ini x.y=2 | held out | nnz, seconds_to_1e-4, ratio -->
 
-`a.ini` with `--set x.y=2`. Held out. Revision 012345678, GCC 12, 2 cores of a CPU, 2026-01-01, medians of 3 runs. Times are seconds.
+`a.ini` with `--set x.y=2`. Held out. [CSV](measured/one.csv), medians of 3 runs.
 
 **d, lambda = 2**: F\\* = 12.5, proven to 1.0e-09
 
@@ -88,6 +88,38 @@ def test_the_stored_measurements_become_the_table_of_the_page(make_table):
 <!-- end -->
 prose
 """
+
+
+TWO_PROBLEMS = SUMMARY + (
+    "nnz,seconds_to_1e-4_from,seconds_to_1e-4\n"
+    "d,2,0,12.5,1e-9,fast,converged,1,,100,,2\n"
+    "d,2,0,12.5,1e-9,slow,time-limit,1,,50,,inf\n"
+    "e,0,1,,,fast,converged,1,,7,,3\n"
+    "e,0,1,,,odd,,1,1 of 1 skipped(the solver does not fit),,,\n")
+
+
+@pytest.mark.parametrize("how, expected", [
+    ("by solver of nnz", "| problem | fast | slow |\n|---|---:|---:|\n| d, lambda = 2 | 100 | 50 |\n| e, mu = 1 | 7 | - |\n"),
+    ("by solver", "| d, lambda = 2, nnz | 100 | 50 |\n| d, lambda = 2, to 1e-4 | 2 | - |\n| e, mu = 1, nnz | 7 | - |\n"),
+    ("by problem of seconds_to_1e-4", "| solver | d, lambda = 2 | e, mu = 1 |\n|---|---:|---:|\n| fast | 2 | 3 |\n| slow | - | - |\n"),
+    ("of nnz", "| solver | nnz | ended |\n|---|---:|---|\n| fast | 100 | converged |\n"),
+    ("csv", "`a.ini`. [CSV](measured/one.csv).\n\n<!-- end -->"),
+])
+def test_a_page_shows_some_of_the_stored_measurements(make_table, how, expected):
+    table = make_table(f"one a.ini | - | nnz, seconds_to_1e-4 | {how}", TWO_PROBLEMS)
+    results.make([table], run=False)
+    text = table.page.read_text()
+    assert expected in text and "odd" not in text
+
+
+def test_one_problem_and_some_rows_and_places(make_table):
+    curves = make_table("one a.ini | - | nnz at seconds 1, 3, 10 | by solver of 3",
+                        SUMMARY + "seconds 1,seconds 3,seconds 10\nd,2,0,12.5,,fast,converged,1,,9,8,7\n")
+    assert curves.text().endswith("The nnz.\n\n**d, lambda = 2**: F\\* = 12.5\n\n|  | fast |\n|---|---:|\n| seconds 3 | 8 |\n")
+    rows = make_table("one $ x | - | kind, a | of a where kind = mean, deviation", "kind,a\nrun,1\nmean,2\ndeviation,3\n")
+    assert rows.text().endswith("| a |\n|---|\n| 2 |\n| 3 |\n")
+    with pytest.raises(UsageError, match="one: found 'as a poem', expected 'csv', or 'by', 'of' or 'where'"):
+        make_table("one a.ini | - | nnz | as a poem")
 
 
 def test_a_table_that_fails_leaves_its_page_and_the_others_are_made(make_table, monkeypatch, capsys):

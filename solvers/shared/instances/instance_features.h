@@ -1,6 +1,6 @@
 #pragma once
-/// X by instance: each feature of an instance once, with the positions where it is on. For solvers that
-/// change the weights of one instance's features at a time.
+/// X by instance: each feature of an instance once, with the positions at which the feature is on. For
+/// solvers that change the weights of one instance's features at a time.
 
 #include <span>
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
 /// The loop of solvers that visit one instance at a time. It reports to the monitor several times in each
-/// pass. Every few passes it computes a full gradient, since only that shows convergence.
+/// pass. Every few passes the loop computes a full gradient, since only a full gradient shows convergence.
 
 #include <functional>
 
@@ -10,8 +10,7 @@
 
 namespace proxbench {
 
-/// Passes between two full gradients, or between two inferences for a duality gap. Only these show
-/// convergence.
+/// Passes between two full gradients, or between two inferences for a duality gap.
 constexpr std::int64_t kPassesBetweenChecks = 10;
 
 /// The option `reports`: the number of iterations in a pass.
@@ -39,12 +38,12 @@ OptionSpec batch_option();
 /// The option `averaging`, which the papers on subgradients and Frank-Wolfe steps recommend. `best` is its
 /// default.
 OptionSpec averaging_option(const std::string& best);
-/// Calls step(count) for [from, to) in batches until the monitor is out of time. `count` is the number of
-/// visits left; step makes at most a batch of them. Returns false if step did.
+/// Calls step(count) until the visits [from, to) are made or the monitor is out of time. `count` is the
+/// number of visits left. A call of step makes at most `batch` visits. Returns false if a call did.
 bool visit_in_batches(Monitor& monitor, std::size_t from, std::size_t to, std::size_t batch,
                       const std::function<bool(std::size_t count)>& step);
 
-/// The option `memory_limit` of solvers that keep something of each instance, in gigabytes; for
+/// The option `memory_limit` of solvers that store numbers for each instance, in gigabytes; for
 /// require_memory().
 OptionSpec memory_limit_option();
 

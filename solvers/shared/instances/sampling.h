@@ -23,7 +23,7 @@ class Sampler {
   /// empty if the scheme does not use it.
   Sampler(Scheme scheme, double share, std::vector<double> importance, std::size_t n, Random& random);
 
-  /// Draws an instance that is not out. It is out until its next record().
+  /// Draws an instance among those that are not out. The instance is then out until record() or put_back().
   Index draw();
   /// Puts the instance back with a new estimate of its gap.
   void record(Index instance, double gap);

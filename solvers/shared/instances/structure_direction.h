@@ -1,6 +1,6 @@
 #pragma once
 /// A weighted sum of the features of one instance's structures. Only the positions and outputs with nonzero
-/// coefficients are stored. Max-margin solvers change w along it.
+/// coefficients are stored. Max-margin solvers change w along this direction.
 
 #include <memory>
 #include <span>
@@ -12,8 +12,8 @@
 
 namespace proxbench {
 
-/// The inner products x_t . x_u between the positions of each instance. They give ||X^T d||^2 without a walk
-/// over the features.
+/// The inner products x_t . x_u between the positions of each instance. These products give ||X^T d||^2
+/// without a walk over the features.
 class PositionGrams {
  public:
   /// Throws Error (kUsage) if the inner products need more memory than the limit (require_memory()).
@@ -35,7 +35,7 @@ class StructureDirection {
     std::span<const Index> structure;
     double weight;
   };
-  /// Coefficients at most this large are dropped: 1 - 1 may leave as much in rounding.
+  /// Coefficients of at most this size are dropped: they may be rounding errors of 1 - 1.
   static constexpr double kRounding = 1e-14;
 
   /// Sets d = sum of weight * features of each structure, all of one instance. Borrows the data set.
@@ -49,7 +49,7 @@ class StructureDirection {
   /// For X^T d as weights: sets rows[t] to the scores of the instance's position t. Rows are `width` numbers
   /// apart.
   void scores(const PositionGrams& grams, std::size_t width, std::span<double> rows) const;
-  /// Sets the extra weights that d has to `scale` times their coefficients.
+  /// For each extra weight of d, sets its entry in `extra` to `scale` times its coefficient.
   void set_extra(std::span<double> extra, double scale) const {
     for (const Extra& e : extra_) extra[e.weight] = scale * e.value;
   }
@@ -57,7 +57,7 @@ class StructureDirection {
  private:
   struct Position {
     Index position;
-    std::size_t begin, end;  ///< its range of outputs_
+    std::size_t begin, end;  ///< the position's range of outputs_
   };
   struct Output {
     Index output;

@@ -22,8 +22,8 @@ class SumTree {
     sum_[node] = weight;
     while ((node /= 2) > 0) sum_[node] = sum_[2 * node] + sum_[2 * node + 1];
   }
-  /// Returns the index whose share of [0, total()) contains `at`. Its weight is never 0. Requires total() >
-  /// 0.
+  /// Returns the index whose share of [0, total()) contains `at`. Never returns an index of weight 0.
+  /// Requires total() > 0.
   std::size_t find(double at) const {
     std::size_t node = 1;
     while (node < first_) {

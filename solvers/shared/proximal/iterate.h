@@ -14,7 +14,7 @@
 
 namespace proxbench::proximal {
 
-/// The state at w, and the state at a trial point. The scores of `trial` are those of the direction.
+/// The state at w, and the state at a trial point. `trial` holds the scores of the direction.
 struct Buffers {
   SmoothState at_w, trial;
 };
@@ -23,7 +23,7 @@ struct Buffers {
 struct Step {
   double alpha;
   std::span<const double> d;       ///< alpha times the direction
-  std::span<const double> change;  ///< of the gradient
+  std::span<const double> change;  ///< change of the gradient
   const Residual &before, &after;
 };
 
@@ -48,14 +48,14 @@ class Iterate {
   const Residual& residual() const { return buffers_.at_w.residual; }
   double loss() const { return buffers_.at_w.loss; }
   /// Selects from the full gradient at w: the support, and all coordinates with |g_j| > `from`. Uses the
-  /// selection in `known` if that is not null and goes far enough down.
+  /// selection in `known` if `known` is not null and has all coordinates above `from` and lambda.
   void select(const SparseVector& w, double from, const KnownStart* known, Objective::Selection& selection);
   /// Floating-point operations of one inference.
   double inference_flops() const { return objective.inference_flops({scores()}, true); }
 
   /// Maps d onto scores, so that each point along it costs one inference.
   void map_direction();
-  /// Returns l at w + alpha*d. `with_residual`: also finds the residual there.
+  /// Returns l at w + alpha*d. `with_residual`: also finds the residual at this point.
   double loss_along(double alpha, bool with_residual);
   /// Armijo's search along d. `slope` is the predicted change of F. `with_residual`: the trials also find the
   /// residual.

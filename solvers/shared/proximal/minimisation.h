@@ -19,7 +19,7 @@ class Minimisation {
     result_.working_set = problem.start.nnz();
   }
 
-  /// `patience` is that of Progress.
+  /// Starts the clock and the solve. Progress explains `patience`.
   void open(std::int64_t patience) {
     problem_.monitor.start(problem_.start);
     at_.open(problem_.start, problem_.known);
@@ -44,8 +44,8 @@ class Minimisation {
     at_.set.take(selection_);
   }
 
-  /// Drops coordinates from the working set (WorkingSet::shrink()) and measures what is left. keep(rows) is
-  /// called if some were dropped.
+  /// Drops coordinates from the working set (WorkingSet::shrink()) and measures optimality on the remaining
+  /// ones. Calls keep(rows) if it dropped some.
   template <class Keep>
   void shrink(double slack, const Keep& keep) {
     const std::size_t before = at_.set.size();

@@ -1,7 +1,7 @@
 #pragma once
 /// Decides whether a solve has stalled. Even if F has settled to within rounding, a step may still reduce the
 /// subgradient. The L-BFGS pairs are therefore cleared only after many iterations without a new low of
-/// either. If that brings neither below its old low, the run is over.
+/// either. If clearing them brings neither F nor kkt to a new low, the run is over.
 
 #include <cstdint>
 

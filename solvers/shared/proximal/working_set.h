@@ -22,12 +22,13 @@ struct WorkingSet {
   bool chosen = false;  ///< whether a set has been chosen; it then contains the support of w
 
   std::size_t size() const { return index.size(); }
-  /// Takes over the selection, and hands it the old set's memory.
+  /// Takes over the selection, and gives `selection` the memory of the old set.
   void take(Objective::Selection& selection);
   /// Drops zero coordinates with |g_j| - lambda + slack <= 0 (Algorithm 2, lines 3 to 10). Returns the
   /// remaining rows in ascending order, and sets `left` to the optimality on them.
   const std::vector<std::uint32_t>& shrink(double lambda, double slack, Optimality& left);
-  /// Collects the nonzeros of w in `w_out` and returns it. Leaves `w_out` as it is if no set has been chosen.
+  /// Collects the nonzeros of w in `w_out` and returns it. Leaves `w_out` unchanged if no set has been
+  /// chosen.
   const SparseVector& collect(SparseVector& w_out) const;
 
  private:
