@@ -176,7 +176,7 @@ bool begin(const SolveProblem& problem, double slow_change, dense::Run& run, den
 }
 
 /// Searches along p with Armijo's rule. Each trial keeps the curvature at its point.
-bool search(Monitor& monitor, const dense::Point& now, std::span<const double> g, std::span<const double> p,
+bool search(Monitor& monitor, dense::Point& now, std::span<const double> g, std::span<const double> p,
             Curvature& curvature, dense::ScoreLine& line) {
   line.open(now, g, p);
   const dense::LineValue start = line.start();
@@ -209,7 +209,7 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
     if (!system.solve(problem, curvature, preconditioner, g, tolerance, p) ||
         !search(problem.monitor, now, g, p, curvature, line))
       return finish(run.result(now, run.without_step()));
-    line.move(now);
+    line.move(now, p);
     objective.gradient(now.residual, now.w, g);
     if (!run.step(now, run.kkt(now, g))) return finish(run.result(now));
   }

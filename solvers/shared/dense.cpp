@@ -61,6 +61,15 @@ std::vector<double> to_dense(const SparseVector& w, std::size_t d) {
   return out;
 }
 
+void set_nonzeros(std::span<const double> w, SparseVector& out) {
+  const auto nonzeros = w.size() - static_cast<std::size_t>(std::ranges::count(w, 0.0));
+  out.clear();
+  out.index.reserve(nonzeros);
+  out.value.reserve(nonzeros);
+  for (std::size_t c = 0; c < w.size(); ++c)
+    if (w[c] != 0.0) out.push_back(c, w[c]);
+}
+
 Point::Point(const Objective& objective, const SparseVector& start)
     : w(to_dense(start, objective.dimension())),
       nonzeros(start),
@@ -68,7 +77,7 @@ Point::Point(const Objective& objective, const SparseVector& start)
       residual(objective.make_residual()) {}
 
 void Point::evaluate(Objective& objective, bool with_residual) {
-  nonzeros = SparseVector::from_dense(w);
+  set_nonzeros(w, nonzeros);
   objective.scores(nonzeros, scores);
   loss = objective.infer({scores}, with_residual ? &residual : nullptr);
   smooth = loss + objective.penalty().l2(nonzeros.value);
@@ -121,6 +130,7 @@ Status Run::without_step() const {
 }
 
 SolveResult Run::result(Point& now, Status status) {
+  set_nonzeros(now.w, now.nonzeros);
   return {
       .status = status, .w = std::move(now.nonzeros), .iterations = iterations_, .working_set = now.w.size()};
 }

@@ -56,6 +56,9 @@ double kkt(const Parallel& parallel, std::span<const double> w, std::span<const 
 /// Returns w as a dense vector of length d.
 std::vector<double> to_dense(const SparseVector& w, std::size_t d);
 
+/// Fills `out` with the nonzeros of w, in the memory that it has.
+void set_nonzeros(std::span<const double> w, SparseVector& out);
+
 /// A point and the results of one inference there.
 struct Point {
   Point(const Objective& objective, const SparseVector& start);
@@ -65,7 +68,7 @@ struct Point {
   double value() const { return smooth + l1; }
 
   std::vector<double> w;
-  SparseVector nonzeros;  ///< of w, at the last evaluate()
+  SparseVector nonzeros;  ///< of w, at the last evaluate() or ScoreLine::move()
   Scores scores;
   Residual residual;
   double loss = 0.0;    ///< l(w)
@@ -133,7 +136,7 @@ class Run {
   /// kStalled.
   Status without_step() const;
 
-  /// Returns the result at `now`, whose nonzeros are moved into it.
+  /// Returns the result at `now`, whose nonzeros are made anew and moved into it.
   SolveResult result(Point& now) { return result(now, status_); }
   SolveResult result(Point& now, Status status);
 

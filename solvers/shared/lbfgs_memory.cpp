@@ -30,7 +30,6 @@ void LbfgsMemory::update(std::span<const double> s, std::span<const double> y) {
   keep(0.0);
 }
 
-/// Accepts or rejects the pair that was written into the slot after the newest one.
 void LbfgsMemory::keep(double omega) {
   const std::size_t at = slot(size_);
   const double sy = dot(parallel_, s_[at], y_[at]), yy = dot(parallel_, y_[at], y_[at]);

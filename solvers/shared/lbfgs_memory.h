@@ -30,6 +30,11 @@ class LbfgsMemory {
   /// Does the same for a given pair (s, y), with omega = 0.
   void update(std::span<const double> s, std::span<const double> y);
 
+  /// Keeps the pair that the caller has written into spare_s() and spare_y() (length d), under the same rule.
+  void keep(double omega);
+  std::vector<double>& spare_s() { return s_[slot(size_)]; }
+  std::vector<double>& spare_y() { return y_[slot(size_)]; }
+
   /// r := H r. H_0 is scale * I (I before the first pair). A given `start` replaces H_0: it must compute r :=
   /// H_0 r.
   void apply(std::span<double> r, const std::function<void(std::span<double>)>& start = nullptr);
@@ -37,7 +42,6 @@ class LbfgsMemory {
  private:
   /// The storage index of the i-th oldest pair.
   std::size_t slot(std::size_t i) const { return (oldest_ + i) % rho_.size(); }
-  void keep(double omega);
 
   const Parallel& parallel_;
   /// There is one more slot than the capacity, since the newest pair is formed before the oldest one is

@@ -1,5 +1,6 @@
 #include "solvers/shared/lbfgs_steps.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -10,9 +11,7 @@ LbfgsSteps::LbfgsSteps(Objective& objective, std::size_t memory, bool blocks)
       memory_(memory, objective.dimension(), objective.parallel()),
       rough_(objective),
       blocks_(blocks && rough_.has_blocks()),
-      line_(objective),
-      g_before_(objective.dimension()),
-      p_(objective.dimension()) {}
+      line_(objective) {}
 
 bool LbfgsSteps::step(Monitor& monitor, Point& now, std::vector<double>& g) {
   if (blocks_) follow(now);
@@ -22,28 +21,30 @@ bool LbfgsSteps::step(Monitor& monitor, Point& now, std::vector<double>& g) {
     moved = search(monitor, now, g);
   }
   if (!moved) return false;
-  w_before_ = now.w;
-  line_.move(now);
-  if (now.w == w_before_) return false;
-  std::swap(g, g_before_);
+  std::vector<double>&s = memory_.spare_s(), &y = memory_.spare_y();
+  line_.move(now, s);
+  if (std::ranges::all_of(s, [](double x) { return x == 0.0; })) return false;
+  std::swap(g, y);
   objective_.gradient(now.residual, now.w, g);
-  if (blocks_) rescale(now.w, g);
-  memory_.update(now.w, w_before_, g, g_before_, 0.0);
+  for_all(objective_.parallel(), g.size(), [&](std::size_t i) { y[i] = g[i] - y[i]; });
+  if (blocks_) rescale(s, y);
+  memory_.keep(0.0);
   return true;
 }
 
 /// Sets p = -H g and searches along it.
-bool LbfgsSteps::search(Monitor& monitor, const Point& now, const std::vector<double>& g) {
+bool LbfgsSteps::search(Monitor& monitor, Point& now, const std::vector<double>& g) {
   const Parallel& parallel = objective_.parallel();
-  for_all(parallel, g.size(), [&](std::size_t i) { p_[i] = -g[i]; });
+  std::vector<double>& p = memory_.spare_s();
+  for_all(parallel, g.size(), [&](std::size_t i) { p[i] = -g[i]; });
   if (blocks_)
-    memory_.apply(p_, [&](std::span<double> r) { apply_start(r); });
+    memory_.apply(p, [&](std::span<double> r) { apply_start(r); });
   else
-    memory_.apply(p_);
+    memory_.apply(p);
   const bool guess = memory_.scale() == 0.0 && !blocks_;
   const double first =
       guess ? 1.0 / (objective_.map().typical_value() * std::sqrt(dot(parallel, g, g))) : 1.0;
-  line_.open(now, g, p_);
+  line_.open(now, g, p);
   if (!(line_.start().slope < 0.0)) return false;
   return strong_wolfe(line_.start(), first, {},
                       [&](double alpha) {
@@ -60,13 +61,11 @@ void LbfgsSteps::follow(const Point& now) {
 }
 
 /// Sets gamma = y^T s / y^T M^-1 y from the newest pair.
-void LbfgsSteps::rescale(std::span<const double> w, std::span<const double> g) {
+void LbfgsSteps::rescale(std::span<const double> s, std::span<const double> y) {
   const Parallel& parallel = objective_.parallel();
-  std::vector<double> y(g.size());
-  for_all(parallel, y.size(), [&](std::size_t i) { y[i] = g[i] - g_before_[i]; });
-  std::vector<double> solved = y;
+  std::vector<double> solved(y.begin(), y.end());
   rough_.solve(solved);
-  const double sy = sum_all(parallel, y.size(), [&](std::size_t i) { return (w[i] - w_before_[i]) * y[i]; });
+  const double sy = sum_all(parallel, y.size(), [&](std::size_t i) { return s[i] * y[i]; });
   if (sy > 0.0) gamma_ = sy / dot(parallel, y, solved);
 }
 

@@ -20,6 +20,8 @@
 
 namespace proxbench::dense {
 
+/// With w and its gradient, an iteration holds 2*memory + 4 vectors: the direction and the old gradient stand
+/// where the next pair will.
 class LbfgsSteps {
  public:
   /// Keeps at most `memory` pairs. `blocks`: use M if it has blocks. Borrows the objective.
@@ -29,9 +31,9 @@ class LbfgsSteps {
   bool step(Monitor& monitor, Point& now, std::vector<double>& g);
 
  private:
-  bool search(Monitor& monitor, const Point& now, const std::vector<double>& g);
+  bool search(Monitor& monitor, Point& now, const std::vector<double>& g);
   void follow(const Point& now);
-  void rescale(std::span<const double> w, std::span<const double> g);
+  void rescale(std::span<const double> s, std::span<const double> y);
   void apply_start(std::span<double> r) const;
 
   Objective& objective_;
@@ -41,7 +43,6 @@ class LbfgsSteps {
   /// The loss when M was last built, and the factor gamma of M^-1. Used only with blocks.
   double built_at_ = kInfinity, gamma_ = 1.0;
   ScoreLine line_;
-  std::vector<double> g_before_, w_before_, p_;
 };
 
 }  // namespace proxbench::dense

@@ -14,12 +14,27 @@ namespace {
 
 /// With more features than this there are no blocks.
 constexpr Index kMostFeatures = 512;
+/// Building M may take the multiply-adds of at most this many passes (solvers/RESULTS.md, "Blocks of
+/// L-BFGS").
+constexpr double kMostPasses = 16.0;
 constexpr double kSumsToOne = 1e-9;
 
 }  // namespace
 
 bool RoughHessian::has_blocks() const {
-  return !objective_.map().collapses() && objective_.map().features() <= kMostFeatures;
+  const Index features = objective_.map().features();
+  if (objective_.map().collapses() || features > kMostFeatures) return false;
+  const DesignMatrix& x = objective_.map().x();
+  const auto positions = static_cast<double>(x.whole_positions()),
+             nonzeros = static_cast<double>(x.whole_nonzeros()),
+             outputs = static_cast<double>(objective_.outputs()), rows = static_cast<double>(features);
+  // Products of the entries of the sampled positions, and a Cholesky factor of each block.
+  const double in_row = nonzeros / std::max(positions, 1.0),
+               building = outputs * (std::min(positions, most_samples(features)) * in_row * in_row +
+                                     rows * rows * rows / 3.0);
+  const double pass =
+      2.0 * nonzeros * outputs + 0.5 * objective_.inference_flops({objective_.make_scores()}, true);
+  return building <= kMostPasses * pass;
 }
 
 void RoughHessian::build(const Residual& residual) {

@@ -26,7 +26,7 @@ class RoughHessian {
  public:
   explicit RoughHessian(const Objective& objective) : objective_(objective) {}
 
-  /// Whether there are few enough features for blocks.
+  /// Whether building M costs no more than a few passes, by counts of operations, and there are few features.
   bool has_blocks() const;
   /// Builds M at the point of `residual`. Requires has_blocks().
   void build(const Residual& residual);

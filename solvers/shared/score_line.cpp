@@ -7,11 +7,12 @@ namespace proxbench::dense {
 ScoreLine::ScoreLine(Objective& objective)
     : objective_(objective), scores_(objective.make_scores()), residual_(objective.make_residual()) {}
 
-void ScoreLine::open(const Point& from, std::span<const double> gradient, std::span<const double> direction) {
+void ScoreLine::open(Point& from, std::span<const double> gradient, std::span<const double> direction) {
   const Parallel& parallel = objective_.parallel();
   from_ = &from;
   direction_ = direction;
-  objective_.scores(SparseVector::from_dense(direction), scores_);
+  set_nonzeros(direction, from.nonzeros);
+  objective_.scores(from.nonzeros, scores_);
   slope_ = dot(parallel, gradient, direction);
   w_dot_p_ = dot(parallel, from.w, direction);
   p_dot_p_ = dot(parallel, direction, direction);
@@ -35,10 +36,13 @@ LineValue ScoreLine::at(double alpha) {
   return {f, slope_ + change + objective_.mu() * alpha * p_dot_p_};
 }
 
-void ScoreLine::move(Point& point) {
-  for_all(objective_.parallel(), point.w.size(),
-          [&](std::size_t i) { point.w[i] += alpha_ * direction_[i]; });
-  point.nonzeros = SparseVector::from_dense(point.w);
+void ScoreLine::move(Point& point, std::span<double> change) {
+  for_all(objective_.parallel(), point.w.size(), [&](std::size_t i) {
+    const double before = point.w[i];
+    point.w[i] += alpha_ * direction_[i];
+    change[i] = point.w[i] - before;
+  });
+  set_nonzeros(point.w, point.nonzeros);
   objective_.map().advance(point.scores, alpha_, scores_);
   if (point.scores.drifted()) objective_.scores(point.nonzeros, point.scores);
   std::swap(point.residual, residual_);

@@ -15,8 +15,8 @@ class ScoreLine {
   /// Allocates the buffers of a direction and of a trial. Borrows the objective.
   explicit ScoreLine(Objective& objective);
   /// Maps the direction p. `gradient` is the one at `from`, whose residual and loss must be up to date.
-  /// Borrows all arguments until move().
-  void open(const Point& from, std::span<const double> gradient, std::span<const double> direction);
+  /// Borrows all arguments until move(). Leaves the nonzeros of the direction in those of `from`.
+  void open(Point& from, std::span<const double> gradient, std::span<const double> direction);
   /// F and its slope at alpha = 0.
   LineValue start() const { return {from_->smooth, slope_}; }
   /// Returns F at alpha. One inference finds it with the residual, and with the curvature if `curvature` is
@@ -25,7 +25,8 @@ class ScoreLine {
   /// Returns F and its slope at alpha.
   LineValue at(double alpha);
   /// Moves `point`, the one given to open(), to the last trial: w, nonzeros, scores, residual, loss and F.
-  void move(Point& point);
+  /// Writes the change of w into `change`, which may be the direction.
+  void move(Point& point, std::span<double> change);
 
  private:
   Objective& objective_;

@@ -7,10 +7,13 @@
 
 namespace proxbench {
 
+double most_samples(std::size_t block_size) {
+  constexpr double kSamples = 10.0, kFewestSamples = 1000.0;
+  return std::max(kSamples * static_cast<double>(block_size), kFewestSamples);
+}
+
 namespace {
 
-/// The positions sampled for a block: kSamples for each of its rows, but at least kFewestSamples.
-constexpr double kSamples = 10.0, kFewestSamples = 1000.0;
 /// A block with at least this share of nonzeros is kept dense.
 constexpr double kDenseShare = 0.25;
 
@@ -72,7 +75,7 @@ struct Sample {
 /// of positions that earlier processes hold.
 Sample draw(const DesignMatrix& x, std::span<const double> spread, double total, std::size_t first,
             std::size_t block_size) {
-  const double samples = std::max(kSamples * static_cast<double>(block_size), kFewestSamples);
+  const double samples = most_samples(block_size);
   const bool all = static_cast<double>(x.whole_positions()) <= samples;
   const double certain = all ? 0.0 : total / samples;  // positions with at least this spread are always taken
   Sample out;

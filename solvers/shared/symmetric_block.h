@@ -48,6 +48,9 @@ double second_derivative(const DesignMatrix& x, Index feature, const Spread& spr
   return sum;
 }
 
+/// The positions that are sampled for a block of so many rows, if there are more.
+double most_samples(std::size_t block_size);
+
 /// For each block b, with spread = spread_of(b) over all positions, returns the matrix sum_p spread[p] * x_pj
 /// * x_pj' for j, j' in features[b]. Features must be ascending, at most kMostRows. If there are many
 /// positions, uses a sample of the positions, drawn in proportion to `spread` with fixed random numbers. The
