@@ -74,7 +74,7 @@ def test_timings_that_are_not_comparable_need_a_flag(tmp_path, capsys):
     assert cli.main(["plot", str(tmp_path)]) == 2
     assert "expected --allow-not-comparable" in capsys.readouterr().err
     one = pictures(proxbench.load(tmp_path), allow_not_comparable=True)[0]
-    assert one.whole_title.startswith("NOT COMPARABLE: ")
+    assert one.warning.startswith("NOT COMPARABLE: ")
 
 
 @pytest.mark.parametrize("kind, expected", [
@@ -85,7 +85,9 @@ def test_profiles(tmp_path, kind, expected):
         for label, seconds in (("a", a), ("b", b)):
             write_run(tmp_path, label, dataset=data, samples=[(0, 200), (0.95 * seconds, 200), (seconds, 100)],
                       objective=100 * (1 + end))
-    one = profiles.pictures(proxbench.load(tmp_path), [kind], targets=[1e-2])[0]
+    sweep = proxbench.load(tmp_path)
+    sweep.presentation.targets = [1e-2]
+    one = profiles.pictures(sweep, kind)[0]
     found = line(axes_of(one)[0], "a").tolist()
     for x, share in expected:
         assert any(abs(at - x) < 1e-12 and y == share for at, y in found), (found, x, share)

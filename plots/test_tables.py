@@ -1,6 +1,6 @@
 import math
 
-import numpy as np
+import pandas as pd
 import pytest
 
 import proxbench
@@ -14,10 +14,9 @@ def test_quantiles_interpolate_and_may_be_infinite():
     assert times.spread([1, math.inf])["median"] == math.inf
     assert times.spread([math.nan])["n"] == 0
     assert times.shifted_geometric_mean([1, 7], 1) == pytest.approx(3, rel=1e-13)
-    x, share = profiles.steps(np.array([1, 2, 2, math.inf]))
-    assert x.tolist() == [1, 2] and share.tolist() == [0.25, 0.75]
-    costs = np.array([[2, 4, math.inf], [0, 1, 0]])
-    assert profiles.ratios(costs).tolist() == [[1, 2, math.inf], [1, math.inf, 1]]
+    assert profiles.steps(pd.Series([1, 2, 2, math.inf])).to_dict() == {1: 0.25, 2: 0.75}
+    costs = pd.DataFrame([[2, 4, math.inf], [0, 1, 0]])
+    assert profiles.ratios(costs).to_numpy().tolist() == [[1, 2, math.inf], [1, math.inf, 1]]
 
 
 def test_a_summary_gives_times_to_targets_and_the_ratio_to_the_fastest(tmp_path):

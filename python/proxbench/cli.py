@@ -3,7 +3,6 @@ import argparse
 import json
 import os
 import sys
-from copy import deepcopy
 
 from .errors import ProxbenchError, UsageError, require_known
 from .files import reason, write_text
@@ -135,8 +134,7 @@ def _read(flags):
     from .config import parse, split_list
 
     sweeps, whole = _load(flags.dirs, flags.with_start, split_list(flags.solvers or ""))
-    for sweep in sweeps:
-        shown = sweep.presentation
+    for shown in (sweep.presentation for sweep in sweeps):
         for member, spec in flags.keys.items():
             (section, name), text = spec["key"].split("."), getattr(flags, member)
             if text not in (None, False):
@@ -147,10 +145,10 @@ def _read(flags):
     return sweeps, whole
 
 
-def _out(flags, below, sweep=None):
-    """The folder for results over all sweeps, or for those of one."""
-    if sweep is not None and len(flags.dirs) > 1:
-        return os.path.join(sweep.folders[0], below)
+def _out(flags, below, folder=""):
+    """The folder for results over all DIRs, or for those of one."""
+    if folder and len(flags.dirs) > 1:
+        return os.path.join(folder, below)
     if flags.out or len(flags.dirs) == 1:
         return os.path.join(flags.out or flags.dirs[0], below)
     raise UsageError("--out: found none, expected a folder for the results over all DIRs")
@@ -180,20 +178,19 @@ def table(flags):
 
     sweeps, whole = _read(flags)
     kind = flags.kind or ("summary" if any(len(sweep.single) for sweep in sweeps) else "path")
-    columns, shown = split_list(flags.columns or ""), sweeps[0].presentation
+    columns, targets = split_list(flags.columns or ""), sweeps[0].presentation.targets
     if columns and kind != "summary":
         raise UsageError(f"columns: found '{flags.columns}', expected them with --kind summary only")
     printed, records = [], []
     for sweep in sweeps:
-        sets, folder = _tables(flags, kind, sweep, columns), _out(flags, "tables", sweep)
-        for one in sets:
+        sets, folder = _tables(flags, kind, sweep, columns), _out(flags, "tables", sweep.folders[0])
+        means = kind in ("summary", "means") and sweep.presentation.targets
+        for one in [*sets, *([tables.means(sweep, None, flags.allow_not_comparable)] if means else [])]:
             one.write(folder)
-        if kind in ("summary", "means") and sweep.presentation.targets:
-            tables.means(sweep, None, flags.allow_not_comparable).write(folder)
         sets[-1].records = tables.chosen_records(sets[-1].records, columns)  # the file has all columns
         printed, records = printed + sets, records + (sets[-1].more or sets[-1].records)
     # Means over the problems of all folders, by the choices of the first.
-    if kind == "means" or kind == "summary" and len(sweeps) > 1 and shown.targets and flags.out:
+    if kind == "means" or kind == "summary" and len(sweeps) > 1 and targets and flags.out:
         means = tables.means(join(sweeps), "" if len(sweeps) > 1 else None, flags.allow_not_comparable)
         means.write(_out(flags, "tables"))
         printed, records = ([means], means.records) if kind == "means" else (printed, records)
@@ -213,47 +210,40 @@ SINGLE = ("curves", "path", "grid", "theory")
 TOGETHER = ("profile", "data-profile", "ecdf", "quality")
 
 
-def _pictures(kind, sweep, allow=False):
-    """The pictures of a kind, or of several over all problems."""
+def _draw(kinds, sweep, folder, allow=False, width=None):
+    """Draws figures, and gives the name of each."""
     from .plots import paths, profiles, tables, theory
     from .plots.curves import pictures as curves
 
-    if kind == "theory":
-        return theory.pictures(theory.read(sweep.folders[0], True))
-    if kind == "grid":
-        return paths.grid_pictures(sweep)
-    if kind == "path":
-        return paths.pictures(sweep, allow)
-    tables.require_single(sweep)
-    return curves(sweep, allow) if kind == "curves" else profiles.pictures(sweep, kind, None, allow)
-
-
-def _save(pictures, folder, width=None, prints=True):
-    for picture in pictures:
-        name = picture.save(folder, width)
-        if prints:
-            print(name, flush=True)
+    for kind in kinds:
+        if kind in ("curves", *TOGETHER):
+            tables.require_single(sweep)
+        pictures = {"theory": lambda: theory.pictures(theory.read(sweep.folders[0], True)),
+                    "grid": lambda: paths.grid_pictures(sweep), "path": lambda: paths.pictures(sweep, allow),
+                    "curves": lambda: curves(sweep, allow)}.get(kind, lambda: profiles.pictures(sweep, kind, allow))()
+        for picture in pictures:
+            yield picture.save(folder, width)
 
 
 def plot(flags):
-    from .plots import theory
     from .sweep import join
 
     sweeps, whole = _read(flags)
-    together = [kind for kind in sweeps[0].presentation.plot.kinds if kind in TOGETHER]
+    kinds = sweeps[0].presentation.plot.kinds
+    together = [kind for kind in kinds if kind in TOGETHER]
     if not together and len(flags.dirs) > 1 and flags.out:
         raise UsageError(f"--out: found only figures of single DIRs, expected a --kind over all DIRs: "
                          f"{', '.join(TOGETHER)}")
-    common = _out(flags, "figures") if together else ""
-    for sweep in sweeps:
-        for kind in (kind for kind in sweep.presentation.plot.kinds if kind in SINGLE):
-            _save(_pictures(kind, sweep, flags.allow_not_comparable), _out(flags, "figures", sweep), flags.width)
-            if kind == "theory":
-                folder = _out(flags, "tables", sweep)
-                theory.tables(theory.read(sweep.folders[0], True)).write(folder)
-                print(os.path.join(folder, "theory.md"))
-    if together:
-        _save(_pictures(together, join(sweeps), flags.allow_not_comparable), common, flags.width)
+    work = [(together, join(sweeps), _out(flags, "figures"))] if together else []
+    single = [([kind for kind in sweep.presentation.plot.kinds if kind in SINGLE], sweep,
+               _out(flags, "figures", sweep.folders[0])) for sweep in sweeps]
+    for chosen, sweep, folder in single + work:
+        for name in _draw(chosen, sweep, folder, flags.allow_not_comparable, flags.width):
+            print(name, flush=True)
+        if "theory" in chosen:
+            folder = _out(flags, "tables", sweep.folders[0])
+            _tables(flags, "theory", sweep, [])[0].write(folder)
+            print(os.path.join(folder, "theory.md"))
     return whole
 
 
@@ -263,46 +253,30 @@ def show(flags):
     from .plots import paths, tables
 
     (sweep,), whole = _load([flags.dir])
-    single, targets = len(sweep.single), sweep.presentation.targets
+    single, shown, plot = len(sweep.single), sweep.presentation, sweep.presentation.plot
     if sweep.runs["failed"].all():
-        raise ProxbenchError(f"no run of {sweep.presentation.name} succeeded")
+        raise ProxbenchError(f"no run of {shown.name} succeeded")
     sets = ([paths.tables(sweep)] if len(sweep.paths) else []) + (tables.results(sweep) if single else [])
-    for one in sets + ([tables.means(sweep)] if single and targets else []):
+    for one in sets + ([tables.means(sweep)] if single and shown.targets else []):
         one.write(os.path.join(flags.dir, "tables"))
         if flags.prints and one in sets:
             print(one.text("md"), flush=True)
-    _draw_end(sweep, os.path.join(flags.dir, "figures"))
+    # The figures that the config asks for, without those that would mislead.
+    alone = list(sweep.runs["name"][~sweep.runs["comparable"]])
+    if alone:
+        say("warning", f"no figure against seconds: the timings of {len(alone)} runs are not comparable: "
+            f"{', '.join(alone)}")
+        plot.x_max = [limit for name, limit in zip(plot.x, plot.x_max) if name != "seconds"]
+        plot.x = [name for name in plot.x if name != "seconds"]
+    kinds = [kind for kind in plot.kinds if kind == "grid" or (len(sweep.path_points) if kind == "path" else single)]
+    try:
+        for _ in _draw(kinds, sweep, os.path.join(flags.dir, "figures")):
+            pass
+    except UsageError as error:
+        say("warning", f"solvers are not compared over problems: {error}")
     if flags.prints:
         print(f"Results: {flags.dir}")
     return whole
-
-
-def _draw_end(sweep, folder):
-    """The figures that the config asks for, without those that would mislead."""
-    from .plots.texts import require_drawable
-
-    shown, plot = sweep.presentation, deepcopy(sweep.presentation.plot)
-    shown.plot = plot
-    together = [kind for kind in plot.kinds if kind in TOGETHER]
-    for name in sweep.paths["name"][~sweep.paths["comparable"]] if "path" in plot.kinds else []:
-        say("warning", f"{name}: its seconds are not comparable and are not drawn")
-    kinds = ["path"] if "path" in plot.kinds and len(sweep.path_points) else []
-    kinds += ["grid"] if "grid" in plot.kinds else []
-    if len(sweep.single) and (together or plot.quantities and "curves" in plot.kinds):
-        try:
-            require_drawable(sweep.single, plot.x, False, "x without seconds")
-        except UsageError as error:
-            say("warning", f"no figure is drawn against seconds: {error}")
-            plot.x_max = [limit for name, limit in zip(plot.x, plot.x_max) if name != "seconds"]
-            plot.x = [name for name in plot.x if name != "seconds"]
-        if plot.x:
-            kinds += ["curves"] if plot.quantities and "curves" in plot.kinds else []
-            kinds += [together] if together else []
-    for kind in kinds:
-        try:
-            _save(_pictures(kind, sweep), folder, prints=False)
-        except UsageError as error:
-            say("warning", f"solvers are not compared over problems: {error}")
 
 
 def scale(flags):
@@ -310,9 +284,9 @@ def scale(flags):
 
     network = flags.latency / 1e6, flags.network_bandwidth * 1e9
     text, pictures = scaling.show(flags.dir, flags.predict, network)
+    names = [picture.save(flags.dir, flags.width) for picture in pictures]
     if flags.prints:
-        print(text)
-    _save(pictures, flags.dir, flags.width, flags.prints)
+        print("\n".join([text, *names]))
 
 
 # ---- report, export, merge

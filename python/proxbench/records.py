@@ -118,29 +118,26 @@ def _metrics(text):
 
 
 def _count(text):
-    value = int(text)
-    if value < 0:
-        raise ValueError
-    return value
+    return int(text) if text.isdigit() else int("")
 
 
-# How to read a cell of each type, and what is expected of it.
+# How to read a cell of each type, what is expected of it, and the type of a column of such cells.
 CELLS = {"real": (lambda text: float(text or "nan"), "a number or an empty field"), "integer": (_count, "a count"),
          "numbers": (_metrics, "NAME=NUMBER, separated by spaces"), "text": (str, "a text")}
+KINDS = {"real": float, "integer": int, "text": object}
 
 
 def read_rows(fields, file, run):
     """The rows of a trace or a path as a frame, each metric a column NAME.METRIC. A failed run may lack the file."""
     names = ",".join(field["name"] for field in fields)
-    found = run["failed"] and not os.path.exists(file)
-    head, *lines = [names] if found else read_bytes(file).decode(errors="replace").splitlines() or [""]
+    lacks = run["failed"] and not os.path.exists(file)
+    head, *lines = [names] if lacks else read_bytes(file).decode(errors="replace").splitlines() or [""]
     if head != names:
         raise in_file(file, 1, f"'{head[:200]}'", f"'{names}'")
-    rows = [line.split(",") for line in lines]
+    rows, columns = [line.split(",") for line in lines], {}
     for number, row in enumerate(rows, 2):
         if len(row) != len(fields):
             raise in_file(file, number, f"{len(row)} fields", str(len(fields)))
-    columns = {}
     for i, field in enumerate(fields):
         (value_of, expected), values = CELLS[field["type"]], []
         try:
@@ -150,10 +147,9 @@ def read_rows(fields, file, run):
             raise in_file(file, len(values) + 2, f"{field['name']} '{row[i]}'", expected) from None
         if field["type"] == "numbers":
             for metric in sorted(set().union(*values)):
-                columns[f"{field['name']}.{metric}"] = np.array([one.get(metric, math.nan) for one in values])
+                columns[f"{field['name']}.{metric}"] = [one.get(metric, math.nan) for one in values]
         else:
-            kinds = {"real": float, "integer": int, "text": object}
-            columns[field["name"]] = np.array(values, dtype=kinds[field["type"]])
+            columns[field["name"]] = np.array(values, KINDS[field["type"]])
     return pd.DataFrame(columns)
 
 

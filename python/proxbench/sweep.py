@@ -30,8 +30,8 @@ class Sweep:
     def __init__(self, runs, traces, path_points, references, presentation, folders, left_out):
         self.runs, self.traces, self.path_points, self.references = runs, traces, path_points, references
         self.presentation, self.folders, self.left_out = presentation, folders, left_out
-        self._ends = {id(frame): frame["run"].to_numpy().searchsorted(np.arange(len(runs) + 1))
-                      for frame in (traces, path_points)}
+        self._ends, self._point_ends = (frame["run"].searchsorted(np.arange(len(runs) + 1))
+                                        for frame in (traces, path_points))
         self._arrays = {name: traces[name].to_numpy() for name in traces}
         _add_units(runs)
 
@@ -41,9 +41,9 @@ class Sweep:
         out = self._named(self.traces, IDENTITY)
         for i, run in self.runs[self.runs["path"].notna()].iterrows():
             points = self.points_of(i)
-            at = points["seconds"].to_numpy().searchsorted(self.trace(i, "seconds"))
-            out.iloc[self._slice(self.traces, i), out.columns.get_loc(run["path_of"])] = np.append(
-                points[run["path_of"]].to_numpy(), math.nan)[at]
+            at = points["seconds"].searchsorted(self.trace(i, "seconds"))
+            out.iloc[self.samples_of(i), out.columns.get_loc(run["path_of"])] = np.append(
+                points[run["path_of"]], math.nan)[at]
         return _add_units(out)
 
     @cached_property
@@ -53,21 +53,18 @@ class Sweep:
     def _named(self, frame, names):
         """The frame with the columns that name the run of each row, as categories to save memory."""
         who = self.runs[names]
-        who = who.astype({name: "category" for name in who if who[name].dtype == object})
-        return pd.concat([frame["run"], who.iloc[frame["run"]].reset_index(drop=True), frame.drop(columns="run")],
-                         axis=1)
+        who = who.astype({name: "category" for name in who.select_dtypes(object)})
+        return frame[["run"]].join(who, on="run").join(frame.drop(columns="run"))
 
-    def _slice(self, frame, run):
-        ends = self._ends[id(frame)]
-        return slice(ends[run], ends[run + 1])
+    def samples_of(self, run):
+        """The rows of `traces` of a run, by its row."""
+        return slice(*self._ends[run:run + 2])
 
     def trace(self, run, name):
-        """One column of the trace of a run, by its row. NaN if no run of the sweep has it."""
-        part, column = self._slice(self.traces, run), self._arrays.get(name)
-        return np.full(part.stop - part.start, math.nan) if column is None else column[part]
+        return self._arrays[name][self.samples_of(run)]
 
     def points_of(self, run):
-        return self.path_points.iloc[self._slice(self.path_points, run)]
+        return self.path_points.iloc[slice(*self._point_ends[run:run + 2])]
 
     @cached_property
     def single(self):
@@ -83,12 +80,12 @@ class Sweep:
 
     def keep(self, chosen):
         """The sweep with the runs of which `chosen` is true only."""
-        kept = np.flatnonzero(chosen)
-        frames = [frame[frame["run"].isin(kept)].reset_index(drop=True) for frame in (self.traces, self.path_points)]
-        for frame in frames:
-            frame["run"] = np.searchsorted(kept, frame["run"])
-        return Sweep(self.runs.iloc[kept].reset_index(drop=True), *frames, self.references, self.presentation,
-                     self.folders, self.left_out)
+        place = pd.Series(np.cumsum(chosen) - 1, self.runs.index)[np.asarray(chosen)]
+        frames = [frame[frame["run"].isin(place.index)].reset_index(drop=True) for frame in (
+            self.traces, self.path_points)]
+        return Sweep(self.runs.loc[place.index].reset_index(drop=True),
+                     *(frame.assign(run=frame["run"].map(place).astype(int)) for frame in frames), self.references,
+                     self.presentation, self.folders, self.left_out)
 
 
 def _add_units(frame):
@@ -98,7 +95,7 @@ def _add_units(frame):
 
 def with_series(runs):
     """The runs with the label, the name of an external trainer and, if there are several, the machine in `series`."""
-    shown = runs["label"] + runs["trainer"].map(lambda text: f" [{text}]" if text else "")
+    shown = runs["label"] + (" [" + runs["trainer"].astype(object) + "]").fillna("")
     machine = " @ " + runs["machine"].replace("", "unknown machine") if records.several_machines(runs) else ""
     return runs.assign(run=runs.index, shown=shown, series=shown + machine)
 
@@ -114,8 +111,7 @@ def _read_run(folder):
 
 def _stacked(frames, fields):
     """Frames one below the other, with the number of each in column `run`."""
-    kinds = {field["name"]: {"integer": "int64", "text": "object"}.get(field["type"], "float64") for field in fields
-             if field["type"] != "numbers"}
+    kinds = {field["name"]: records.KINDS[field["type"]] for field in fields if field["type"] != "numbers"}
     frames = [pd.DataFrame(columns=list(kinds)) if frame is None else frame for frame in frames]
     out = pd.concat(frames, ignore_index=True).astype(kinds)
     out = out[records.in_order(out, fields)]
@@ -123,22 +119,22 @@ def _stacked(frames, fields):
     return out
 
 
-def _place(names, column):
-    return column.map(lambda name: names.index(name) if name in names else len(names))
-
-
 def _with_references(runs, references):
     """The f* of the folder may be tighter than the one stored with a run."""
     if len(references):
         same = ["problem", "dataset", "penalty", "key_data"]
         found = runs[same].merge(references[[*same, *REFERENCE]], "left", on=same, indicator=True)
-        known = (found["_merge"] == "both").to_numpy()
         for name in REFERENCE:
-            runs[f"reference_{name}"] = runs[f"reference_{name}"].where(~known, found[name])
+            runs[f"reference_{name}"] = runs[f"reference_{name}"].mask(found["_merge"] == "both", found[name])
     runs["reference_bound"] = times.reference_bound(runs)
     runs["reference_accuracy"] = runs.groupby(["dataset", "penalty"])["reference_bound"].transform("max")
     runs["relative_difference"] = times.relative_difference(runs["objective"], runs["reference_objective"])
     return runs
+
+
+def _ordered(names, first):
+    """Names as categories, in the order of the config, then by themselves."""
+    return pd.Categorical(names, list(dict.fromkeys([*first, *sorted(set(names))])))
 
 
 def load_folder(folder, with_start=False):
@@ -153,16 +149,14 @@ def load_folder(folder, with_start=False):
         error.damaged = left_out[0][0] if left_out else ""
         raise error
     runs = records.frame_of([run for run, *_ in read]).assign(sweep=folder)
-    order = runs.assign(data_place=_place(shown.datasets, runs["dataset"]),
-                        label_place=_place(shown.labels, runs["label"]),
+    order = runs.assign(dataset=_ordered(runs["dataset"], shown.datasets), label=_ordered(runs["label"], shown.labels),
                         path=runs["path"].fillna("")).sort_values(
-        ["data_place", "dataset", "path", "lambda", "mu", "loss_text", "label_place", "label", "repetition"]).index
+        ["dataset", "path", "lambda", "mu", "loss_text", "label", "repetition"]).index
     runs = runs.loc[order].reset_index(drop=True)
     traces, points = (_stacked([read[i][part] for i in order], fields) for part, fields in ((1, TRACE), (2, PATH)))
     # A run may fail before its external trainer says its name and version: other runs of the label know it.
-    runs["trainer"] = runs["trainer"].fillna(runs["label"].where(runs["solver"] == "external").map(
-        runs.dropna(subset="trainer").groupby("label")["trainer"].last()))
-    runs["trainer"] = runs["trainer"].astype(object).where(runs["trainer"].notna(), None)
+    known = runs.groupby("label")["trainer"].transform("last").where(runs["solver"] == "external")
+    runs["trainer"] = runs["trainer"].fillna(known)
     references = pd.DataFrame(stored, columns=["problem", "dataset", "lambda", "mu", *REFERENCE, "status", "seconds",
                                                "penalty", "key_data"])
     runs = _with_references(runs, references)
@@ -177,13 +171,12 @@ def load_folder(folder, with_start=False):
 
 def without_strangers(sweep):
     """Drops the runs of data sets and solvers that the config does not have. Returns the rest, and what to say."""
-    shown, runs = sweep.presentation, sweep.runs
-    file, named, strange = os.path.join(sweep.folders[0], "config.ini"), set(), np.zeros(len(runs), bool)
-    for what, column, names in (("data set", "dataset", shown.datasets), ("solver", "label", shown.labels)):
-        if names:
-            other = ~runs[column].isin(names)
-            strange |= other
-            named |= {f"{what} {name}" for name in runs.loc[other, column]}
+    shown, runs, named, strange = sweep.presentation, sweep.runs, [], np.zeros(len(sweep.runs), bool)
+    file = os.path.join(sweep.folders[0], "config.ini")
+    for what, names, known in (("data set", runs["dataset"], shown.datasets), ("solver", runs["label"], shown.labels)):
+        other = ~names.isin(known) & bool(known)
+        strange |= other
+        named += [f"{what} {name}" for name in names[other].unique()]
     names = ", ".join(sorted(named))
     if strange.all():
         raise in_file(os.path.join(sweep.folders[0], "runs"), 0, f"only runs of {names}", f"runs that {file} asks for")
@@ -198,28 +191,26 @@ def join(sweeps):
     if len(sweeps) == 1:
         return sweeps[0]
     offsets = np.cumsum([0, *(len(one.runs) for one in sweeps)])
-    stacked = [pd.concat([frame.assign(run=frame["run"] + offset) for frame, offset in zip(frames, offsets)],
-                         ignore_index=True) for frames in (
-        [one.traces for one in sweeps], [one.path_points for one in sweeps])]
-    return Sweep(pd.concat([one.runs for one in sweeps], ignore_index=True), *stacked,
-                 pd.concat([one.references for one in sweeps], ignore_index=True), sweeps[0].presentation,
-                 sum((one.folders for one in sweeps), []), sum((one.left_out for one in sweeps), []))
+    runs, references = (pd.concat([getattr(one, name) for one in sweeps], ignore_index=True)
+                        for name in ("runs", "references"))
+    traces, points = (pd.concat([frame.assign(run=frame["run"] + offset) for one, offset in zip(sweeps, offsets)
+                                 for frame in [getattr(one, name)]], ignore_index=True)
+                      for name in ("traces", "path_points"))
+    return Sweep(runs, traces, points, references, sweeps[0].presentation, sum((one.folders for one in sweeps), []),
+                 sum((one.left_out for one in sweeps), []))
 
 
 def load_each(folders, with_start=False, solvers=()):
     """The results of each folder, and what to say of the runs of solvers that its config does not have."""
-    said, sweeps = [], []
-    for i, folder in enumerate(map(os.fspath, folders)):
-        if any(os.path.realpath(folder) == os.path.realpath(other) for other in folders[:i]):
-            raise UsageError(f"{folder}: found again, expected each folder once")
-        sweep, strangers = without_strangers(load_folder(folder, with_start))
-        said += [strangers] if strangers else []
-        sweeps.append(sweep)
+    real = list(map(os.path.realpath, folders))
+    if twice := [folder for i, folder in enumerate(folders) if real[i] in real[:i]]:
+        raise UsageError(f"{twice[0]}: found again, expected each folder once")
+    sweeps, said = zip(*(without_strangers(load_folder(os.fspath(folder), with_start)) for folder in folders))
     known = list(dict.fromkeys(label for one in sweeps for label in one.runs["label"]))
     for label in solvers:
         require_known("solvers", label, known, "labels of the results:")
     chosen = [one.keep(one.runs["label"].isin(solvers)) for one in sweeps] if solvers else sweeps
-    return [one for one in chosen if len(one.runs)], said
+    return [one for one in chosen if len(one.runs)], list(filter(None, said))
 
 
 def load(*folders, with_start=False, solvers=()):
