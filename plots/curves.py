@@ -143,11 +143,10 @@ class Panel:
 # ---- texts
 
 def about(group):
-    descriptions = list(group["description"].fillna("").unique())
-    more = f" (and {len(descriptions) - 1} more like it)" if len(descriptions) > 1 else ""
-    sizes = {form: " / ".join(f"{one:,.0f}" for one in sorted(group[name].dropna().unique()))
-             for form, name in (("{} instances", "instances"), ("d = {}", "d"), ("threads: {}", "threads"))}
-    return f"{descriptions[0]}{more}\n{', '.join(form.format(text) for form, text in sizes.items() if text)}"
+    """The data of runs: description and sizes, a line each."""
+    sizes = {name: " / ".join(f"{one:,.0f}" for one in sorted(group[name].dropna().unique()))
+             for name in ("instances", "d", "threads")}
+    return f"{group.description.fillna('').iloc[0]}\n{', '.join(f'{name}: {size}' for name, size in sizes.items() if size)}"
 
 
 def _notes(panel):
@@ -178,11 +177,10 @@ def caption(panel):
 
 def _failures(panel):
     crossed = [curve.runs[0]["run"] for curve in panel.curves if len(panel.ends(curve))]
-    failed = panel.group[panel.group["failed"]]
-    names = failed["series"] + " repetition " + failed["repetition"].astype(str) + " " + failed["status"]
-    for text, chosen in (("A cross ends what failed", failed["run"].isin(crossed)),
-                         ("Failed, nothing to draw", ~failed["run"].isin(crossed))):
-        yield f"\n{text}: {', '.join(names[chosen])}." if chosen.any() else ""
+    failed = panel.group[panel.group.failed]
+    names = failed.series + " repetition " + failed.repetition.astype(str) + " " + failed.status
+    for drawn, some in names.groupby(failed.run.isin(crossed)):
+        yield f"\n{'A cross ends what failed' if drawn else 'Failed, nothing to draw'}: {', '.join(some)}."
 
 
 # ---- drawing
@@ -212,7 +210,8 @@ def draw(panel, ax):
             y = np.where(y > bound, y, np.nan)
         ax.plot(x, y, markevery=max(1, len(x) // SYMBOLS), label=label, **look, **steps)
         for end in panel.ends(curve):
-            ax.plot(*end, marker="x", markersize=9, markeredgewidth=2, color=look["color"], linestyle="", label="_cross")
+            ax.plot(*end, marker="x", markersize=9, markeredgewidth=2, color=look["color"], linestyle="",
+                    label="_cross")
     (xs, ys), log = panel.shown, panel.quantity.log
     ax.set(xlabel=AXES[panel.axis], ylabel=panel.quantity.axis)
     if len(xs):

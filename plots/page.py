@@ -13,7 +13,7 @@ from ..fields import RUN
 from ..files import entries_of, file_name_part, make_folder, write_text
 from ..records import read_bytes, text_of
 from . import paths, tables, theory
-from .curves import AXES, BELOW, QUANTITIES, Panel, caption, styles_of, values_of
+from .curves import AXES, BELOW, QUANTITIES, Panel, about, caption, styles_of, values_of
 from .figure import DASHES, style
 from .tables import GROUP
 from .texts import WEB, Table, data_warnings, penalty_symbols, render
@@ -90,17 +90,6 @@ def charts(sweep):
 
 # ---- texts
 
-def _data_lines(runs):
-    sizes = {"instances": "{:,.0f} training instances", "positions": "{:,.0f} positions", "d": "d = {:,.0f}"}
-    found = runs.fillna({"description": ""}).groupby(["dataset", "description"], sort=False)[[*sizes]].first()
-    lines = [(description, [form.format(row[name]) for name, form in sizes.items() if row[name] == row[name]])
-             for (_, description), row in found.iterrows()]
-    # A run that failed early has no sizes; others have them.
-    measured = {description for description, known in lines if known}
-    return list(dict.fromkeys(description + (f" ({', '.join(known)})" if known else "") for description, known in lines
-                              if known or description not in measured))
-
-
 def _made(runs):
     good = runs[~runs["failed"]].fillna({"machine_cpu": "unknown processor", "machine_cores": 0}).to_dict("records")
     machines = dict.fromkeys(f"{run['machine'] or 'unknown machine'}: {run['machine_cpu']}, {run['machine_cores']:.0f} "
@@ -159,7 +148,7 @@ def _svgs(pictures):
         yield quote(text.getvalue().decode()), one.warning + one.title
 
 
-def _parts(sweep, results):
+def _parts(sweep):
     """Headings with pictures, tables, and tables that are folded."""
     if len(sweep.paths):
         first, *points = paths.tables(sweep).tables
@@ -167,8 +156,8 @@ def _parts(sweep, results):
         yield "Regularisation paths", list(_svgs(drawn)), [first], points
     if (paths.grid(sweep).groupby(["dataset", "loss"])[["lambda", "mu"]].nunique() > 1).all(axis=1).any():
         yield "Grids of λ × μ", list(_svgs(paths.grid_pictures(sweep))), [], []
-    if stored := theory.read(results):
-        yield "Theory", list(_svgs(theory.pictures(stored))), theory.tables(stored).tables, []
+    if theory.read(sweep.folders[0]):
+        yield "Theory", list(_svgs(theory.pictures(sweep))), theory.tables(sweep).tables, []
 
 
 def _has_curves(sweep):
@@ -184,18 +173,19 @@ def _run_table(caption, runs, reason, notes=()):
 def _section(sweep, folder):
     shown, results, runs = sweep.presentation, sweep.folders[0], sweep.runs
     targets = shown.targets = sorted(shown.targets, reverse=True)
-    sets = tables.results(sweep, [tables.PRINTED]) if len(sweep.single) else []
+    sets = tables.results(sweep, [tables.ALL]) if len(sweep.single) else []
     timed = [[row for row in rows if row.timed] for rows in (sets[-1].groups if len(sets) == 1 and targets else [])]
     id_, config = file_name_part(shown.name or runs["experiment"].iloc[0]), os.path.join(results, "config.ini")
     files = [(what, links(entries_of(os.path.join(results, below)), folder))
              for what, below in (("Tables", "tables"), ("Figures for print", "figures"))]
-    names, data = ("manifest.json", "path.csv", "trace.csv", "model.tsv"), _data_lines(runs)
+    names = ("manifest.json", "path.csv", "trace.csv", "model.tsv")
+    data = [about(some).replace("\n", "; ") for _, some in runs.groupby("dataset", sort=False)]
     return SimpleNamespace(
         id=id_, heading=shown.paper.item or id_, title=shown.title, paper=shown.paper, data=data,
         warning=data_warnings([", ".join(data)]), made=_made(runs), ended=_ended(runs),
         order=[_order(rows, targets) for rows in timed if len(rows) > 1],
         first_tables=[table for one in sets[:-1] for table in one.tables],
-        charts=charts(sweep) if _has_curves(sweep) else None, parts=list(_parts(sweep, results)),
+        charts=charts(sweep) if _has_curves(sweep) else None, parts=list(_parts(sweep)),
         left_out=[_run_table("Runs that failed", runs[runs["failed"]], "reason"),
                   _run_table("Timings that are not comparable", runs[~runs["comparable"]], "not_comparable_because",
                              ["Charts leave these runs out where they show seconds."])],
@@ -212,6 +202,8 @@ def _section(sweep, folder):
 def write_page(sweeps, out, title="Results", notes=()):
     """Writes the page about sweeps of one folder each. Charts are drawn by dygraphs, of Debian's libjs-dygraphs or in
     the folder $PROXBENCH_DYGRAPHS."""
+    if os.path.isdir(out):
+        raise UsageError(f"{out}: found a folder, expected the name of an HTML file")
     dygraphs = os.environ.get("PROXBENCH_DYGRAPHS") or "/usr/share/javascript/dygraphs"
     library, library_style, script, look, licence = (
         read_bytes(os.path.join(folder, name), "the library dygraphs (Debian: libjs-dygraphs), or its folder in "

@@ -11,8 +11,8 @@ from .texts import Table, TableSet, cell, data_warnings
 from .times import seconds_text
 
 # What figures show, and how the cells of grids show it.
-QUANTITIES = {"nnz": ("nonzeros", ".0f"), "objective": ("objective F", ".6g"), "test_accuracy": ("test accuracy", ".4f"),
-              "seconds": ("seconds since the path began", ".3g")}
+QUANTITIES = {"nnz": ("nonzeros", ".0f"), "objective": ("objective F", ".6g"),
+              "test_accuracy": ("test accuracy", ".4f"), "seconds": ("seconds since the path began", ".3g")}
 GRID = ["objective", "nnz", "test_accuracy"]
 
 
@@ -170,7 +170,7 @@ def _draw_grid(ax, matrix, label, form):
     ax.grid(False)
 
 
-def grid_pictures(sweep):
+def grid_pictures(sweep, _=False):
     out = []
     for dataset, loss, name, cells, matrix in _matrices(sweep):
         description = sweep.runs.loc[sweep.runs["dataset"] == dataset, "description"].iloc[0] or ""

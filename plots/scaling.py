@@ -16,7 +16,7 @@ from .texts import Table, TableSet, csv_text, data_warnings, json_text
 from .times import spread
 
 TOTAL, PROCESSES = "total", "mpi"  # the back end of processes of one thread: "threads" counts processes
-MOST_COLUMNS = 6  # of thread counts in a table
+MOST_COLUMNS = 7  # of numbers of threads in a table
 LEAST_SHARE = 0.01  # phases below this share of the time at 1 thread have no line
 WORK = ["calls", "flops", "bytes", "sums", "sum_bytes"]
 PROBLEM = ["dataset", "penalty", "label"]
@@ -94,36 +94,30 @@ def phases_of(runs):
 
 def _shown(threads):
     """All numbers of threads, or powers of two and the last."""
-    return [p for p in threads if len(threads) <= MOST_COLUMNS + 1 or p & (p - 1) == 0 or p == threads[-1]]
+    return [p for p in threads if len(threads) <= MOST_COLUMNS or p & (p - 1) == 0 or p == threads[-1]]
 
 
 def _oversubscribed(run, phases):
-    cores = f"{run['machine_cores']:.0f}"
-    return f"OVERSUBSCRIBED: more than {cores} threads shared {cores} CPUs." * bool(
-        not phases["threads"].max() <= run["machine_cores"])
+    cores = run["machine_cores"]
+    return "" if phases.threads.max() <= cores else f"OVERSUBSCRIBED: more than {cores:.0f} threads shared {cores:.0f} CPUs."
 
 
 def _measured(run, phases):
-    one_thread = phases.drop_duplicates(["backend", "phase"]).assign(**{
-        f"{name} rate": (phases[name] / phases["seconds"] / 1e9).where(
-            (phases["phase"] != TOTAL) & (phases[name] > 0) & (phases["seconds"] > 0)) for name in ("bytes", "flops")})
-    threads = sorted(phases["threads"].unique())
-    shown = {f"{name} at {p}": (name, p, form) for name, columns, form in (
-        ("speedup", [p for p in _shown(threads) if p > threads[0]][-MOST_COLUMNS:], ".2f"),
-        ("efficiency", threads[1:][-1:], ".1%")) for p in columns}
-    wide = phases.pivot(index=["backend", "phase"], columns="threads", values=["speedup", "efficiency"])
-    for head, (name, p, _) in shown.items():
-        one_thread[head] = wide[name, p].loc[list(zip(one_thread["backend"], one_thread["phase"]))].to_numpy()
-    n = phases["repetitions"].iloc[-1]
-    return Table.of(
-        f"{run['dataset']} ({run['description']}), lambda = {number_text(run['lambda'])}, {run['label']}: "
-        f"{run['iterations']:.0f} iterations ({run['status']}), {run['nnz']:.0f} nonzeros", one_thread, {
-            "back end": ("backend", ""), "phase": ("phase", ""), "calls": ("calls", "d"),
-            "s, 1 thread": ("seconds", ".4g"), "GB/s": ("bytes rate", ".2f"), "GFlop/s": ("flops rate", ".2f"),
-            "outside loops": ("outside_loops", ".1%"), **{head: (head, form) for head, (*_, form) in shown.items()},
-            "serial, Amdahl's fit": ("serial_fraction", ".1%")}, footnotes=[
-            f"Medians of n = {n} repetitions; GB/s and GFlop/s at 1 thread, by definition of the work.",
-            *filter(None, [_oversubscribed(run, phases)])])
+    by, threads = ["backend", "phase"], sorted(phases.threads.unique())
+    wide = phases.pivot(index=by, columns="threads", values="speedup")[_shown(threads)[1:]].add_prefix("speedup at ")
+    rows = phases.drop_duplicates(by).join(wide, on=by)
+    for name in ("bytes", "flops"):
+        rows[name + "_rate"] = (rows[name] / rows.seconds / 1e9).where((rows.phase != TOTAL) & (rows[name] > 0))
+    columns = {"back end": ("backend", ""), "phase": ("phase", ""), "calls": ("calls", "d"),
+               "s, 1 thread": ("seconds", ".4g"), "GB/s": ("bytes_rate", ".2f"), "GFlop/s": ("flops_rate", ".2f"),
+               "outside loops": ("outside_loops", ".1%"), **{name: (name, ".2f") for name in wide}}
+    for p in threads[1:][-1:]:
+        rows["efficiency"], columns[f"efficiency at {p}"] = rows[f"speedup at {p}"] / p, ("efficiency", ".1%")
+    columns["serial, Amdahl's fit"] = "serial_fraction", ".1%"
+    return Table.of(f"{run['dataset']} ({run['description']}), lambda = {number_text(run['lambda'])}, {run['label']}: "
+                    f"{run['iterations']:.0f} iterations ({run['status']}), {run['nnz']:.0f} nonzeros", rows, columns,
+                    footnotes=[f"Medians of n = {rows.repetitions.iloc[-1]} repetitions; GB/s and GFlop/s at 1 thread, "
+                               "by definition of the work.", _oversubscribed(run, phases)])
 
 
 def _name(run):

@@ -1,5 +1,7 @@
 """Tables of results: summary, costs of targets, sizes of data sets, means over problems, the paper's numbers."""
 import math
+import re
+from itertools import takewhile
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,13 +17,22 @@ from .times import UNPROVEN, seconds_text
 FEW = 5  # with fewer repetitions, quartiles only show the spread that was seen
 MOST_TARGETS = 4  # that fit a page
 PAGE_COLUMNS = 9
-ALL, PRINTED = "all", "printed"  # columns: all that have content; those of the page
-OFF_PAGE = ("passes_to", "load_", "setup_", "warm_up_", "sampling_", "updates")
+ALL = "all"  # columns: all that have content
 METRICS = "test_metrics."
 GROUP = ["dataset", "penalty"]  # a table each
 NOT_COMPARABLE = "n/c"
-EXTERNAL = ("an external trainer, started repeatedly, each time to stop later; its times begin with its first "
-            "iteration, unless they include load seconds")
+SIGNS = {  # of cells, and what they mean
+    r"\?": "?: f* is not proven to this target.",
+    r"[\d.]+-[\d.]+.*": "A-B: the target was reached between two samples, at A and at B, more than a tenth of B apart.",
+    "~.*": "~: a ratio of times of which one is an interval.",
+    r"- \(.*": "- (k of n): only k of n repetitions reached the target, so that there is no median.",
+    NOT_COMPARABLE: "n/c: the timings are not comparable.",
+    r"\d\*": f"*: fewer than {FEW} repetitions: quartiles are no more than the spread seen."}
+
+
+def _legend(rows):
+    cells = set(sum(rows, []))
+    return [text for sign, text in SIGNS.items() if any(re.fullmatch(sign, one) for one in cells)]
 
 
 def cost_name(cost, target):
@@ -36,17 +47,13 @@ RATIO = cost_name("seconds", RATIO_TARGET)
 
 def _forms(targets, metrics):
     """The measurements that have columns, in this order, with their forms."""
-    seconds = dict.fromkeys(["seconds", "load_seconds", "setup_seconds", "warm_up_seconds", "sampling_seconds"],
-                            seconds_text)
-    return {**{cost_name("seconds", one): seconds_text for one in targets},
+    seconds = ["seconds", "load_seconds", "setup_seconds", "warm_up_seconds", "sampling_seconds"]
+    return {**dict.fromkeys([cost_name("seconds", one) for one in targets], seconds_text),
             "final_difference": ".1e", "nnz": count, "relative_kkt": ".1e", "relative_gap": ".1e",
-            **dict.fromkeys(["iterations", "passes", "updates"], count), **seconds,
+            **dict.fromkeys(["iterations", "passes", "updates"], count), **dict.fromkeys(seconds, seconds_text),
             **dict.fromkeys(["test_accuracy", *metrics], ".4f"),
-            **{cost_name("passes", one): ".1f" for one in targets}, "function_share": ".1%", "solver_share": ".1%"}
-
-
-def _target_of(name):
-    return RATIO_TARGET if name == "ratio" else float(name.partition("_to_")[2] or "inf")
+            **dict.fromkeys([cost_name("passes", one) for one in targets], ".1f"),
+            **dict.fromkeys(["function_share", "solver_share"], ".1%")}
 
 
 def _head(name):
@@ -60,67 +67,68 @@ def _measured(sweep, runs, forms, targets, allow_not_comparable):
     exact enough."""
     metrics = sweep.traces.filter(regex=f"^(run$|{METRICS})").drop_duplicates("run", keep="last").set_index("run")
     costs = sweep.times(sorted({*targets, RATIO_TARGET}))
-    costs = costs[costs["exact"]].assign(name=costs["cost"] + "_to_" + costs["target"].map(number_text))
+    costs = costs[costs.exact].assign(name=costs.cost + "_to_" + costs.target.map(number_text))
     costs = costs.pivot(index="run", columns="name", values=["to", "from"])
     costs.columns = [name + ("_from" if side == "from" else "") for side, name in costs.columns]
-    diverged = runs["objective"].isna() & runs["reference_objective"].notna()
-    phases = pd.DataFrame([{one["phase"]: one["seconds"] for one in some or []} for some in runs["phases"]], runs.index)
+    phases = pd.DataFrame([{one["phase"]: one["seconds"] for one in some or []} for some in runs.phases], runs.index)
     share = phases.get("solver", 0.0) / phases.sum(axis=1, min_count=1)
     names = dict.fromkeys([RATIO, *forms])
     out = runs.drop(columns=list(metrics), errors="ignore").join([metrics, costs]).assign(
-        final_difference=runs["relative_difference"].where(~diverged, math.inf), solver_share=share,
-        function_share=1.0 - share).reindex(
+        final_difference=runs.relative_difference.mask(runs.objective.isna() & runs.reference_objective.notna(), math.inf),
+        solver_share=share, function_share=1.0 - share).reindex(
         columns=[*names, *(name + "_from" for name in names if "_to_" in name)]).astype(float)
-    out[runs["failed"]] = math.nan
+    out[runs.failed] = math.nan
     if not allow_not_comparable:
-        out.loc[~runs["comparable"], out.columns.str.contains("seconds")] = math.nan
+        out.loc[~runs.comparable, out.columns.str.contains("seconds")] = math.nan
     return out
+
+
+def _row(label, runs, values, allow_not_comparable):
+    """One solver on one problem; `spreads` are over the repetitions that did not fail."""
+    good, failures = runs[~runs.failed], runs.status[runs.failed].value_counts().sort_index()
+    return SimpleNamespace(
+        solver=label, runs=runs, first=runs.iloc[0], n=len(good), ending="/".join(good.status.unique()),
+        timed=len(good) if allow_not_comparable else int(good.comparable.sum()),
+        failures=", ".join(f"{n} of {len(runs)} {status}" for status, n in failures.items()),
+        spreads={name: times.spread(column) for name, column in values.loc[runs.index].items()})
+
+
+def _ends(row, name):
+    """The medians of a cost at the sample before the target and at that which reached it."""
+    return [row.spreads.get(part, row.spreads[name])["median"] for part in (name + "_from", name)]
 
 
 def _text(name, form, row):
     """E.g. "3.10 [2.95, 3.40]", or the median alone if the quartiles read the same; "- (1 of 2)" if the median is
     infinite and some repetitions got there."""
-    if "seconds" in name and row.n and not row.timed:
-        return NOT_COMPARABLE
-    end, begin = row.spreads[name], row.spreads.get(name + "_from", row.spreads[name])
-    if math.isinf(end["median"]):
-        return f"- ({end['reached']} of {end['n']})" if end["reached"] else "-"
-    median, low, high = (cell(end[part], form) for part in ("median", "q25", "q75"))
-    start = cell(begin["median"], form) + "-" if _wide(row, name) else ""
-    return start + (median if end["n"] < 2 or low == high else f"{median} [{low}, {high}]")
-
-
-def _wide(row, name):
-    return bool(times.is_wide(row.spreads.get(name + "_from", row.spreads[name])["median"],
-                              row.spreads[name]["median"]))
-
-
-def _row(label, runs, values, allow_not_comparable):
-    """One solver on one problem; `spreads` are over the repetitions that did not fail."""
-    good, failures = runs[~runs["failed"]], runs["status"][runs["failed"]].value_counts().sort_index()
-    return SimpleNamespace(
-        solver=label, runs=runs, first=runs.iloc[0], n=len(good), ending="/".join(good["status"].unique()),
-        timed=len(good) if allow_not_comparable else int(good["comparable"].sum()),
-        failures=", ".join(f"{n} of {len(runs)} {status}" for status, n in failures.items()),
-        spreads={name: times.spread(column) for name, column in values.loc[runs.index].items()})
+    spread = row.spreads[name]
+    if math.isinf(spread["median"]):
+        return f"- ({spread['reached']} of {spread['n']})" if spread["reached"] else "-"
+    median, low, high = (cell(spread[part], form) for part in ("median", "q25", "q75"))
+    quartiles = "" if spread["n"] < 2 or low == high else f" [{low}, {high}]"
+    return times.range_text(*_ends(row, name), lambda value: cell(value, form)) + quartiles
 
 
 def _add_texts(rows, forms):
     """Adds the ratio of the seconds to those of the fastest on the same machine, and the cells by the names of their
     columns."""
     machine = pd.Series([row.first["machine"] for row in rows])
-    seconds = pd.Series([row.spreads[RATIO]["median"] for row in rows]).replace(math.inf, math.nan)
+    begin, end = (pd.Series(one) for one in zip(*(_ends(row, RATIO) for row in rows)))
+    seconds = end.replace(math.inf, math.nan)
     best = seconds.groupby(machine).transform("min")
-    wide = pd.Series([_wide(row, RATIO) for row in rows])
-    doubtful = (seconds != best) & seconds.notna() & (
-        wide | (wide & (seconds == best)).groupby(machine).transform("max"))
-    for row, row.ratio, row.doubtful in zip(rows, (seconds / best).where(seconds != best, 1.0), doubtful):
-        ratio = NOT_COMPARABLE if row.n and not row.timed else "~" * row.doubtful + cell(row.ratio, ".2f")
-        texts = {"solver": row.solver, "status": ", ".join(filter(None, [row.ending, row.failures])),
-                 "n": f"{row.n}{'*' if row.n < FEW else ''}",
-                 **{name: _text(name, form, row) for name, form in forms.items()}, "ratio": ratio}
-        row.texts = {name: UNPROVEN if _target_of(name) < row.first["reference_accuracy"] else text
-                     for name, text in texts.items()}
+    ratios, wide = (seconds / best).where(seconds != best, 1.0), times.is_wide(begin, end)
+    wide = ratios.ne(1.0) & (wide | (wide & (seconds == best)).groupby(machine).transform("max"))
+    for row, row.ratio, doubtful in zip(rows, ratios, wide & ratios.notna()):
+        texts = {**{name: _text(name, form, row) for name, form in forms.items()},
+                 "ratio": "~" * doubtful + cell(row.ratio, ".2f")}
+        for name in texts:
+            if row.n and not row.timed and ("seconds" in name or name == "ratio"):
+                texts[name] = NOT_COMPARABLE
+            target = RATIO_TARGET if name == "ratio" else float(name.partition("_to_")[2] or "inf")
+            if target < row.first["reference_accuracy"]:
+                texts[name] = UNPROVEN
+        row.texts = {"solver": row.solver, "status": ", ".join(filter(None, [row.ending, row.failures])),
+                     "n": f"{row.n}{'*' if row.n < FEW else ''}", **texts}
 
 
 def _shown_columns(rows, forms, wanted, targets):
@@ -128,9 +136,8 @@ def _shown_columns(rows, forms, wanted, targets):
     costs = [name for name in forms if name.startswith("seconds_to_")]
     known = ["solver", "status", "n", *costs, "ratio", *(name for name in forms if name not in costs)]
     says = lambda name, *signs: any(row.texts[name] not in ("-", *signs) for row in rows)  # noqa: E731
-    if wanted[:1] in ([ALL], [PRINTED]):
-        hidden = OFF_PAGE if wanted[0] == PRINTED else ()
-        return [name for name in known if says(name) and not name.startswith(hidden)]
+    if wanted[:1] == [ALL]:
+        return list(filter(says, known))
     for name in wanted:
         require_known("columns", name, known, "all, or some of")
     names = ["solver", "status", "n", *(cost_name("seconds", target) for target in targets[-MOST_TARGETS:]),
@@ -140,58 +147,39 @@ def _shown_columns(rows, forms, wanted, targets):
         name for name in names if says(name, UNPROVEN, NOT_COMPARABLE)][:PAGE_COLUMNS]
 
 
-def _notes(rows, shown, targets):
-    """Explains the signs that occur in the cells, and names targets that nobody reached or none can tell."""
-    accuracy, cells = rows[0].first["reference_accuracy"], {row.texts[name] for row in rows for name in shown}
-    proven = f"f* is proven to a relative accuracy of {accuracy:.1e} only"
-    hidden = [f"{target:g}" for target in targets if target < accuracy]
+def _notes(rows, targets):
+    """Names targets that nobody reached or none can tell, then external trainers and runs that are left out."""
+    accuracy = rows[0].first["reference_accuracy"]
+    if hidden := [f"{target:g}" for target in targets if target < accuracy]:
+        yield f"f* is proven to a relative accuracy of {accuracy:.1e} only: no cost to {', '.join(hidden)} can be told."
     least = {f"{target:g}": [row.spreads[cost_name("passes", target)]["min"] for row in rows] for target in targets}
-    unreached = [target for target, one in least.items() if np.isinf(one).any() and not np.isfinite(one).any()]
-    few = sorted({row.n for row in rows if 0 < row.n < FEW})
-    notes = {
-        f"?: {proven}, and no target below that can be told.": UNPROVEN in cells,
-        f"{proven}: no cost to {', '.join(hidden)} can be told.": hidden and UNPROVEN not in cells,
-        "A-B: the target was reached between two samples, at A and at B, more than a tenth of B apart.":
-            any(_wide(row, name) for row in rows for name in shown if "_to_" in name),
-        "~: a ratio of times of which one is an interval.": "ratio" in shown and any(row.doubtful for row in rows),
-        "- (k of n): only k of n repetitions reached the target, so that there is no median.":
-            any(text.startswith("- (") for text in cells),
-        f"No solver reached {', '.join(unreached)}.": unreached,
-        f"* n = {', '.join(map(str, few))} < {FEW} repetitions: quartiles are no more than the spread seen.": few,
-        "Runs of several machines: each is compared with the fastest on the same machine only.":
-            len({row.first["machine"] for row in rows}) > 1}
-    return [text for text, holds in notes.items() if holds]
-
-
-def _run_notes(rows):
-    """Remarks on external trainers, each after the labels that it is about, and on runs that are left out."""
-    about = {}
+    if unreached := [target for target, one in least.items() if np.isinf(one).any() and not np.isfinite(one).any()]:
+        yield f"No solver reached {', '.join(unreached)}."
     for row in rows:
-        texts = [EXTERNAL] if row.runs["trainer"].notna().any() else []
-        for text in dict.fromkeys([*texts, *row.runs["warnings"].explode().dropna()]):
-            about.setdefault(text, []).append(row.solver)
-    yield from (f"{', '.join(labels)}: {text}." for text, labels in about.items())
-    for row in rows:
-        failed = row.runs[row.runs["failed"]].fillna({"reason": ""})
-        for (status, why), some in failed.groupby(["status", "reason"], sort=False):
-            yield f"{row.solver}: {len(some)} of {len(row.runs)} {status}{why and f': {why}'}; in no median."
-        if row.timed < row.n:
-            why = row.runs["not_comparable_because"][~row.runs["comparable"] & ~row.runs["failed"]].iloc[-1]
-            yield (f"{row.solver}: the timings of {row.n - row.timed} of {row.n} runs are not comparable (n/c) and "
-                   f"left out{f': {why}' if why else ''}.")
+        runs = row.runs.fillna({"reason": "", "not_comparable_because": ""})
+        notes = ["an external trainer, started repeatedly, each time to stop later; its times begin with its first "
+                 "iteration, unless they include load seconds"] if runs.trainer.notna().any() else []
+        notes += [*runs.warnings.explode().dropna().unique(), *(
+            f"{status}, in no median: {why}" for status, why in set(zip(*(
+                runs.loc[runs.failed, name] for name in ("status", "reason"))))), *(
+            f"{row.n - row.timed} of {row.n} timings are not comparable and left out: {why}"
+            for why in runs.not_comparable_because[~runs.comparable & ~runs.failed].iloc[-1:] if row.timed < row.n)]
+        yield from (f"{row.solver}: {note}." for note in notes)
 
 
 def _table(rows, shown, targets):
     first, most = rows[0].first, max(len(row.runs) for row in rows)
     caption = f"{first['dataset']}, {first['penalty']}"
     if not math.isnan(first["reference_objective"]):
-        proofs = [f"{text} {first[name]:.1e}" for text, name in (
-            ("relative kkt", "reference_relative_kkt"), ("gap", "reference_relative_gap")) if first[name] == first[name]]
+        proofs = [f"{text} {first[name]:.1e}" for text, name in (("relative kkt", "reference_relative_kkt"),
+                                                                 ("gap", "reference_relative_gap"))
+                  if not math.isnan(first[name])]
         caption += f", f* = {number_text(first['reference_objective'])} ({', '.join(proofs)})"
     caption += f", medians [quartiles] of {most} repetitions" if most > 1 else ""
-    words = [name in ("solver", "status", "n") for name in shown] + [False]
-    return Table(caption, list(map(_head, shown)), [[row.texts[name] for name in shown] for row in rows],
-                 words.index(False), [first["description"] or ""], [*_notes(rows, shown, targets), *_run_notes(rows)])
+    cells = [[row.texts[name] for name in shown] for row in rows]
+    words = len(list(takewhile(["solver", "status", "n"].__contains__, shown)))
+    return Table(caption, list(map(_head, shown)), cells, words, [first["description"] or ""],
+                 [*_legend(cells), *_notes(rows, targets)])
 
 
 def _record(row, forms):
@@ -208,17 +196,16 @@ def _record(row, forms):
 def summary(sweep, targets=None, columns=(), allow_not_comparable=False, name="summary"):
     """Times to targets, values reached and quality of the models of runs of single penalties: a table for each data set
     and penalty, a row for each solver. `groups` of the result are its rows."""
-    runs, columns = sweep.single, list(columns)
-    targets = sweep.presentation.targets if targets is None else targets
-    metrics = sweep.traces[sweep.traces["run"].isin(runs.index)].filter(like=METRICS).dropna(axis=1, how="all")
-    forms, groups = _forms(targets, metrics), []
+    runs, targets = sweep.single, sweep.presentation.targets if targets is None else targets
+    metrics = sweep.traces[sweep.traces.run.isin(runs.index)].filter(like=METRICS).dropna(axis=1, how="all")
+    forms = _forms(targets, metrics)
     values = _measured(sweep, runs, forms, targets, allow_not_comparable)
-    for _, group in runs.groupby(GROUP, sort=False):
-        groups.append([_row(label, some, values, allow_not_comparable)
-                       for label, some in group.groupby("series", sort=False)])
-        _add_texts(groups[-1], forms)
+    groups = [[_row(label, some, values, allow_not_comparable) for label, some in group.groupby("series", sort=False)]
+              for _, group in runs.groupby(GROUP, sort=False)]
+    for rows in groups:
+        _add_texts(rows, forms)
     rows = sum(groups, [])
-    shown = _shown_columns(rows, forms, columns, targets)
+    shown = _shown_columns(rows, forms, list(columns), targets)
     return TableSet(name, sweep.presentation.title, [_table(some, shown, targets) for some in groups],
                     [_record(row, forms) for row in rows], groups=groups)
 
@@ -274,29 +261,26 @@ def _means_records(sets, plot):
 
 
 def _means_table(sets, plot, records):
-    frame, par = pd.DataFrame(records), f"{plot.par:g}"
-    frame = frame[frame["target"].isin(sets.targets[-MOST_TARGETS:])]
-    begin, end, unproven = (frame[name] for name in ("shifted_geometric_mean_from", "shifted_geometric_mean", "unproven"))
-    cells = pd.DataFrame({
-        "solver": frame["solver"], "target": frame["target"], "time": list(map(times.range_text, begin, end)),
-        "reached": frame["reached"].astype(str) + f" of {sets.n}"})
-    cells.loc[unproven > 0, ["time", "reached"]] = UNPROVEN
-    head, rows = ["solver"], [[solver, *some[["time", "reached"]].to_numpy().flat]
-                              for solver, some in cells.groupby("solver", sort=False)]
-    for target in frame["target"].unique():
-        head += [f"{'s' if sets.cost == 'seconds' else sets.cost} to {target:g}", "reached"]
-    limit = {"seconds": "the run's time limit, or ", "iterations": "the run's max_iterations, or "}.get(sets.cost, "")
-    notes = [] if sets.comparable else ["NOT COMPARABLE: seconds that are not comparable count here."]
-    footnotes = [f"?: f* of {k} of {sets.n} problems is not proven to {target:g}."
-                 for target, k in frame[unproven > 0].groupby("target", sort=False)["unproven"].first().items()]
-    if times.is_wide(begin, end).any():
-        footnotes.append("A-B: means of the costs at the samples before the targets and at those that reached them.")
-    footnotes.append(f"A run that failed or never reached the target is charged {par} x {limit}the most {sets.cost} of "
-                     f"any run of that problem (PAR{par}).")
-    footnotes += [f"{what}: {'; '.join(names)}." for what, names in (
-        ("Failed", sets.failures), ("Left out", sets.left_out)) if names]
-    return Table(f"Shifted geometric means of {sets.cost} to a target, shift {plot.shift:g}, PAR{par}{sets.on}", head,
-                 rows, 1, [*notes, f"{sets.n} problems: (experiment, data set, penalty, repetition)."], footnotes)
+    frame, par, cost = pd.DataFrame(records), f"{plot.par:g}", sets.cost
+    frame = frame[frame.target.isin(sets.targets[-MOST_TARGETS:])]
+    cells = frame.assign(
+        time=list(map(times.range_text, frame.shifted_geometric_mean_from, frame.shifted_geometric_mean)),
+        reached=frame.reached.astype(str) + f" of {sets.n}")
+    cells.loc[frame.unproven > 0, ["time", "reached"]] = UNPROVEN
+    rows = [[solver, *some[["time", "reached"]].to_numpy().flat] for solver, some in cells.groupby("solver", sort=False)]
+    heads = [[f"{'s' if cost == 'seconds' else cost} to {target:g}", "reached"] for target in frame.target.unique()]
+    limit = {"seconds": "the run's time limit, or ", "iterations": "the run's max_iterations, or "}.get(cost, "")
+    unproven = frame[frame.unproven > 0].drop_duplicates("target")
+    footnotes = [*_legend(rows), *(f"f* of {k} of {sets.n} problems is not proven to {target:g}."
+                                   for target, k in zip(unproven.target, unproven.unproven)),
+                 f"A run that failed or never reached the target is charged {par} x {limit}the most {cost} of any run of "
+                 f"that problem (PAR{par}).",
+                 *(f"{what}: {'; '.join(names)}." for what, names in (
+                     ("Failed", sets.failures), ("Left out", sets.left_out)) if names)]
+    return Table(f"Shifted geometric means of {cost} to a target, shift {plot.shift:g}, PAR{par}{sets.on}",
+                 ["solver", *sum(heads, [])], rows, 1, [
+                     "" if sets.comparable else "NOT COMPARABLE: seconds that are not comparable count here.",
+                     f"{sets.n} problems: (experiment, data set, penalty, repetition)."], footnotes)
 
 
 def means(sweep, title=None, allow_not_comparable=False):
@@ -342,8 +326,8 @@ def _paper_table(caption, rows):
         "nnz: difference": ("nnz_relative_difference", ""), "accuracy: paper": ("paper_accuracy", ".6f"),
         "accuracy: ours": ("accuracy", ""), "accuracy: difference": ("accuracy_difference", ""),
         "relative kkt": ("relative_kkt", ".1e")}, [] if rows["optimal"].all() else [
-            "In parentheses: NOT AN OPTIMUM. The run ended before kkt <= tol * (kkt at w = 0) or the gap asked for; such "
-            "rows are in no mean."])
+            "In parentheses: NOT AN OPTIMUM. The run ended before kkt <= tol * (kkt at w = 0) or the gap asked for; "
+            "such rows are in no mean."])
 
 
 def paper(sweep):
@@ -365,8 +349,8 @@ def paper(sweep):
         "paper_accuracy": best["lambda"].map(dict(zip(lambdas, shown.paper.accuracy))), "accuracy": best["test_accuracy"],
         "accuracy_difference": math.nan, "relative_kkt": best["relative_kkt"], "penalty": best["penalty"],
         "what": best["dataset"], "family": [shown.sources.get(name, name) for name in best["dataset"]]})
-    blocks = [frame for _, family in rows.groupby("family", sort=False) for _, block in family.groupby(["lambda", "mu"])
-              for frame in (block, pd.DataFrame(_statistics(block)))]
+    blocks = [some for _, family in rows.groupby("family", sort=False) for _, block in family.groupby(["lambda", "mu"])
+              for some in (block, pd.DataFrame(_statistics(block)))]
     rows = pd.concat(blocks, ignore_index=True) if blocks else rows
     rows["nnz_relative_difference"] = (rows["nnz"] / rows["paper_nnz"] - 1.0).where(rows["paper_nnz"] != 0)
     rows["accuracy_difference"] = rows["accuracy"] - rows["paper_accuracy"]

@@ -3,6 +3,7 @@ import csv
 import json
 import os
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -121,7 +122,7 @@ def test_theory_has_a_panel_for_each_quantity(tmp_path, capsys):
                "arms": [{"label": "arm", "support_settled_at": 1, "unit_steps": 1, "steps_since": 2,
                          "iterations": iterations}]}
     (tmp_path / "theory.json").write_text(json.dumps({"problems": [problem]}))
-    stored = theory.read(tmp_path)
+    stored = SimpleNamespace(folders=[tmp_path])
     axes = axes_of(theory.pictures(stored)[0])
     assert line(axes[0], "arm").tolist() == [[0, 1], [1, 0.1], [2, 0.01]] and len(axes) == 3
     assert theory.tables(stored).records[0]["ratio"] == pytest.approx(0.1)

@@ -47,8 +47,9 @@ def _record(problem, arm):
             "error": last["error"] / first["error"], "ratio": float(np.exp(np.log(tail["ratio"]).mean())), **medians}
 
 
-def tables(problems):
+def tables(sweep):
     """The arms' convergence, and the Hessians at the optima."""
+    problems = read(sweep.folders[0], True)
     records = [_record(problem, arm) for problem in problems for arm in problem["arms"]]
     frame = pd.DataFrame(records).astype({"support_settled_at": float})
     unit = frame["unit_steps"].astype(str) + " of " + frame["steps_since"].astype(str)
@@ -89,5 +90,5 @@ def _picture(problem):
                    problem["description"], layout=[[name] for name in shown], height=0.25 * len(shown) + 0.05)
 
 
-def pictures(problems):
-    return [_picture(problem) for problem in problems]
+def pictures(sweep, _=False):
+    return [_picture(problem) for problem in read(sweep.folders[0], True)]

@@ -5,7 +5,7 @@ import os
 import sys
 
 from .errors import ProxbenchError, UsageError, require_known
-from .files import reason, write_text
+from .files import reason, require_writable, write_text
 
 
 def advice(damaged):
@@ -72,6 +72,14 @@ def _parse(command, arguments):
     return flags
 
 
+def _outputs(flags):
+    """What a command writes, or where."""
+    folders = getattr(flags, "dirs", None) or [flags.dir]
+    files = [getattr(flags, "out", None), getattr(flags, "json", None)]
+    return [file for file in files if file not in (None, "-")] + (
+        [] if files[0] else [os.path.join(folder, "tables") for folder in folders])
+
+
 def _run(arguments):
     table = commands()
     if not arguments or arguments[0] in ("-h", "--help"):
@@ -80,7 +88,10 @@ def _run(arguments):
                 print(f"{name:8}{command['help']}")
         return 0 if arguments else 2
     require_known("command", arguments[0], list(table))
-    whole = globals()[arguments[0]](_parse(table[arguments[0]], arguments[1:]))
+    flags = _parse(table[arguments[0]], arguments[1:])
+    for file in _outputs(flags):
+        require_writable(file)
+    whole = globals()[arguments[0]](flags)
     return 0 if whole in (None, True) else 1
 
 
@@ -145,10 +156,10 @@ def _read(flags):
     return sweeps, whole
 
 
-def _out(flags, below, folder=""):
+def _out(flags, below, sweep=None):
     """The folder for results over all DIRs, or for those of one."""
-    if folder and len(flags.dirs) > 1:
-        return os.path.join(folder, below)
+    if sweep is not None and len(flags.dirs) > 1:
+        return os.path.join(sweep.folders[0], below)
     if flags.out or len(flags.dirs) == 1:
         return os.path.join(flags.out or flags.dirs[0], below)
     raise UsageError("--out: found none, expected a folder for the results over all DIRs")
@@ -156,18 +167,16 @@ def _out(flags, below, folder=""):
 
 # ---- table
 
-def _tables(flags, kind, sweep, columns):
+def _tables(kind, sweep, columns=(), allow=False):
     """The tables of one folder."""
     from .plots import paths, tables, theory
 
-    if kind == "theory":
-        return [theory.tables(theory.read(sweep.folders[0], True))]
-    if kind in ("path", "grid"):
-        return [paths.tables(sweep) if kind == "path" else paths.grid_tables(sweep)]
+    if kind in ("path", "grid", "theory"):
+        return [{"path": paths.tables, "grid": paths.grid_tables, "theory": theory.tables}[kind](sweep)]
     tables.require_single(sweep)
     if kind in ("paper", "costs", "data"):
         return [getattr(tables, kind)(sweep)]
-    return tables.results(sweep, columns, flags.allow_not_comparable)
+    return tables.results(sweep, columns, allow)
 
 
 def table(flags):
@@ -178,22 +187,22 @@ def table(flags):
 
     sweeps, whole = _read(flags)
     kind = flags.kind or ("summary" if any(len(sweep.single) for sweep in sweeps) else "path")
-    columns, targets = split_list(flags.columns or ""), sweeps[0].presentation.targets
+    columns, means = split_list(flags.columns or ""), kind in ("summary", "means")
     if columns and kind != "summary":
         raise UsageError(f"columns: found '{flags.columns}', expected them with --kind summary only")
     printed, records = [], []
     for sweep in sweeps:
-        sets, folder = _tables(flags, kind, sweep, columns), _out(flags, "tables", sweep.folders[0])
-        means = kind in ("summary", "means") and sweep.presentation.targets
-        for one in [*sets, *([tables.means(sweep, None, flags.allow_not_comparable)] if means else [])]:
+        sets, folder = _tables(kind, sweep, columns, flags.allow_not_comparable), _out(flags, "tables", sweep)
+        more = [tables.means(sweep, None, flags.allow_not_comparable)] if means and sweep.presentation.targets else []
+        for one in sets + more:
             one.write(folder)
         sets[-1].records = tables.chosen_records(sets[-1].records, columns)  # the file has all columns
         printed, records = printed + sets, records + (sets[-1].more or sets[-1].records)
     # Means over the problems of all folders, by the choices of the first.
-    if kind == "means" or kind == "summary" and len(sweeps) > 1 and targets and flags.out:
-        means = tables.means(join(sweeps), "" if len(sweeps) > 1 else None, flags.allow_not_comparable)
-        means.write(_out(flags, "tables"))
-        printed, records = ([means], means.records) if kind == "means" else (printed, records)
+    if kind == "means" or means and len(sweeps) > 1 and sweeps[0].presentation.targets and flags.out:
+        together = tables.means(join(sweeps), "" if len(sweeps) > 1 else None, flags.allow_not_comparable)
+        together.write(_out(flags, "tables"))
+        printed, records = ([together], together.records) if kind == "means" else (printed, records)
     if flags.json == "-":
         print(json_text(records), end="")
     elif flags.json:
@@ -213,15 +222,15 @@ TOGETHER = ("profile", "data-profile", "ecdf", "quality")
 def _draw(kinds, sweep, folder, allow=False, width=None):
     """Draws figures, and gives the name of each."""
     from .plots import paths, profiles, tables, theory
-    from .plots.curves import pictures as curves
+    from .plots.curves import pictures
 
     for kind in kinds:
         if kind in ("curves", *TOGETHER):
             tables.require_single(sweep)
-        pictures = {"theory": lambda: theory.pictures(theory.read(sweep.folders[0], True)),
-                    "grid": lambda: paths.grid_pictures(sweep), "path": lambda: paths.pictures(sweep, allow),
-                    "curves": lambda: curves(sweep, allow)}.get(kind, lambda: profiles.pictures(sweep, kind, allow))()
-        for picture in pictures:
+        drawn = (profiles.pictures(sweep, kind, allow) if kind in TOGETHER else
+                 {"curves": pictures, "path": paths.pictures, "grid": paths.grid_pictures,
+                  "theory": theory.pictures}[kind](sweep, allow))
+        for picture in drawn:
             yield picture.save(folder, width)
 
 
@@ -229,20 +238,20 @@ def plot(flags):
     from .sweep import join
 
     sweeps, whole = _read(flags)
-    kinds = sweeps[0].presentation.plot.kinds
-    together = [kind for kind in kinds if kind in TOGETHER]
+    kinds = {sweep: sweep.presentation.plot.kinds for sweep in sweeps}
+    together = [kind for kind in kinds[sweeps[0]] if kind in TOGETHER]
     if not together and len(flags.dirs) > 1 and flags.out:
         raise UsageError(f"--out: found only figures of single DIRs, expected a --kind over all DIRs: "
                          f"{', '.join(TOGETHER)}")
-    work = [(together, join(sweeps), _out(flags, "figures"))] if together else []
-    single = [([kind for kind in sweep.presentation.plot.kinds if kind in SINGLE], sweep,
-               _out(flags, "figures", sweep.folders[0])) for sweep in sweeps]
-    for chosen, sweep, folder in single + work:
-        for name in _draw(chosen, sweep, folder, flags.allow_not_comparable, flags.width):
+    work = [([kind for kind in asked if kind in SINGLE], sweep, _out(flags, "figures", sweep))
+            for sweep, asked in kinds.items()]
+    work += [(together, join(sweeps), _out(flags, "figures"))] if together else []
+    for asked, sweep, folder in work:
+        for name in _draw(asked, sweep, folder, flags.allow_not_comparable, flags.width):
             print(name, flush=True)
-        if "theory" in chosen:
-            folder = _out(flags, "tables", sweep.folders[0])
-            _tables(flags, "theory", sweep, [])[0].write(folder)
+        if "theory" in asked:
+            folder = _out(flags, "tables", sweep)
+            _tables("theory", sweep)[0].write(folder)
             print(os.path.join(folder, "theory.md"))
     return whole
 
@@ -250,28 +259,27 @@ def plot(flags):
 # ---- what a run shows at its end
 
 def show(flags):
-    from .plots import paths, tables
+    from .plots import tables
 
     (sweep,), whole = _load([flags.dir])
-    single, shown, plot = len(sweep.single), sweep.presentation, sweep.presentation.plot
+    single, plot = len(sweep.single) > 0, sweep.presentation.plot
     if sweep.runs["failed"].all():
-        raise ProxbenchError(f"no run of {shown.name} succeeded")
-    sets = ([paths.tables(sweep)] if len(sweep.paths) else []) + (tables.results(sweep) if single else [])
-    for one in sets + ([tables.means(sweep)] if single and shown.targets else []):
+        raise ProxbenchError(f"no run of {sweep.presentation.name} succeeded")
+    sets = (_tables("path", sweep) if len(sweep.paths) else []) + (_tables("summary", sweep) if single else [])
+    for one in sets + ([tables.means(sweep)] if single and sweep.presentation.targets else []):
         one.write(os.path.join(flags.dir, "tables"))
         if flags.prints and one in sets:
             print(one.text("md"), flush=True)
     # The figures that the config asks for, without those that would mislead.
-    alone = list(sweep.runs["name"][~sweep.runs["comparable"]])
-    if alone:
+    if alone := list(sweep.runs["name"][~sweep.runs["comparable"]]):
         say("warning", f"no figure against seconds: the timings of {len(alone)} runs are not comparable: "
             f"{', '.join(alone)}")
         plot.x_max = [limit for name, limit in zip(plot.x, plot.x_max) if name != "seconds"]
         plot.x = [name for name in plot.x if name != "seconds"]
-    kinds = [kind for kind in plot.kinds if kind == "grid" or (len(sweep.path_points) if kind == "path" else single)]
+    possible = {"grid": True, "path": len(sweep.path_points), "theory": False}
     try:
-        for _ in _draw(kinds, sweep, os.path.join(flags.dir, "figures")):
-            pass
+        list(_draw([kind for kind in plot.kinds if possible.get(kind, single)], sweep,
+                   os.path.join(flags.dir, "figures")))
     except UsageError as error:
         say("warning", f"solvers are not compared over problems: {error}")
     if flags.prints:
