@@ -90,7 +90,7 @@ class Curve:
     points: np.ndarray
 
     def __post_init__(self):
-        self.series, self.failed = self.runs[0]["series"], self.runs[0]["failed"]
+        self.series, self.failed = self.runs[0].series, self.runs[0].failed
 
 
 class Panel:
@@ -106,10 +106,13 @@ class Panel:
         units = units[group.index]
         self.floor = quantity.floor * [*units.dropna(), 1.0][0]
         self.bound = (group["reference_bound"] * units).max()
-        alone = group["failed"] | bool(quantity.unit) & group["reference_objective"].isna() | (not bands)
-        apart = [group["series"], group["comparable"] | (axis != "seconds"), group["run"].where(alone, -1)]
-        curves = [curve for _, runs in group.groupby(apart, sort=False) for curve in self._curves(runs)]
-        self.curves = sorted(curves, key=lambda one: (len(one.runs) < 2, one.runs[0]["run"] * (len(one.runs) < 2)))
+        alone = group.failed | bool(quantity.unit) & group.reference_objective.isna() | (not bands)
+        together = {}
+        for run in group.assign(alone=alone)[["run", "series", "failed", "comparable", "alone"]].itertuples():
+            key = run.series, run.comparable or axis != "seconds", run.run if run.alone else None
+            together.setdefault(key, []).append(run)
+        curves = sum(map(self._curves, together.values()), [])
+        self.curves = sorted(curves, key=lambda one: (len(one.runs) < 2, one.runs[0].run * (len(one.runs) < 2)))
         points = [curve.points[:, [0, i]] for curve in curves for i in (1, 2, 3)]
         points = np.concatenate([np.empty((0, 2)), *points])
         self.shown = points[self.drawn(*points.T)].T  # all drawn coordinates x and y
@@ -117,7 +120,7 @@ class Panel:
         self.drawn_bound = self.bound if (self.shown[1] < self.bound).any() else math.nan
 
     def _curves(self, runs):
-        known = [(run, x, y) for run in runs.to_dict("records") for x, y in [self._points(run["run"])] if len(x)]
+        known = [(run, x, y) for run in runs for x, y in [self._points(run.run)] if len(x)]
         if len(known) > 1:
             return [Curve([run for run, *_ in known], band([trace for _, *trace in known]))]
         return [Curve([run], np.column_stack([x, y, y, y])) for run, x, y in known]
@@ -176,7 +179,7 @@ def caption(panel):
 
 
 def _failures(panel):
-    crossed = [curve.runs[0]["run"] for curve in panel.curves if len(panel.ends(curve))]
+    crossed = [curve.runs[0].run for curve in panel.curves if len(panel.ends(curve))]
     failed = panel.group[panel.group.failed]
     names = failed.series + " repetition " + failed.repetition.astype(str) + " " + failed.status
     for drawn, some in names.groupby(failed.run.isin(crossed)):
@@ -197,7 +200,7 @@ def draw(panel, ax):
     level = np.fmax(bound, panel.floor)
     for curve in panel.curves:
         x, median, low, high = curve.points.T
-        look = {**styles[curve.runs[0]["run"]], **({"linewidth": 0.9} if curve.failed else {})}
+        look = {**styles[curve.runs[0].run], **({"linewidth": 0.9} if curve.failed else {})}
         label = ("_" if curve.series in known else "") + plain_label(curve.series)
         known.add(curve.series)
         x = np.where(x > 0, x, np.nan) if panel.log_x else x  # a value holds from the first x that the axis shows

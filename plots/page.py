@@ -56,7 +56,7 @@ def _chart(panel):
         points = [list(map(rounded, column)) for column in thinned(curve.points, quantity.log).T.tolist()]
         names = ["x", "y", "low", "high"][:4 if (curve.points[:, 2] != curve.points[:, 3]).any() else 2]
         curves.append({"series": curve.series, "width": 1 if curve.failed else 2, "failed": curve.failed,
-                       "comparable": curve.runs[0]["comparable"], **dict(zip(names, points))})
+                       "comparable": curve.runs[0].comparable, **dict(zip(names, points))})
     return {"warning": data_warnings([panel.about]), "title": panel.title,
             "notes": f"{panel.about}\n{caption(panel)}\n{STEPS}", "x": AXES[panel.axis], "y": quantity.axis,
             "log": quantity.log, "count": quantity.name == "nnz", "bound": rounded(panel.drawn_bound),
