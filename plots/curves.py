@@ -11,7 +11,6 @@ import pandas as pd
 
 from ..errors import require_known
 from ..fields import number_text
-from ..files import file_name_part
 from .figure import GREY, Picture, line_style, plain_label, style
 from .tables import FEW, GROUP, METRICS
 from .texts import data_warnings, penalty_symbols, require_drawable
@@ -243,7 +242,7 @@ def _figure_name(panel):
     loss = f"-hinge-{run['cost'] or 'hamming'}" if run["loss_text"] != "log" else ""
     mu = f"-mu{number_text(run['mu'])}" if run["mu"] > 0 else ""
     axis = "-logx" if panel.log_x else "" if panel.axis == "seconds" else f"-{panel.axis}"
-    return file_name_part(f"{run['dataset']}{loss}-lambda{number_text(run['lambda'])}{mu}-{panel.quantity.name}{axis}")
+    return f"{run['dataset']}{loss}-lambda{number_text(run['lambda'])}{mu}-{panel.quantity.name}{axis}"
 
 
 def picture(panel):

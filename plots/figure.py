@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import matplotlib
 import pandas as pd
 
-from ..files import make_folder, whole_file, write_text
+from ..files import file_name_part, make_folder, whole_file, write_text
 from .texts import csv_text
 
 STYLE = os.path.join(os.path.dirname(__file__), "proxbench.mplstyle")
@@ -82,7 +82,7 @@ class Picture:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
         make_folder(folder)
-        width, file = width or WIDTH, os.path.join(folder, self.name)
+        width, file = width or WIDTH, os.path.join(folder, file_name_part(self.name))
         with style(width):
             figure = self.figure(width)
             FigureCanvasAgg(figure)

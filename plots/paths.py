@@ -2,9 +2,8 @@
 import numpy as np
 import pandas as pd
 
-from ..errors import ProxbenchError, in_file
+from ..errors import ProxbenchError
 from ..fields import PATH, number_text
-from ..files import file_name_part
 from ..records import in_order
 from .figure import Picture, line_style, plain_label
 from .texts import Table, TableSet, cell, data_warnings
@@ -14,11 +13,6 @@ from .times import seconds_text
 QUANTITIES = {"nnz": ("nonzeros", ".0f"), "objective": ("objective F", ".6g"),
               "test_accuracy": ("test accuracy", ".4f"), "seconds": ("seconds since the path began", ".3g")}
 GRID = ["objective", "nnz", "test_accuracy"]
-
-
-def require_paths(sweep):
-    if not len(sweep.paths):
-        raise in_file(sweep.folders[0], 0, "no path", "the results of a config with lambda or mu = path(...)")
 
 
 # ---- tables
@@ -64,7 +58,7 @@ def _points_table(path, points):
 
 def tables(sweep):
     """The costs of the paths, the points of each, and a record for each point. JSON has a record for each path."""
-    require_paths(sweep)
+    sweep.require("paths")
     costs = path_costs(sweep)
     points = {i: sweep.points_of(i) for i in costs.index}
     rows = {i: some[in_order(some, PATH)].to_dict("records") for i, some in points.items()}
@@ -94,7 +88,7 @@ def _picture(sweep, paths, column, titles):
         ax.invert_xaxis()  # the path goes from left to right
 
     parts = ["path", first["dataset"], *["mu"] * (of == "mu"), *[fixed + value] * bool(first[fixed]), name]
-    return Picture(file_name_part("-".join(parts)), f"{first['dataset']}: regularisation path over {signs[of]}"
+    return Picture("-".join(parts), f"{first['dataset']}: regularisation path over {signs[of]}"
                    + f", {signs[fixed]} = {value}" * bool(first[fixed]), draw, rows,
                    data_warnings([first["description"]], name != "seconds" or paths["comparable"].all()),
                    first["description"] or "", key="best",
@@ -103,7 +97,7 @@ def _picture(sweep, paths, column, titles):
 
 def pictures(sweep, allow_not_comparable=False):
     """Nonzeros, objective, accuracy and seconds along the paths of the first repetition."""
-    require_paths(sweep)
+    sweep.require("paths")
     paths, out = sweep.paths[sweep.paths["repetition"] == 1], []
     over_mu = paths["path_of"] == "mu"
     families = paths.groupby(["dataset", over_mu, paths["lambda"].where(over_mu, paths["mu"])])
@@ -174,7 +168,7 @@ def grid_pictures(sweep, _=False):
     out = []
     for dataset, loss, name, cells, matrix in _matrices(sweep):
         description = sweep.runs.loc[sweep.runs["dataset"] == dataset, "description"].iloc[0] or ""
-        out.append(Picture(file_name_part(f"grid-{dataset}{'' if loss == 'log' else '-hinge'}-{name}"),
+        out.append(Picture(f"grid-{dataset}{'' if loss == 'log' else '-hinge'}-{name}",
                            f"{dataset}: {QUANTITIES[name][0]}",
                            lambda ax, matrix=matrix, name=name: _draw_grid(ax, matrix, *QUANTITIES[name]),
                            cells[["lambda", "mu", name]], data_warnings([description]), description, key=""))

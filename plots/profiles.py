@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from ..errors import UsageError
-from ..files import file_name_part
 from .figure import Picture, line_style, plain_label
 from .problems import problem_sets
 from .texts import data_warnings, require_drawable
@@ -76,7 +75,7 @@ def _distribution(sets, accuracy, labels, name, title, x_label, y_label, text, v
                ylabel=y_label, yticks=np.arange(0, 1.01, 0.1))
 
     suffix = ("" if sets.cost == "seconds" else f"-{sets.cost}") + (f"-{sets.machine}" if sets.machine else "")
-    return Picture(file_name_part(name + suffix), title, draw, rows,
+    return Picture(name + suffix, title, draw, rows,
                    data_warnings(sets.cells["description"], sets.comparable),
                    subtitle=f"{sets.n} problems: (experiment, data set, penalty, repetition){sets.on}",
                    caption="\n".join([text, *_caption(sets, accuracy, smallest)]))

@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..errors import in_file
 from ..fields import PHASES, number_text
-from ..files import file_name_part, write_text
+from ..files import write_text
 from ..records import frame_of, read_bytes, run_of
 from .figure import GREY, Picture, line_style
 from .texts import Table, TableSet, csv_text, data_warnings, json_text
@@ -177,7 +177,7 @@ def _draw(phases, speed, efficiency, bars):
 
 def picture(run, phases, alone=True):
     rows = phases.rename(columns={"seconds_q25": "q25", "seconds_q75": "q75"})
-    return Picture("scale" if alone else file_name_part(f"scale-{_name(run)}"),
+    return Picture("scale" if alone else f"scale-{_name(run)}",
                    f"{run['dataset']}, λ = {number_text(run['lambda'])}, {run['label']}",
                    lambda *axes: _draw(phases, *axes),
                    rows[["backend", "phase", "threads", "seconds", "q25", "q75", "speedup", "efficiency"]],

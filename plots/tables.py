@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 
-from ..errors import ProxbenchError, UsageError, require_known
+from ..errors import ProxbenchError, require_known
 from ..fields import number_text
 from . import times
 from .problems import problem_sets
@@ -367,8 +367,3 @@ def results(sweep, columns=(), allow_not_comparable=False):
     out += [costs(sweep, allow_not_comparable)] if shown.paper.costs else []
     out += [data(sweep)] if shown.paper.data else []
     return [*out, summary(sweep, None, columns, allow_not_comparable)]
-
-
-def require_single(sweep):
-    if not len(sweep.single):
-        raise UsageError(f"{sweep.folders[0]}/runs: found paths only, expected runs of single penalties, or --kind path")

@@ -8,7 +8,6 @@ import pandas as pd
 
 from ..errors import in_file
 from ..fields import number_text
-from ..files import file_name_part
 from ..records import read_bytes
 from .figure import Picture, line_style, plain_label
 from .texts import Table, TableSet, count, data_warnings
@@ -85,7 +84,7 @@ def _picture(problem):
             ax.set(yscale="log", ylabel=QUANTITIES[name])
         axes[-1].set_xlabel("iteration")
 
-    return Picture(file_name_part(f"theory-{problem['dataset']}-{number_text(problem['lambda'])}"), problem["title"],
+    return Picture(f"theory-{problem['dataset']}-{number_text(problem['lambda'])}", problem["title"],
                    draw, rows[["arm", "iteration", *QUANTITIES, "nnz"]], data_warnings([problem["description"]]),
                    problem["description"], layout=[[name] for name in shown], height=0.25 * len(shown) + 0.05)
 

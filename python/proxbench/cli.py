@@ -126,25 +126,20 @@ def main(arguments=None):
 
 # ---- reading
 
-def _left_out(sweep):
-    return [f"{why}{advice(damaged)}; left out" for damaged, why in sweep.left_out]
-
-
-def _load(folders, *options):
-    """The sweeps of the folders, and whether all was readable."""
-    from .sweep import load_each
-
-    sweeps, said = load_each(folders, *options)
-    for text in [*(text for sweep in sweeps for text in _left_out(sweep)), *said]:
-        say("warning", text)
-    return sweeps, not any(sweep.left_out for sweep in sweeps)
+def _is_whole(sweeps):
+    """Says what was left out, and returns whether all was readable."""
+    left_out = [one for sweep in sweeps for one in sweep.left_out]
+    for damaged, text in left_out:
+        say("warning", text + advice(damaged))
+    return not any(damaged for damaged, _ in left_out)
 
 
 def _read(flags):
     """The sweeps of the folders, with the flags applied to what their configs say; and whether all was readable."""
     from .config import parse, split_list
+    from .sweep import load_each
 
-    sweeps, whole = _load(flags.dirs, flags.with_start, split_list(flags.solvers or ""))
+    sweeps = load_each(flags.dirs, flags.with_start, split_list(flags.solvers or ""))
     for shown in (sweep.presentation for sweep in sweeps):
         for member, spec in flags.keys.items():
             (section, name), text = spec["key"].split("."), getattr(flags, member)
@@ -153,7 +148,7 @@ def _read(flags):
                 setattr(shown.plot if section == "plot" else shown, name, value)
                 if name == "x":
                     shown.plot.x_max = []  # the config's limits hold for its own axes
-    return sweeps, whole
+    return sweeps, _is_whole(sweeps)
 
 
 def _out(flags, below, sweep=None):
@@ -173,7 +168,7 @@ def _tables(kind, sweep, columns=(), allow=False):
 
     if kind in ("path", "grid", "theory"):
         return [{"path": paths.tables, "grid": paths.grid_tables, "theory": theory.tables}[kind](sweep)]
-    tables.require_single(sweep)
+    sweep.require("single")
     if kind in ("paper", "costs", "data"):
         return [getattr(tables, kind)(sweep)]
     return tables.results(sweep, columns, allow)
@@ -221,12 +216,12 @@ TOGETHER = ("profile", "data-profile", "ecdf", "quality")
 
 def _draw(kinds, sweep, folder, allow=False, width=None):
     """Draws figures, and gives the name of each."""
-    from .plots import paths, profiles, tables, theory
+    from .plots import paths, profiles, theory
     from .plots.curves import pictures
 
     for kind in kinds:
         if kind in ("curves", *TOGETHER):
-            tables.require_single(sweep)
+            sweep.require("single")
         drawn = (profiles.pictures(sweep, kind, allow) if kind in TOGETHER else
                  {"curves": pictures, "path": paths.pictures, "grid": paths.grid_pictures,
                   "theory": theory.pictures}[kind](sweep, allow))
@@ -260,8 +255,10 @@ def plot(flags):
 
 def show(flags):
     from .plots import tables
+    from .sweep import load_each
 
-    (sweep,), whole = _load([flags.dir])
+    (sweep,) = load_each([flags.dir])
+    whole = _is_whole([sweep])
     single, plot = len(sweep.single) > 0, sweep.presentation.plot
     if sweep.runs["failed"].all():
         raise ProxbenchError(f"no run of {sweep.presentation.name} succeeded")
@@ -301,8 +298,10 @@ def scale(flags):
 
 def report(flags):
     from .plots.page import write_page
+    from .sweep import load_each
 
-    sweeps, whole = _load(flags.dirs)
+    sweeps = load_each(flags.dirs)
+    whole = _is_whole(sweeps)
     write_page(sweeps, flags.out, flags.title, flags.note)
     print(flags.out)
     return whole
@@ -315,10 +314,9 @@ def export(flags):
     if flags.samples and flags.points:
         raise UsageError("--samples and --points: found both, expected one of them")
     sweep = load_folder(flags.dir)
-    for text in _left_out(sweep):
-        say("warning", text)
+    whole = _is_whole([sweep])
     write(sweep, flags.out, flags.samples, flags.points)
-    return not sweep.left_out
+    return whole
 
 
 def merge(flags):

@@ -4,7 +4,6 @@ import os
 from .errors import ProxbenchError
 from .fields import PATH, RUN
 from .files import whole_file, write_text
-from .plots.paths import require_paths
 from .plots.texts import csv_text
 from .records import in_order
 from .sweep import IDENTITY
@@ -36,7 +35,7 @@ def csv(frame):
 def write(sweep, out, samples=False, points=False):
     """Writes the tables into one SQLite file, or a CSV or Parquet file each; "-": CSV on standard output."""
     if points:
-        require_paths(sweep)
+        sweep.require("paths")
     tables, (stem, extension) = tables_of(sweep), os.path.splitext(out)
     if samples or points or out == "-":
         name = "samples" if samples else "points" if points else "runs"

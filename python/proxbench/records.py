@@ -171,7 +171,7 @@ def read_each(files, read, left_out=None):
             error.damaged = file
             if left_out is None:
                 raise
-            left_out.append((file, str(error)))
+            left_out.append((file, f"{error}; left out"))
     return out
 
 

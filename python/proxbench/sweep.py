@@ -2,6 +2,7 @@
 import math
 import os
 import warnings
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,9 +15,11 @@ from .fields import PATH, TRACE, UNITS
 from .plots import times
 
 IDENTITY = ["name", "experiment", "dataset", "lambda", "mu", "path", "solver", "label", "repetition"]
+KINDS = {"single": "run of a single penalty", "paths": "path: lambda or mu = path(...)"}
 REFERENCE = ["objective", "relative_kkt", "relative_gap", "kkt_at_zero"]  # what a run stores of f*
 
 
+@dataclass(eq=False)
 class Sweep:
     """The stored results of one or several folders.
 
@@ -24,16 +27,23 @@ class Sweep:
     `references` one per f*. Column `run` of the others is the row in `runs`. What was not measured is NaN, and
     `attrs["units"]` of each frame has the units. `single` are the rows of runs of single penalties and `paths` those of
     paths, with `series`, the name of a solver in tables and figures. `traces` and `path_points` are `samples` and
-    `points` without the columns that name their runs. `left_out` has what could not be read, with the reasons.
+    `points` without the columns that name their runs. `left_out` says what was left out, each with the folder or file
+    that is damaged, or "".
     """
 
-    def __init__(self, runs, traces, path_points, references, presentation, folders, left_out):
-        self.runs, self.traces, self.path_points, self.references = runs, traces, path_points, references
-        self.presentation, self.folders, self.left_out = presentation, folders, left_out
-        self._ends, self._point_ends = (frame["run"].searchsorted(np.arange(len(runs) + 1))
-                                        for frame in (traces, path_points))
-        self._arrays = {name: traces[name].to_numpy() for name in traces}
-        _add_units(runs)
+    runs: pd.DataFrame
+    traces: pd.DataFrame
+    path_points: pd.DataFrame
+    references: pd.DataFrame
+    presentation: Presentation
+    folders: list
+    left_out: list
+
+    def __post_init__(self):
+        self._ends, self._point_ends = (frame["run"].searchsorted(np.arange(len(self.runs) + 1))
+                                        for frame in (self.traces, self.path_points))
+        self._arrays = {name: self.traces[name].to_numpy() for name in self.traces}
+        _add_units(self.runs)
 
     @cached_property
     def samples(self):
@@ -81,11 +91,15 @@ class Sweep:
     def keep(self, chosen):
         """The sweep with the runs of which `chosen` is true only."""
         place = pd.Series(np.cumsum(chosen) - 1, self.runs.index)[np.asarray(chosen)]
-        frames = [frame[frame["run"].isin(place.index)].reset_index(drop=True) for frame in (
-            self.traces, self.path_points)]
-        return Sweep(self.runs.loc[place.index].reset_index(drop=True),
-                     *(frame.assign(run=frame["run"].map(place).astype(int)) for frame in frames), self.references,
-                     self.presentation, self.folders, self.left_out)
+        traces, points = (frame[frame["run"].isin(place.index)].reset_index(drop=True).assign(
+            run=lambda some: some["run"].map(place).astype(int)) for frame in (self.traces, self.path_points))
+        return replace(self, runs=self.runs.loc[place.index].reset_index(drop=True), traces=traces, path_points=points)
+
+    def require(self, kind):
+        """Fails if there are no `paths`, or no `single` penalties."""
+        if not len(getattr(self, kind)):
+            raise in_file(os.path.join(self.folders[0], "runs"), 0, f"no {KINDS[kind]}", f"{KINDS[kind]}; --kind path is "
+                          "for paths")
 
 
 def _add_units(frame):
@@ -170,54 +184,52 @@ def load_folder(folder, with_start=False):
 
 
 def without_strangers(sweep):
-    """Drops the runs of data sets and solvers that the config does not have. Returns the rest, and what to say."""
+    """Drops the runs of data sets and solvers that the config does not have."""
     shown, runs, named, strange = sweep.presentation, sweep.runs, [], np.zeros(len(sweep.runs), bool)
     file = os.path.join(sweep.folders[0], "config.ini")
     for what, names, known in (("data set", runs["dataset"], shown.datasets), ("solver", runs["label"], shown.labels)):
         other = ~names.isin(known) & bool(known)
         strange |= other
         named += [f"{what} {name}" for name in names[other].unique()]
+    if not named:
+        return sweep
     names = ", ".join(sorted(named))
     if strange.all():
         raise in_file(os.path.join(sweep.folders[0], "runs"), 0, f"only runs of {names}", f"runs that {file} asks for")
-    said = f"left out {strange.sum()} of {len(runs)} stored runs: {file} has no {names}"
-    return (sweep.keep(~strange), said) if named else (sweep, "")
+    sweep.left_out.append(("", f"left out {strange.sum()} of {len(runs)} stored runs: {file} has no {names}"))
+    return sweep.keep(~strange)
 
 
 # ---- several folders
 
 def join(sweeps):
     """One sweep of the runs of several, with the presentation of the first."""
-    if len(sweeps) == 1:
-        return sweeps[0]
     offsets = np.cumsum([0, *(len(one.runs) for one in sweeps)])
-    runs, references = (pd.concat([getattr(one, name) for one in sweeps], ignore_index=True)
-                        for name in ("runs", "references"))
-    traces, points = (pd.concat([frame.assign(run=frame["run"] + offset) for one, offset in zip(sweeps, offsets)
-                                 for frame in [getattr(one, name)]], ignore_index=True)
-                      for name in ("traces", "path_points"))
-    return Sweep(runs, traces, points, references, sweeps[0].presentation, sum((one.folders for one in sweeps), []),
-                 sum((one.left_out for one in sweeps), []))
+    frames = {name: [getattr(one, name) for one in sweeps] for name in ("runs", "references", "traces", "path_points")}
+    for name in ("traces", "path_points"):
+        frames[name] = [frame.assign(run=frame["run"] + offset) for frame, offset in zip(frames[name], offsets)]
+    return replace(sweeps[0], **{name: pd.concat(some, ignore_index=True) for name, some in frames.items()},
+                   folders=sum((one.folders for one in sweeps), []), left_out=sum((one.left_out for one in sweeps), []))
 
 
 def load_each(folders, with_start=False, solvers=()):
-    """The results of each folder, and what to say of the runs of solvers that its config does not have."""
+    """The results of each folder."""
     real = list(map(os.path.realpath, folders))
     if twice := [folder for i, folder in enumerate(folders) if real[i] in real[:i]]:
         raise UsageError(f"{twice[0]}: found again, expected each folder once")
-    sweeps, said = zip(*(without_strangers(load_folder(os.fspath(folder), with_start)) for folder in folders))
+    sweeps = [without_strangers(load_folder(os.fspath(folder), with_start)) for folder in folders]
     known = list(dict.fromkeys(label for one in sweeps for label in one.runs["label"]))
     for label in solvers:
         require_known("solvers", label, known, "labels of the results:")
     chosen = [one.keep(one.runs["label"].isin(solvers)) for one in sweeps] if solvers else sweeps
-    return [one for one in chosen if len(one.runs)], list(filter(None, said))
+    return [one for one in chosen if len(one.runs)]
 
 
 def load(*folders, with_start=False, solvers=()):
     """Reads the results of `proxbench run` in one or several folders. Warns of what it leaves out."""
     if not folders:
         raise UsageError("no folder, expected the results of `proxbench run`")
-    sweeps, said = load_each(folders, with_start, solvers)
-    for text in [*(f"{why}; left out" for one in sweeps for _, why in one.left_out), *said]:
+    sweep = join(load_each(folders, with_start, solvers))
+    for _, text in sweep.left_out:
         warnings.warn(text, stacklevel=3)
-    return join(sweeps)
+    return sweep
