@@ -13,49 +13,28 @@ from ..errors import require_known
 from ..fields import number_text
 from .figure import GREY, Picture, line_style, plain_label, style
 from .tables import FEW, GROUP, METRICS
-from .texts import data_warnings, penalty_symbols, require_drawable
+from .texts import DECLARED, data_warnings, penalty_symbols, require_drawable
 from .times import COSTS, quantile
 
-FLOOR = 1e-12  # relative differences at or below are rounding, and not drawn
 BELOW = 30.0  # an axis goes this factor below the accuracy of f*: enough to show that a curve goes on, not a slope
 SYMBOLS = 12  # on a curve
 
 
 @dataclass
 class Quantity:
-    """`value` is computed from the columns of a trace, the metrics of chunks and structures, f* as `best` and the
-    number of instances as `n`. `unit` is the size on the axis of a difference of |f*|."""
+    """A row of columns.json."""
 
     name: str  # end of the file name
     title: str
     axis: str
     column: str  # in the .csv
     value: str
-    floor: float = 0.0  # values at or below are not drawn, in units
+    floor: float = 0.0
     log: bool = True
     unit: str = ""
 
 
-# Add a row to add a curve.
-QUANTITIES = {one.name: one for one in [
-    Quantity("objective", "Relative objective difference", "(f − f*) / f*", "relative_difference",
-             "relative_difference", FLOOR, unit="best / best"),
-    Quantity("suboptimality", "Primal suboptimality", "(f − f*) / n", "suboptimality", "(objective - best) / n", FLOOR,
-             unit="best / n"),
-    Quantity("nnz", "Nonzero weights", "nonzeros", "nnz", "1.0 * nnz"),
-    Quantity("accuracy", "Test accuracy", "accuracy per position", "test_accuracy", "test_accuracy", -math.inf, False),
-    Quantity("error", "Test error", "error per position", "test_error", "1 - test_accuracy", -math.inf, False),
-    Quantity("structure-error", "Test error by structure", "error per structure", "structure_error", "1 - structures",
-             -math.inf, False),
-    Quantity("chunk-f1", "Test F1 of chunks", "F1 of chunks", "chunk_f1", "chunks", -math.inf, False),
-    Quantity("gap", "Certified relative gap", "(f − lower bound) / f", "relative_gap", "gap / objective", FLOOR),
-    Quantity("dual", "Dual suboptimality", "(f* − lower bound) / f*", "dual_difference",
-             "(best - (objective - gap)) / best.abs()", FLOOR),
-    Quantity("mean-gap", "Certified gap", "(f − lower bound) / n", "mean_gap", "gap / n"),
-    Quantity("gap-estimate", "The solver's estimate of its gap", "estimated gap / gap", "gap_estimate",
-             "estimated_gap / dual_gap"),
-    Quantity("gap-infeasibility", "Gap of the solver's dual point, and its infeasibility", "(gap + infeasibility) / n",
-             "gap_infeasibility", "(dual_gap + infeasibility.fillna(0)) / n")]}
+QUANTITIES = {one["name"]: Quantity(**one) for one in DECLARED["quantities"]}
 AXES = {"seconds": "seconds", "passes": "oracle calls / n", "updates": "parameter updates / n",
         "iterations": "iterations"}
 
@@ -100,11 +79,11 @@ class Panel:
         self.sweep, self.group, self.quantity, self.axis = sweep, group, quantity, axis
         self.log_x, self.x_max, self.first, self.about = log_x, x_max, group.iloc[0], about(group)
         self.title = f"{quantity.title}: {self.first['dataset']}, {penalty_symbols(self.first)}"
-        self.warning = data_warnings([self.about], axis != "seconds" or group["comparable"].all())
+        self.warning = data_warnings([self.about], axis != "seconds" or group.comparable.all())
         self.values, units = values_of(sweep, quantity) if values is None else values
         units = units[group.index]
-        self.floor = quantity.floor * [*units.dropna(), 1.0][0]
-        self.bound = (group["reference_bound"] * units).max()
+        self.floor = quantity.floor * [*units.dropna(), 1.0][0] if quantity.log else -math.inf
+        self.bound = (group.reference_bound * units).max()
         alone = group.failed | bool(quantity.unit) & group.reference_objective.isna() | (not bands)
         together = {}
         for run in group.assign(alone=alone)[["run", "series", "failed", "comparable", "alone"]].itertuples():
@@ -161,7 +140,7 @@ def _notes(panel):
         yield f"f* = {f:.10g}, {exact}."
     yield f"Relative differences <= {floor:g} are rounding: not drawn."
     least = panel.sweep.traces.groupby("run")["relative_difference"].min()
-    for series, below in least.reindex(known.index).groupby(known["series"]).min().items():
+    for series, below in least.reindex(known.index).groupby(known.series).min().items():
         if below < -floor:
             yield f"{series} goes below f* by {-below:.1e}."
     if math.isfinite(panel.drawn_bound):

@@ -65,25 +65,25 @@ def _chart(panel):
 
 def charts(sweep):
     """The charts of all quantities that some run measured, against every axis, by problem."""
-    runs, plot, single = sweep.single, sweep.presentation.plot, sweep.traces["run"].isin(sweep.single.index)
+    runs, plot, single = sweep.single, sweep.presentation.plot, sweep.traces.run.isin(sweep.single.index)
     values = {name: values_of(sweep, quantity) for name, quantity in QUANTITIES.items()}
     shown = [name for name, (known, _) in values.items() if np.isfinite(known[single]).any()] or ["objective"]
     groups = []
     for (dataset, _), group in runs.groupby(GROUP, sort=False):
-        modes = {"each": False, **({"median": True} if (group["repetition"] > 1).any() else {})}
+        modes = {"each": False, **({"median": True} if (group.repetition > 1).any() else {})}
         panels = {name: {axis: {mode: _chart(Panel(sweep, group, QUANTITIES[name], axis, bands=bands,
                                                    values=values[name])) for mode, bands in modes.items()}
                          for axis in AXES} for name in shown}
-        groups.append({"name": f"{dataset}, " * (runs["dataset"].nunique() > 1) + penalty_symbols(group.iloc[0]),
+        groups.append({"name": f"{dataset}, " * (runs.dataset.nunique() > 1) + penalty_symbols(group.iloc[0]),
                        "panels": panels})
     styles = styles_of(runs)
-    looks = {name: styles[run] for run, name in runs["series"].items()}
+    looks = {name: styles[run] for run, name in runs.series.items()}
     first = plot.quantities[:1] or ["objective"]
     return {"start": {"x": (plot.x or ["seconds"])[0], "log_x": plot.log_seconds,
                       "quantity": first[0] if first[0] in shown else shown[0]},
             "axes": list(AXES), "quantities": [[name, QUANTITIES[name].title] for name in shown],
-            "repetitions": bool((runs["repetition"] > 1).any()), "uncomparable": not runs["comparable"].all(),
-            "failed": bool(runs["failed"].any()), "groups": groups,
+            "repetitions": bool((runs.repetition > 1).any()), "uncomparable": not runs.comparable.all(),
+            "failed": bool(runs.failed.any()), "groups": groups,
             "series": [{"name": name, "colour": look["color"], "dash": DASHES.index(look["linestyle"])}
                        for name, look in looks.items()]}
 
@@ -91,15 +91,15 @@ def charts(sweep):
 # ---- texts
 
 def _made(runs):
-    good = runs[~runs["failed"]].fillna({"machine_cpu": "unknown processor", "machine_cores": 0}).to_dict("records")
+    good = runs[~runs.failed].fillna({"machine_cpu": "unknown processor", "machine_cores": 0}).to_dict("records")
     machines = dict.fromkeys(f"{run['machine'] or 'unknown machine'}: {run['machine_cpu']}, {run['machine_cores']:.0f} "
                              f"cores, threads: {run['threads']}, {run['backend']}" for run in good)
-    limits = dict.fromkeys(f"{one:g} s" if one else "none" for one in runs["time_limit"].fillna(0))
+    limits = dict.fromkeys(f"{one:g} s" if one else "none" for one in runs.time_limit.fillna(0))
     return ["; ".join(machines), f"{_ended(runs)}; time limit of a run: {'; '.join(limits)}."]
 
 
 def _ended(runs):
-    failed, reached = runs["failed"].sum(), runs["status"].isin(["converged", "gap-reached"]).sum()
+    failed, reached = runs.failed.sum(), runs.status.isin(["converged", "gap-reached"]).sum()
     return f"{reached} of {len(runs)} runs reached their tolerance{f', {failed} failed' if failed else ''}"
 
 
@@ -175,7 +175,7 @@ def _section(sweep, folder):
     targets = shown.targets = sorted(shown.targets, reverse=True)
     sets = tables.results(sweep, [tables.ALL]) if len(sweep.single) else []
     timed = [[row for row in rows if row.timed] for rows in (sets[-1].groups if len(sets) == 1 and targets else [])]
-    id_, config = file_name_part(shown.name or runs["experiment"].iloc[0]), os.path.join(results, "config.ini")
+    id_, config = file_name_part(shown.name or runs.experiment.iloc[0]), os.path.join(results, "config.ini")
     files = [(what, links(entries_of(os.path.join(results, below)), folder))
              for what, below in (("Tables", "tables"), ("Figures for print", "figures"))]
     names = ("manifest.json", "path.csv", "trace.csv", "model.tsv")
@@ -186,8 +186,8 @@ def _section(sweep, folder):
         order=[_order(rows, targets) for rows in timed if len(rows) > 1],
         first_tables=[table for one in sets[:-1] for table in one.tables],
         charts=charts(sweep) if _has_curves(sweep) else None, parts=list(_parts(sweep)),
-        left_out=[_run_table("Runs that failed", runs[runs["failed"]], "reason"),
-                  _run_table("Timings that are not comparable", runs[~runs["comparable"]], "not_comparable_because",
+        left_out=[_run_table("Runs that failed", runs[runs.failed], "reason"),
+                  _run_table("Timings that are not comparable", runs[~runs.comparable], "not_comparable_because",
                              ["Charts leave these runs out where they show seconds."])],
         summaries=sets[-1].tables if sets else [],
         summaries_title="Times and ends of all runs" + " of single penalties" * bool(len(sweep.paths)),

@@ -6,8 +6,7 @@ from ..errors import ProxbenchError
 from ..fields import PATH, number_text
 from ..records import in_order
 from .figure import Picture, line_style, plain_label
-from .texts import Table, TableSet, cell, data_warnings
-from .times import seconds_text
+from .texts import DECLARED, Table, TableSet, cell, data_warnings
 
 # What figures show, and how the cells of grids show it.
 QUANTITIES = {"nnz": ("nonzeros", ".0f"), "objective": ("objective F", ".6g"),
@@ -25,35 +24,29 @@ def path_costs(sweep):
     ends = points[["lambda", "mu", *costs]].last()
     out = sweep.paths.drop(columns=list(ends)).join(ends).assign(points=points.size())
     out["points"] = out["points"].fillna(0).astype(int)
-    alone = sweep.single[~sweep.single["failed"]].drop_duplicates(series).set_index(series)[costs + ["comparable"]]
-    alone["seconds"] = alone["seconds"].where(alone.pop("comparable"))
+    alone = sweep.single[~sweep.single.failed].drop_duplicates(series).set_index(series)[costs + ["comparable"]]
+    alone["seconds"] = alone.seconds.where(alone.pop("comparable"))
     single = out.join(alone.add_prefix("single_"), on=series)
     for name in costs:
-        out["single_" + name] = single["single_" + name].where(out["points_asked"] == out["points"])
+        out["single_" + name] = single["single_" + name].where(out.points_asked == out["points"])
         out[name + "_ratio"] = out[name] / out["single_" + name]
     return out
 
 
 def _costs_table(costs):
-    costs = costs.assign(what=costs["dataset"] + ", " + costs["penalty"], repetition=costs["repetition"].astype(str))
-    costs.loc[~costs["comparable"], ["seconds", "seconds_ratio"]] = np.nan
-    return Table.of("What paths cost", costs, {
-        "path": ("what", ""), "solver": ("series", ""), "rep": ("repetition", ""), "status": ("status", ""),
-        "points": ("points", "d"), "seconds": ("seconds", seconds_text), "seconds / single": ("seconds_ratio", ".2f"),
-        "passes": ("passes", ".0f"), "passes / single": ("passes_ratio", ".2f")},
-        ["single: one solve, from w = 0, of the path's last point, where the results have it."])
+    costs = costs.assign(what=costs.dataset + ", " + costs.penalty, repetition=costs.repetition.astype(str))
+    costs.loc[~costs.comparable, ["seconds", "seconds_ratio"]] = np.nan
+    return Table.of("What paths cost", costs, "paths",
+                    ["single: one solve, from w = 0, of the path's last point, where the results have it."])
 
 
 def _points_table(path, points):
-    points = points.assign(seconds=points["seconds"] if path["comparable"] else np.nan,
-                           gap=points["gap"] / points["objective"].abs().where(points["objective"] != 0),
-                           kkt=points["kkt"] / points["kkt_target"].where(points["kkt_target"] > 0))
+    points = points.assign(seconds=points.seconds if path["comparable"] else np.nan,
+                           gap=points.gap / points.objective.abs().where(points.objective != 0),
+                           kkt=points.kkt / points.kkt_target.where(points.kkt_target > 0))
     caption = f"{path['dataset']}, {path['penalty']}, {path['series']}, repetition {path['repetition']}"
-    return Table.of(caption, points, {
-        path["path_of"]: (path["path_of"], ".5g"), "nnz": ("nnz", "d"), "objective": ("objective", ".8g"),
-        "relative gap": ("gap", ".1e"), "kkt / target": ("kkt", ".2g"), "candidates": ("candidates", "d"),
-        "seconds": ("seconds", seconds_text), "iterations": ("iterations", "d"), "accuracy": ("test_accuracy", ".4f")},
-        ["Seconds and iterations since the path began."])
+    return Table.of(caption, points, {path["path_of"]: (path["path_of"], ".5g"), **DECLARED["tables"]["points"]},
+                    ["Seconds and iterations since the path began."])
 
 
 def tables(sweep):
@@ -62,7 +55,7 @@ def tables(sweep):
     costs = path_costs(sweep)
     points = {i: sweep.points_of(i) for i in costs.index}
     rows = {i: some[in_order(some, PATH)].to_dict("records") for i, some in points.items()}
-    records = costs.assign(solver=costs["label"], points=pd.Series(rows))[
+    records = costs.assign(solver=costs.label, points=pd.Series(rows))[
         ["experiment", "dataset", "path", "solver", "repetition", "status", "comparable", "seconds", "single_seconds",
          "seconds_ratio", "passes_ratio", "points"]].to_dict("records")
     shown = [_points_table(path, points[i]) for i, path in sweep.paths.iterrows() if len(points[i])]
@@ -74,12 +67,12 @@ def tables(sweep):
 # ---- figures
 
 def _picture(sweep, paths, column, titles):
-    first, of, (label, _) = paths.iloc[0], paths["path_of"].iloc[0], QUANTITIES[column]
+    first, of, (label, _) = paths.iloc[0], paths.path_of.iloc[0], QUANTITIES[column]
     name, fixed = column.removeprefix("test_"), "lambda" if of == "mu" else "mu"
     value, signs = number_text(first[fixed]), {"lambda": "λ", "mu": "μ"}
     rows = pd.concat([pd.DataFrame({"solver": path["title"], of: points[of], name: points[column]})
                       for i, path in paths.iterrows() for points in [sweep.points_of(i)]], ignore_index=True)
-    short = (~paths["status"].isin(["converged", "gap-reached"])).sum()
+    short = (~paths.status.isin(["converged", "gap-reached"])).sum()
 
     def draw(ax):
         for title, points in rows.groupby("solver", sort=False):
@@ -90,7 +83,7 @@ def _picture(sweep, paths, column, titles):
     parts = ["path", first["dataset"], *["mu"] * (of == "mu"), *[fixed + value] * bool(first[fixed]), name]
     return Picture("-".join(parts), f"{first['dataset']}: regularisation path over {signs[of]}"
                    + f", {signs[fixed]} = {value}" * bool(first[fixed]), draw, rows,
-                   data_warnings([first["description"]], name != "seconds" or paths["comparable"].all()),
+                   data_warnings([first["description"]], name != "seconds" or paths.comparable.all()),
                    first["description"] or "", key="best",
                    caption=f"{short} of {len(paths)} paths did not reach their tolerance at every point." * bool(short))
 
@@ -98,17 +91,17 @@ def _picture(sweep, paths, column, titles):
 def pictures(sweep, allow_not_comparable=False):
     """Nonzeros, objective, accuracy and seconds along the paths of the first repetition."""
     sweep.require("paths")
-    paths, out = sweep.paths[sweep.paths["repetition"] == 1], []
-    over_mu = paths["path_of"] == "mu"
+    paths, out = sweep.paths[sweep.paths.repetition == 1], []
+    over_mu = paths.path_of == "mu"
     families = paths.groupby(["dataset", over_mu, paths["lambda"].where(over_mu, paths["mu"])])
     several = families["path"].transform("nunique") > 1
-    paths = paths.assign(title=paths["series"] + (" " + paths["path"]).where(several, ""))
+    paths = paths.assign(title=paths.series + (" " + paths.path).where(several, ""))
     groups = [paths.loc[index] for index in families.groups.values()]
-    titles = list(dict.fromkeys(title for group in groups for title in group["title"]))
+    titles = list(dict.fromkeys(title for group in groups for title in group.title))
     for group in groups:
         for column in QUANTITIES:
             known = [sweep.points_of(i)[column].notna().any() for i in group.index]
-            shown = group[known & ((column != "seconds") | group["comparable"] | allow_not_comparable)]
+            shown = group[known & ((column != "seconds") | group.comparable | allow_not_comparable)]
             out += [_picture(sweep, shown, column, titles)] if len(shown) else []
     if not out:
         raise ProxbenchError(f"{sweep.folders[0]}: found no path with a finished point, expected one to draw")
@@ -119,11 +112,11 @@ def pictures(sweep, allow_not_comparable=False):
 
 def grid(sweep):
     """A row for each data set, loss, lambda and mu, of the run or point with the least objective."""
-    runs = sweep.runs.assign(loss=sweep.runs["loss_text"], solver=sweep.runs["label"],
-                             place=pd.factorize(sweep.runs["dataset"])[0])
+    runs = sweep.runs.assign(loss=sweep.runs.loss_text, solver=sweep.runs.label,
+                             place=pd.factorize(sweep.runs.dataset)[0])
     who, names = ["place", "dataset", "loss", "solver"], ["lambda", "mu", *GRID]
     points = runs[who].join(sweep.path_points.set_index("run")[names], how="inner")
-    single = runs.loc[sweep.single.index[~sweep.single["failed"]], [*who, *names]]
+    single = runs.loc[sweep.single.index[~sweep.single.failed], [*who, *names]]
     cells = pd.concat([single, points]).dropna(subset="objective").sort_index(kind="stable")
     return cells.sort_values("objective", kind="stable").drop_duplicates(
         ["dataset", "loss", "lambda", "mu"]).sort_values(["place", "lambda", "mu"])
@@ -167,7 +160,7 @@ def _draw_grid(ax, matrix, label, form):
 def grid_pictures(sweep, _=False):
     out = []
     for dataset, loss, name, cells, matrix in _matrices(sweep):
-        description = sweep.runs.loc[sweep.runs["dataset"] == dataset, "description"].iloc[0] or ""
+        description = sweep.runs.loc[sweep.runs.dataset == dataset, "description"].iloc[0] or ""
         out.append(Picture(f"grid-{dataset}{'' if loss == 'log' else '-hinge'}-{name}",
                            f"{dataset}: {QUANTITIES[name][0]}",
                            lambda ax, matrix=matrix, name=name: _draw_grid(ax, matrix, *QUANTITIES[name]),

@@ -16,18 +16,18 @@ LIMITS = {"seconds": "time_limit", "iterations": "max_iterations"}  # of a run
 
 
 def _why_not(cells, solvers, cost, allow_not_comparable):
-    ran = cells[~cells["status"].str.match("skipped|interrupted$")]
-    if missing := [solver for solver in solvers if solver not in set(ran["shown"])]:
+    ran = cells[~cells.status.str.match("skipped|interrupted$")]
+    if missing := [solver for solver in solvers if solver not in set(ran.shown)]:
         return f"not run: {', '.join(missing)}"
-    if (cells["reference_objective"].isna() & ~cells["failed"]).any():
+    if (cells.reference_objective.isna() & ~cells.failed).any():
         return "no f*"
-    if cost == "seconds" and not allow_not_comparable and not cells["comparable"].all():
+    if cost == "seconds" and not allow_not_comparable and not cells.comparable.all():
         return f"timings not comparable: {', '.join(cells['shown'][~cells['comparable']])}"
-    return "" if (cells["charge"] > 0).all() else "no run has a limit or got anywhere"
+    return "" if (cells.charge > 0).all() else "no run has a limit or got anywhere"
 
 
 def _set_of(sweep, runs, cost, machine, targets, allow_not_comparable):
-    solvers, left_out, kept = list(runs["shown"].unique()), [], []
+    solvers, left_out, kept = list(runs.shown.unique()), [], []
     cells = runs.drop_duplicates([*PROBLEM, "shown"], keep="last")
     paid = sweep.traces.groupby("run")[times.COSTS[cost]].max().reindex(cells.index).fillna(0.0)
     problems = cells.assign(charge=paid).groupby(PROBLEM, sort=False)
@@ -45,13 +45,13 @@ def _set_of(sweep, runs, cost, machine, targets, allow_not_comparable):
             kept += list(some.index)
     cells = cells.loc[kept]
     costs = cells[["run", "shown", "problem", "charge", "accuracy", "failed"]].merge(sweep.times(targets, [cost]))
-    costs.loc[costs["failed"], ["from", "to"]] = np.inf
-    failed = cells[cells["failed"]]
+    costs.loc[costs.failed, ["from", "to"]] = np.inf
+    failed = cells[cells.failed]
     return SimpleNamespace(
         cost=cost, machine=machine, on=f", on {machine}" if machine else "", targets=targets, solvers=solvers,
-        left_out=left_out, cells=cells, costs=costs, n=cells["problem"].nunique(),
-        failures=list(failed["name"] + " " + failed["status"]),
-        comparable=cost != "seconds" or bool(cells["comparable"].all()))
+        left_out=left_out, cells=cells, costs=costs, n=cells.problem.nunique(),
+        failures=list(failed["name"] + " " + failed.status),
+        comparable=cost != "seconds" or bool(cells.comparable.all()))
 
 
 def problem_sets(sweep, cost, targets, allow_not_comparable=False):
@@ -65,6 +65,6 @@ def problem_sets(sweep, cost, targets, allow_not_comparable=False):
     if not len(runs) or not targets:
         raise UsageError(f"found no {'targets' if len(runs) else 'runs'} to compare by, expected at least one")
     apart = several_machines(runs) and cost == "seconds"
-    machine = runs["machine"].map(lambda name: (name or "unknown machine") if apart else "")
+    machine = runs.machine.map(lambda name: (name or "unknown machine") if apart else "")
     return [_set_of(sweep, some, cost, name, targets, allow_not_comparable)
             for name, some in runs.groupby(machine, sort=False)]

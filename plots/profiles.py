@@ -39,7 +39,7 @@ def _few(names):
 def _caption(sets, accuracy, smallest):
     if smallest < accuracy:
         yield f"f* is proven to a relative accuracy of {accuracy:.1e} at worst: smaller targets say less."
-    if wide := (sets.costs["wide"] & ~sets.costs["failed"]).sum():
+    if wide := (sets.costs.wide & ~sets.costs.failed).sum():
         yield (f"{wide} of {np.isfinite(sets.costs['to']).sum()} costs to a target lie between two samples that are "
                "more than a tenth apart: drawn at the later.")
     for names, what in ((sets.failures, "failed"), (sets.left_out, "left out")):
@@ -68,7 +68,7 @@ def _distribution(sets, accuracy, labels, name, title, x_label, y_label, text, v
     def draw(ax):
         widths = np.linspace(3.6, 1.6, len(sets.solvers))  # thinner and thinner, so that all lines stay visible
         for solver, width in zip(sets.solvers, widths):
-            line = rows[rows["label"] == solver]
+            line = rows[rows.label == solver]
             ax.step(line["x"], line["share"], where="post", label=plain_label(solver),
                     **{**line_style(labels.index(solver)), "marker": "", "linewidth": width})
         ax.set(xscale="log", xlim=(rows["x"].min(), rows["x"].max()), ylim=(-0.02, 1.02), xlabel=x_label,
@@ -76,7 +76,7 @@ def _distribution(sets, accuracy, labels, name, title, x_label, y_label, text, v
 
     suffix = ("" if sets.cost == "seconds" else f"-{sets.cost}") + (f"-{sets.machine}" if sets.machine else "")
     return Picture(name + suffix, title, draw, rows,
-                   data_warnings(sets.cells["description"], sets.comparable),
+                   data_warnings(sets.cells.description, sets.comparable),
                    subtitle=f"{sets.n} problems: (experiment, data set, penalty, repetition){sets.on}",
                    caption="\n".join([text, *_caption(sets, accuracy, smallest)]))
 
@@ -90,7 +90,7 @@ def _pictures(kind, sets, *shared):
                             "failed reaches none.", costs.pivot(index=["problem", "target"], columns="shown", values="to"),
                             min(sets.targets))
     elif kind == "quality":
-        ends = cells["relative_difference"].where(~cells["failed"]).clip(LEAST_END).fillna(np.inf)
+        ends = cells.relative_difference.where(~cells.failed).clip(LEAST_END).fillna(np.inf)
         yield _distribution(sets, *shared, "quality", "Quality profile: where runs end", "(f − f*) / f* at the end",
                             "share of problems",
                             f"A run that failed has no end. Ends at or below {LEAST_END} are drawn there.",
@@ -109,7 +109,7 @@ def _pictures(kind, sets, *shared):
 def pictures(sweep, kind, allow_not_comparable=False):
     plot, targets = sweep.presentation.plot, sweep.presentation.targets
     require_drawable(sweep.single, plot.x, allow_not_comparable)
-    labels, accuracy, out = list(sweep.single["shown"].unique()), sweep.single["reference_bound"].max(), []
+    labels, accuracy, out = list(sweep.single.shown.unique()), sweep.single.reference_bound.max(), []
     for cost in plot.x[:1] if kind == "quality" else plot.x:
         for sets in problem_sets(sweep, cost, targets, allow_not_comparable):
             if not sets.n:

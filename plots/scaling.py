@@ -12,7 +12,7 @@ from ..fields import PHASES, number_text
 from ..files import write_text
 from ..records import frame_of, read_bytes, run_of
 from .figure import GREY, Picture, line_style
-from .texts import Table, TableSet, csv_text, data_warnings, json_text
+from .texts import DECLARED, Table, TableSet, csv_text, data_warnings, json_text
 from .times import spread
 
 TOTAL, PROCESSES = "total", "mpi"  # the back end of processes of one thread: "threads" counts processes
@@ -48,17 +48,17 @@ def serial_fraction(threads, seconds):
 
 def by_threads(phases, p):
     """Seconds of phases with p threads."""
-    serial = phases["serial_fraction"].fillna(phases["outside_loops"]).clip(0.0, 1.0)
-    return phases["seconds"] * (serial + (1.0 - serial) / p)
+    serial = phases.serial_fraction.fillna(phases.outside_loops).clip(0.0, 1.0)
+    return phases.seconds * (serial + (1.0 - serial) / p)
 
 
 def by_processes(phases, network, p):
     """All phases but the solver's are shared; each sum exchanges 2 ceil(log2 p) messages and 2 (p - 1)/p of its bytes.
     `network`: latency (s) and bandwidth (bytes/s)."""
     latency, bandwidth = network
-    messages = 2.0 * math.ceil(math.log2(p)) * phases["sums"]
-    shared = phases["seconds"] / p + messages * latency + 2.0 * (p - 1.0) / p * phases["sum_bytes"] / bandwidth
-    return shared.where(phases["phase"] != "solver", phases["seconds"])
+    messages = 2.0 * math.ceil(math.log2(p)) * phases.sums
+    shared = phases.seconds / p + messages * latency + 2.0 * (p - 1.0) / p * phases.sum_bytes / bandwidth
+    return shared.where(phases.phase != "solver", phases.seconds)
 
 
 # ---- the phases
@@ -66,20 +66,20 @@ def by_processes(phases, network, p):
 def phases_of(runs):
     """A row for each problem, back end, phase (the total first) and number of threads: median seconds with quartiles,
     speed-up and efficiency against 1 thread, and what the phase is made of at 1 thread."""
-    runs = runs.assign(threads=runs["threads"] * runs["processes"], run=runs.index)
+    runs = runs.assign(threads=runs.threads * runs.processes, run=runs.index)
     every = runs[["run", *PROBLEM, "lambda", "backend", "threads", "phases"]].explode("phases").dropna().reset_index()
     every = every.join(pd.DataFrame(list(every.pop("phases"))))
     rows = []
     for (*_, backend), some in every.groupby([*PROBLEM, "backend"], sort=False):
-        alone = some[some["threads"] == 1]
-        first = alone[alone["run"] == alone["run"].min()]
+        alone = some[some.threads == 1]
+        first = alone[alone.run == alone.run.min()]
         used = first["phase"][(first["calls"] > 0) | first["phase"].map(alone.groupby("phase")["seconds"].median() > 0)]
         for phase in [TOTAL, *used] if len(used) else []:
             names = used if phase == TOTAL else [phase]
-            sums = some[some["phase"].isin(names)].groupby(["threads", "run"], sort=False)["seconds"].sum()
+            sums = some[some.phase.isin(names)].groupby(["threads", "run"], sort=False)["seconds"].sum()
             spreads = pd.DataFrame({threads: spread(one) for threads, one in sums.groupby("threads")}).T
             seconds, threads = spreads["median"], spreads.index
-            loops = alone[alone["phase"].isin(names)].groupby("phase")["loop_seconds"].median().sum()
+            loops = alone[alone.phase.isin(names)].groupby("phase")["loop_seconds"].median().sum()
             rows.append(pd.DataFrame({
                 **some.iloc[0][["dataset", "lambda", "label", "penalty"]], "backend": backend, "phase": phase,
                 "threads": threads, "repetitions": spreads["n"].astype(int), "seconds": seconds,
@@ -108,12 +108,9 @@ def _measured(run, phases):
     rows = phases.drop_duplicates(by).join(wide, on=by)
     for name in ("bytes", "flops"):
         rows[name + "_rate"] = (rows[name] / rows.seconds / 1e9).where((rows.phase != TOTAL) & (rows[name] > 0))
-    columns = {"back end": ("backend", ""), "phase": ("phase", ""), "calls": ("calls", "d"),
-               "s, 1 thread": ("seconds", ".4g"), "GB/s": ("bytes_rate", ".2f"), "GFlop/s": ("flops_rate", ".2f"),
-               "outside loops": ("outside_loops", ".1%"), **{name: (name, ".2f") for name in wide}}
+    columns = {**DECLARED["tables"]["scale"], **{name: (name, ".2f") for name in wide}}
     for p in threads[1:][-1:]:
         rows["efficiency"], columns[f"efficiency at {p}"] = rows[f"speedup at {p}"] / p, ("efficiency", ".1%")
-    columns["serial, Amdahl's fit"] = "serial_fraction", ".1%"
     return Table.of(f"{run['dataset']} ({run['description']}), lambda = {number_text(run['lambda'])}, {run['label']}: "
                     f"{run['iterations']:.0f} iterations ({run['status']}), {run['nnz']:.0f} nonzeros", rows, columns,
                     footnotes=[f"Medians of n = {rows.repetitions.iloc[-1]} repetitions; GB/s and GFlop/s at 1 thread, "
@@ -132,12 +129,12 @@ def _model(run, phases, predicted, network):
     for backend, rows in parts.items():
         for p in predicted:
             seconds = by_processes(rows, network, p) if backend == PROCESSES else by_threads(rows, p)
-            total = rows["phase"] == TOTAL
-            rows[p] = rows["seconds"] / seconds.mask(total, seconds[~total].sum())
-    rows = pd.concat(parts.values()).assign(mb=lambda frame: frame["sum_bytes"] / 1e6)
+            total = rows.phase == TOTAL
+            rows[p] = rows.seconds / seconds.mask(total, seconds[~total].sum())
+    rows = pd.concat(parts.values()).assign(mb=lambda frame: frame.sum_bytes / 1e6)
     latency, bandwidth = network
     return Table.of(f"Model of {_name(run)}", rows, {
-        "back end": ("backend", ""), "phase": ("phase", ""), "sums": ("sums", "d"), "their MB": ("mb", ".4g"),
+        **DECLARED["tables"]["model"],
         **{f"speedup at {p}": (p, ".1f") for p in predicted}}, footnotes=[
             f"A model, no measurement: threads by Amdahl's law; processes of one thread share all but the solver, and a "
             f"message between them takes {1e6 * latency:g} us and 1 s for {bandwidth / 1e9:g} GB."])
@@ -146,14 +143,14 @@ def _model(run, phases, predicted, network):
 # ---- the figure
 
 def _draw(phases, speed, efficiency, bars):
-    threads, backends = sorted(phases["threads"].unique()), list(phases["backend"].unique())
-    whole = phases[phases["phase"] == TOTAL].groupby("backend")["seconds"].first()
+    threads, backends = sorted(phases.threads.unique()), list(phases.backend.unique())
+    whole = phases[phases.phase == TOTAL].groupby("backend")["seconds"].first()
     colour = lambda phase: "#000000" if phase == TOTAL else line_style(PHASES.index(phase))["color"]  # noqa: E731
     for (backend, phase), rows in phases.groupby(["backend", "phase"], sort=False):
-        if rows["seconds"].iloc[0] >= LEAST_SHARE * whole[backend]:
+        if rows.seconds.iloc[0] >= LEAST_SHARE * whole[backend]:
             look = {**line_style(0, backends.index(backend)), "color": colour(phase)}
             for ax, name in ((speed, "speedup"), (efficiency, "efficiency")):
-                ax.plot(rows["threads"], rows[name], linewidth=2.8 if phase == TOTAL else 1.6,
+                ax.plot(rows.threads, rows[name], linewidth=2.8 if phase == TOTAL else 1.6,
                         label=backend if phase == TOTAL else "_", **look)
     speed.plot(threads, threads, color=GREY, linewidth=1.2, marker="", label="ideal")
     efficiency.axhline(1.0, color=GREY, linewidth=1.2, marker="")
@@ -164,7 +161,7 @@ def _draw(phases, speed, efficiency, bars):
     for ax in (speed, efficiency):
         ax.set_xticks(_shown(threads), labels=list(map(str, _shown(threads))))
         ax.minorticks_off()
-    parts = phases[phases["phase"] != TOTAL].pivot(index=["backend", "threads"], columns="phase", values="seconds")
+    parts = phases[phases.phase != TOTAL].pivot(index=["backend", "threads"], columns="phase", values="seconds")
     bottom = np.zeros(len(parts))
     for phase in sorted(parts, key=PHASES.index):
         bars.bar(range(len(parts)), parts[phase], 0.7, bottom, alpha=0.85, color=colour(phase), label=phase)

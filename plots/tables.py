@@ -11,8 +11,8 @@ from ..errors import ProxbenchError, require_known
 from ..fields import number_text
 from . import times
 from .problems import problem_sets
-from .texts import Table, TableSet, cell, count
-from .times import UNPROVEN, seconds_text
+from .texts import DECLARED, Table, TableSet, cell
+from .times import UNPROVEN
 
 FEW = 5  # with fewer repetitions, quartiles only show the spread that was seen
 MOST_TARGETS = 4  # that fit a page
@@ -21,18 +21,11 @@ ALL = "all"  # columns: all that have content
 METRICS = "test_metrics."
 GROUP = ["dataset", "penalty"]  # a table each
 NOT_COMPARABLE = "n/c"
-SIGNS = {  # of cells, and what they mean
-    r"\?": "?: f* is not proven to this target.",
-    r"[\d.]+-[\d.]+.*": "A-B: the target was reached between two samples, at A and at B, more than a tenth of B apart.",
-    "~.*": "~: a ratio of times of which one is an interval.",
-    r"- \(.*": "- (k of n): only k of n repetitions reached the target, so that there is no median.",
-    NOT_COMPARABLE: "n/c: the timings are not comparable.",
-    r"\d\*": f"*: fewer than {FEW} repetitions: quartiles are no more than the spread seen."}
 
 
 def _legend(rows):
     cells = set(sum(rows, []))
-    return [text for sign, text in SIGNS.items() if any(re.fullmatch(sign, one) for one in cells)]
+    return [text for sign, text in DECLARED["signs"].items() if any(re.fullmatch(sign, one) for one in cells)]
 
 
 def cost_name(cost, target):
@@ -47,12 +40,8 @@ RATIO = cost_name("seconds", RATIO_TARGET)
 
 def _forms(targets, metrics):
     """The measurements that have columns, in this order, with their forms."""
-    seconds = ["seconds", "load_seconds", "setup_seconds", "warm_up_seconds", "sampling_seconds"]
-    return {**dict.fromkeys([cost_name("seconds", one) for one in targets], seconds_text),
-            "final_difference": ".1e", "nnz": count, "relative_kkt": ".1e", "relative_gap": ".1e",
-            **dict.fromkeys(["iterations", "passes", "updates"], count), **dict.fromkeys(seconds, seconds_text),
-            **dict.fromkeys(["test_accuracy", *metrics], ".4f"),
-            **dict.fromkeys([cost_name("passes", one) for one in targets], ".1f"),
+    return {**dict.fromkeys([cost_name("seconds", one) for one in targets], "seconds"), **DECLARED["summary"],
+            **dict.fromkeys(metrics, ".4f"), **dict.fromkeys([cost_name("passes", one) for one in targets], ".1f"),
             **dict.fromkeys(["function_share", "solver_share"], ".1%")}
 
 
@@ -235,9 +224,7 @@ def data(sweep):
     names = ["instances", "positions", "outputs", "features", "d", "belief_bytes"]
     runs = sweep.runs.assign(belief_bytes=sweep.runs.get("notes.belief_bytes", math.nan))
     sizes = runs.groupby("dataset", sort=False)[names].first().reset_index()
-    table = Table.of("Data sets", sizes.assign(gib=sizes["belief_bytes"] / 2**30), {
-        "data": ("dataset", ""), "n": ("instances", count), "N": ("positions", count), "K": ("outputs", count),
-        "A": ("features", count), "d": ("d", count), "marginals (GiB)": ("gib", ".2f")},
+    table = Table.of("Data sets", sizes.assign(gib=sizes.belief_bytes / 2**30), "data",
         ["n: instances; N: positions; K: outputs; A: features; marginals: what a dual solver keeps of all instances."])
     return TableSet("data", "", [table], sizes.to_dict("records"))
 
@@ -249,9 +236,9 @@ def _means_records(sets, plot):
     target."""
     for solver in sets.solvers:
         for target in sets.targets:
-            some = sets.costs[(sets.costs["shown"] == solver) & (sets.costs["target"] == target)]
-            reached, unproven = np.isfinite(some["to"]), int((some["accuracy"] > target).sum())
-            charged = some[["from", "to"]].mask(np.isinf(some["to"]), plot.par * some["charge"], axis=0)
+            some = sets.costs[(sets.costs.shown == solver) & (sets.costs.target == target)]
+            reached, unproven = np.isfinite(some["to"]), int((some.accuracy > target).sum())
+            charged = some[["from", "to"]].mask(np.isinf(some["to"]), plot.par * some.charge, axis=0)
             begin, end = [math.nan] * 2 if unproven or not len(some) else times.shifted_geometric_mean(
                 charged.to_numpy(), plot.shift)
             yield {"measure": sets.cost, "machine": sets.machine, "solver": solver, "target": target,
@@ -300,13 +287,13 @@ def means(sweep, title=None, allow_not_comparable=False):
 
 def _statistics(block):
     """The mean of the rows that are optima and, if there are two or more, their standard deviation (n - 1)."""
-    optima = block[block["optimal"]]
+    optima = block[block.optimal]
     if len(block) < 2 or not len(optima):
         return []
     ours, used = ["nnz", "accuracy"], f"{len(optima)} of " * (len(optima) < len(block)) + str(len(block))
     mean = {**block.iloc[0], **optima[ours].mean(skipna=False), "kind": "mean", "solver": "", "status": "",
             "optimal": True, "datasets_used": len(optima), "datasets": len(block), "what": f"mean of {used}",
-            "relative_kkt": np.fmax(0.0, optima["relative_kkt"].max())}
+            "relative_kkt": np.fmax(0.0, optima.relative_kkt.max())}
     deviation = {**mean, **optima[ours].std(skipna=False), "kind": "deviation", "paper_nnz": math.nan,
                  "paper_accuracy": math.nan, "relative_kkt": math.nan, "what": f"standard deviation of {used}"}
     return [mean, deviation] if len(optima) > 1 else [mean]
@@ -314,18 +301,14 @@ def _statistics(block):
 
 def _paper_table(caption, rows):
     """Numbers of runs that ended before an optimum stand in parentheses."""
-    cells = rows.assign(what=rows["what"] + ", " + rows["penalty"],
-                        ended=rows["solver"] + rows["solver"].map(lambda one: one and ": ") + rows["status"]
-                        + rows["optimal"].map({True: "", False: ", NOT AN OPTIMUM"}))
-    for name, form in (("nnz", count), ("nnz_relative_difference", "+.1%"), ("accuracy", ".6f"),
+    cells = rows.assign(what=rows.what + ", " + rows.penalty,
+                        ended=rows.solver + rows.solver.map(lambda one: one and ": ") + rows.status
+                        + rows.optimal.map({True: "", False: ", NOT AN OPTIMUM"}))
+    for name, form in (("nnz", "count"), ("nnz_relative_difference", "+.1%"), ("accuracy", ".6f"),
                        ("accuracy_difference", "+.4f")):
         texts = rows[name].map(lambda value: cell(value, form))
-        cells[name] = texts.where(rows["optimal"] | (texts == "-"), "(" + texts + ")")
-    return Table.of(caption, cells, {
-        "data": ("what", ""), "status": ("ended", ""), "nnz: paper": ("paper_nnz", count), "nnz: ours": ("nnz", ""),
-        "nnz: difference": ("nnz_relative_difference", ""), "accuracy: paper": ("paper_accuracy", ".6f"),
-        "accuracy: ours": ("accuracy", ""), "accuracy: difference": ("accuracy_difference", ""),
-        "relative kkt": ("relative_kkt", ".1e")}, [] if rows["optimal"].all() else [
+        cells[name] = texts.where(rows.optimal | (texts == "-"), "(" + texts + ")")
+    return Table.of(caption, cells, "paper", [] if rows.optimal.all() else [
             "In parentheses: NOT AN OPTIMUM. The run ended before kkt <= tol * (kkt at w = 0) or the gap asked for; "
             "such rows are in no mean."])
 
@@ -339,21 +322,21 @@ def paper(sweep):
     if not shown.paper.item:
         raise ProxbenchError(f"{sweep.folders[0]}/config.ini: found no section [paper], expected the paper's numbers")
     lambdas = getattr(shown.paper, "lambda")
-    best = runs.assign(kkt=runs["relative_kkt"].fillna(math.inf)).sort_values("kkt", kind="stable").drop_duplicates(
+    best = runs.assign(kkt=runs.relative_kkt.fillna(math.inf)).sort_values("kkt", kind="stable").drop_duplicates(
         ["dataset", "lambda", "mu"]).sort_index()
     rows = pd.DataFrame({
-        "kind": "run", **best[["dataset", "lambda", "mu"]], "solver": best["label"], "status": best["status"],
-        "optimal": (best["relative_kkt"] <= best["tol"]) | (best["gap_target"] > 0) & (
-            best["relative_gap"] <= best["gap_target"]), "datasets_used": 1, "datasets": 1,
-        "paper_nnz": best["lambda"].map(dict(zip(lambdas, shown.paper.nnz))), "nnz": best["nnz"], "nnz_relative_difference": math.nan,
-        "paper_accuracy": best["lambda"].map(dict(zip(lambdas, shown.paper.accuracy))), "accuracy": best["test_accuracy"],
-        "accuracy_difference": math.nan, "relative_kkt": best["relative_kkt"], "penalty": best["penalty"],
-        "what": best["dataset"], "family": [shown.sources.get(name, name) for name in best["dataset"]]})
+        "kind": "run", **best[["dataset", "lambda", "mu"]], "solver": best.label, "status": best.status,
+        "optimal": (best.relative_kkt <= best.tol) | (best.gap_target > 0) & (
+            best.relative_gap <= best.gap_target), "datasets_used": 1, "datasets": 1,
+        "paper_nnz": best["lambda"].map(dict(zip(lambdas, shown.paper.nnz))), "nnz": best.nnz, "nnz_relative_difference": math.nan,
+        "paper_accuracy": best["lambda"].map(dict(zip(lambdas, shown.paper.accuracy))), "accuracy": best.test_accuracy,
+        "accuracy_difference": math.nan, "relative_kkt": best.relative_kkt, "penalty": best.penalty,
+        "what": best.dataset, "family": [shown.sources.get(name, name) for name in best.dataset]})
     blocks = [some for _, family in rows.groupby("family", sort=False) for _, block in family.groupby(["lambda", "mu"])
               for some in (block, pd.DataFrame(_statistics(block)))]
     rows = pd.concat(blocks, ignore_index=True) if blocks else rows
-    rows["nnz_relative_difference"] = (rows["nnz"] / rows["paper_nnz"] - 1.0).where(rows["paper_nnz"] != 0)
-    rows["accuracy_difference"] = rows["accuracy"] - rows["paper_accuracy"]
+    rows["nnz_relative_difference"] = (rows.nnz / rows.paper_nnz - 1.0).where(rows.paper_nnz != 0)
+    rows["accuracy_difference"] = rows.accuracy - rows.paper_accuracy
     return TableSet("paper", shown.title, [_paper_table(f"{shown.paper.item} of the paper, and ours", rows)],
                     rows.drop(columns=["penalty", "what", "family"]).to_dict("records"))
 

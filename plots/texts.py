@@ -11,14 +11,17 @@ from ..errors import UsageError
 from ..fields import number_text
 from ..files import make_folder, write_text
 from ..records import penalty_text
+from .times import seconds_text
 
 WEB = os.path.join(os.path.dirname(os.path.realpath(__file__)), "web")
+with open(os.path.join(os.path.dirname(WEB), "columns.json"), encoding="utf-8") as _text:
+    DECLARED = json.load(_text)
 
 
 def cell(value, form=""):
-    """A value as tables show it. `form` is a function, or as format() takes it: "" for a text."""
-    if callable(form):
-        return form(value)
+    """A value as tables show it. `form` is as format() takes it, "" for a text, or a name in FORMS."""
+    if form in FORMS:
+        return FORMS[form](value)
     if isinstance(value, float) and not math.isfinite(value):
         return "-" if math.isnan(value) else "never"
     return format(value, form)
@@ -26,6 +29,9 @@ def cell(value, form=""):
 
 def count(value):
     return cell(value, ".1f" if value % 1 > 0 else ".0f")
+
+
+FORMS = {"count": count, "seconds": seconds_text}
 
 
 def penalty_symbols(run):
@@ -41,7 +47,7 @@ def data_warnings(descriptions, comparable=True):
 
 def require_drawable(runs, costs, allow_not_comparable):
     """Timings that are not comparable are shown only if that is allowed."""
-    names = runs["name"][~runs["comparable"]]
+    names = runs["name"][~runs.comparable]
     if "seconds" in costs and len(names) and not allow_not_comparable:
         raise UsageError(f"the timings of {len(names)} of {len(runs)} runs are not comparable: {', '.join(names)}; "
                          "expected --allow-not-comparable, or x without seconds")
@@ -74,9 +80,10 @@ class Table:
 
     @classmethod
     def of(cls, caption, frame, columns, notes=(), footnotes=()):
-        """The rows of a frame. `columns` has the head of each, with the frame's column and its form for cell()."""
+        """The rows of a frame. `columns`: a table of columns.json, or heads, each with a column and its form."""
+        columns = DECLARED["tables"][columns] if isinstance(columns, str) else columns
         rows = [[cell(one[name], form) for name, form in columns.values()] for one in frame.to_dict("records")]
-        words = len(list(takewhile(lambda column: column[1] == "", columns.values())))
+        words = len(list(takewhile(lambda column: not column[1], columns.values())))
         return cls(caption, list(columns), rows, words, list(notes), list(footnotes))
 
 

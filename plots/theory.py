@@ -10,7 +10,7 @@ from ..errors import in_file
 from ..fields import number_text
 from ..records import read_bytes
 from .figure import Picture, line_style, plain_label
-from .texts import Table, TableSet, count, data_warnings
+from .texts import Table, TableSet, data_warnings
 
 TAIL, EXACT = 10, 1e-9  # an arm's end: its last iterations whose error is above this share of the first
 QUANTITIES = {"error": "error eₜ", "ratio": "eₜ / eₜ₋₁", "dennis_more": "Dennis-Moré ratio"}
@@ -39,11 +39,11 @@ def _record(problem, arm):
     """The end of an arm: the geometric mean of the ratios and the upper medians of the other measures over its tail."""
     every = arm["iterations"]
     first, last = (every.iloc[at].squeeze() if len(every) else every.max() for at in ([0], [-1]))
-    tail = every[(every["error"] > EXACT * first["error"]) & np.isfinite(every["ratio"])].tail(TAIL)
+    tail = every[(every.error > EXACT * first["error"]) & np.isfinite(every.ratio)].tail(TAIL)
     medians = tail[["order", "dennis_more"]].quantile(interpolation="higher")
     return {"problem": problem["title"], "arm": arm["label"], "iterations": len(every), "passes": last["passes"],
             **{name: arm[name] for name in ("support_settled_at", "unit_steps", "steps_since")},
-            "error": last["error"] / first["error"], "ratio": float(np.exp(np.log(tail["ratio"]).mean())), **medians}
+            "error": last["error"] / first["error"], "ratio": float(np.exp(np.log(tail.ratio).mean())), **medians}
 
 
 def tables(sweep):
@@ -51,12 +51,8 @@ def tables(sweep):
     problems = read(sweep.folders[0], True)
     records = [_record(problem, arm) for problem in problems for arm in problem["arms"]]
     frame = pd.DataFrame(records).astype({"support_settled_at": float})
-    unit = frame["unit_steps"].astype(str) + " of " + frame["steps_since"].astype(str)
-    arms = Table.of("How the arms converge (Theorem 1)", frame.assign(unit=unit), {
-        "problem": ("problem", ""), "arm": ("arm", ""), "iterations": ("iterations", "d"), "passes": ("passes", count),
-        "support settles": ("support_settled_at", count), "unit steps since": ("unit", ""),
-        "error, end / start": ("error", ".1e"), "ratio": ("ratio", ".3f"), "order": ("order", ".2f"),
-        "Dennis-Moré": ("dennis_more", ".1e")}, [
+    unit = frame.unit_steps.astype(str) + " of " + frame.steps_since.astype(str)
+    arms = Table.of("How the arms converge (Theorem 1)", frame.assign(unit=unit), "arms", [
             "The ratio is the geometric mean of e_t / e_{t-1}, order and Dennis-Moré ratio are medians, over the "
             f"last {TAIL} iterations whose error is above {EXACT:g} of the first."])
     hessians = [{"problem": problem["title"], "nnz": problem["optimum"].get("nnz"), **problem.get("face", {}),
@@ -64,10 +60,7 @@ def tables(sweep):
                 for v, stretch in sorted(problem.get("stretch", {}).items()) or [("-", None)]]
     names = ["nnz", "rank", "smallest", "largest", "stretch"]
     hessians = pd.DataFrame(hessians, columns=["problem", "v", *names]).astype(dict.fromkeys(names, float))
-    optima = Table.of("The Hessian at the optimum (Theorem 3)", hessians, {
-        "problem": ("problem", ""), "nonzeros": ("nnz", count), "rank": ("rank", count),
-        "smallest": ("smallest", ".1e"), "largest": ("largest", ".1e"), "v": ("v", ""),
-        "‖Hv‖ / ‖v‖": ("stretch", ".1e")}, [
+    optima = Table.of("The Hessian at the optimum (Theorem 3)", hessians, "hessians", [
             "On the face of the nonzero weights: rank, and the eigenvalues above rounding. Then how much the Hessian "
             "stretches vectors, ‖Hv‖ / ‖v‖."])
     return TableSet("theory", "", [arms, optima], records)
@@ -80,7 +73,7 @@ def _picture(problem):
     def draw(*axes):
         for ax, name in zip(axes, shown):
             for i, (label, every) in enumerate(rows.groupby("arm", sort=False)):
-                ax.plot(every["iteration"], every[name], label=plain_label(label), **{**line_style(i), "markersize": 3})
+                ax.plot(every.iteration, every[name], label=plain_label(label), **{**line_style(i), "markersize": 3})
             ax.set(yscale="log", ylabel=QUANTITIES[name])
         axes[-1].set_xlabel("iteration")
 

@@ -43,20 +43,20 @@ def table(sweep, targets, costs=("seconds", "passes")):
     for cost in costs:
         require_known("costs", cost, list(COSTS))
     who = sweep.single[["run", "dataset", "lambda", "mu", "label", "repetition", "reference_accuracy"]]
-    known, samples, parts = sweep.single["reference_objective"].notna(), sweep.traces, []
+    known, samples, parts = sweep.single.reference_objective.notna(), sweep.traces, []
     for target in targets:
-        first = samples[samples["relative_difference"] <= target].drop_duplicates("run")
+        first = samples[samples.relative_difference <= target].drop_duplicates("run")
         for cost in costs:
             paid = samples[COSTS[cost]].astype(float)
-            before = paid.shift().where(samples["run"] == samples["run"].shift(), paid)
+            before = paid.shift().where(samples.run == samples.run.shift(), paid)
             ends = pd.DataFrame({"from": before, "to": paid}).loc[first.index].set_index(first["run"])
             parts.append(who.assign(cost=cost, target=target).join(
                 ends.reindex(who.index, fill_value=np.inf).where(known)))
     out = pd.concat(parts).sort_values("run", kind="stable", ignore_index=True)
     out["wide"] = is_wide(out["from"], out["to"])
-    out["exact"] = ~(out["target"] < out.pop("reference_accuracy"))
+    out["exact"] = ~(out.target < out.pop("reference_accuracy"))
     out["text"] = list(map(range_text, out["from"], out["to"]))
-    out.loc[~out["exact"], "text"] = UNPROVEN
+    out.loc[~out.exact, "text"] = UNPROVEN
     return out
 
 

@@ -260,7 +260,7 @@ def show(flags):
     (sweep,) = load_each([flags.dir])
     whole = _is_whole([sweep])
     single, plot = len(sweep.single) > 0, sweep.presentation.plot
-    if sweep.runs["failed"].all():
+    if sweep.runs.failed.all():
         raise ProxbenchError(f"no run of {sweep.presentation.name} succeeded")
     sets = (_tables("path", sweep) if len(sweep.paths) else []) + (_tables("summary", sweep) if single else [])
     for one in sets + ([tables.means(sweep)] if single and sweep.presentation.targets else []):
@@ -268,7 +268,7 @@ def show(flags):
         if flags.prints and one in sets:
             print(one.text("md"), flush=True)
     # The figures that the config asks for, without those that would mislead.
-    if alone := list(sweep.runs["name"][~sweep.runs["comparable"]]):
+    if alone := list(sweep.runs["name"][~sweep.runs.comparable]):
         say("warning", f"no figure against seconds: the timings of {len(alone)} runs are not comparable: "
             f"{', '.join(alone)}")
         plot.x_max = [limit for name, limit in zip(plot.x, plot.x_max) if name != "seconds"]

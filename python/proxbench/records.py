@@ -108,7 +108,7 @@ def frame_of(runs):
 
 
 def several_machines(runs):
-    return runs["machine"].nunique() > 1
+    return runs.machine.nunique() > 1
 
 
 # ---- traces and paths

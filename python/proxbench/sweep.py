@@ -40,7 +40,7 @@ class Sweep:
     left_out: list
 
     def __post_init__(self):
-        self._ends, self._point_ends = (frame["run"].searchsorted(np.arange(len(self.runs) + 1))
+        self._ends, self._point_ends = (frame.run.searchsorted(np.arange(len(self.runs) + 1))
                                         for frame in (self.traces, self.path_points))
         self._arrays = {name: self.traces[name].to_numpy() for name in self.traces}
         _add_units(self.runs)
@@ -49,9 +49,9 @@ class Sweep:
     def samples(self):
         """A sample of a path has the penalty of its point: the first that ended no earlier."""
         out = self._named(self.traces, IDENTITY)
-        for i, run in self.runs[self.runs["path"].notna()].iterrows():
+        for i, run in self.runs[self.runs.path.notna()].iterrows():
             points = self.points_of(i)
-            at = points["seconds"].searchsorted(self.trace(i, "seconds"))
+            at = points.seconds.searchsorted(self.trace(i, "seconds"))
             out.iloc[self.samples_of(i), out.columns.get_loc(run["path_of"])] = np.append(
                 points[run["path_of"]], math.nan)[at]
         return _add_units(out)
@@ -78,11 +78,11 @@ class Sweep:
 
     @cached_property
     def single(self):
-        return with_series(self.runs[self.runs["path"].isna()])
+        return with_series(self.runs[self.runs.path.isna()])
 
     @cached_property
     def paths(self):
-        return with_series(self.runs[self.runs["path"].notna()])
+        return with_series(self.runs[self.runs.path.notna()])
 
     def times(self, targets=None, costs=("seconds", "passes")):
         """The costs of every run to reach targets; see proxbench.plots.times.table()."""
@@ -91,8 +91,8 @@ class Sweep:
     def keep(self, chosen):
         """The sweep with the runs of which `chosen` is true only."""
         place = pd.Series(np.cumsum(chosen) - 1, self.runs.index)[np.asarray(chosen)]
-        traces, points = (frame[frame["run"].isin(place.index)].reset_index(drop=True).assign(
-            run=lambda some: some["run"].map(place).astype(int)) for frame in (self.traces, self.path_points))
+        traces, points = (frame[frame.run.isin(place.index)].reset_index(drop=True).assign(
+            run=lambda some: some.run.map(place).astype(int)) for frame in (self.traces, self.path_points))
         return replace(self, runs=self.runs.loc[place.index].reset_index(drop=True), traces=traces, path_points=points)
 
     def require(self, kind):
@@ -109,8 +109,8 @@ def _add_units(frame):
 
 def with_series(runs):
     """The runs with the label, the name of an external trainer and, if there are several, the machine in `series`."""
-    shown = runs["label"] + (" [" + runs["trainer"].astype(object) + "]").fillna("")
-    machine = " @ " + runs["machine"].replace("", "unknown machine") if records.several_machines(runs) else ""
+    shown = runs.label + (" [" + runs.trainer.astype(object) + "]").fillna("")
+    machine = " @ " + runs.machine.replace("", "unknown machine") if records.several_machines(runs) else ""
     return runs.assign(run=runs.index, shown=shown, series=shown + machine)
 
 
@@ -142,7 +142,7 @@ def _with_references(runs, references):
             runs[f"reference_{name}"] = runs[f"reference_{name}"].mask(found["_merge"] == "both", found[name])
     runs["reference_bound"] = times.reference_bound(runs)
     runs["reference_accuracy"] = runs.groupby(["dataset", "penalty"])["reference_bound"].transform("max")
-    runs["relative_difference"] = times.relative_difference(runs["objective"], runs["reference_objective"])
+    runs["relative_difference"] = times.relative_difference(runs.objective, runs.reference_objective)
     return runs
 
 
@@ -163,23 +163,23 @@ def load_folder(folder, with_start=False):
         error.damaged = left_out[0][0] if left_out else ""
         raise error
     runs = records.frame_of([run for run, *_ in read]).assign(sweep=folder)
-    order = runs.assign(dataset=_ordered(runs["dataset"], shown.datasets), label=_ordered(runs["label"], shown.labels),
-                        path=runs["path"].fillna("")).sort_values(
+    order = runs.assign(dataset=_ordered(runs.dataset, shown.datasets), label=_ordered(runs.label, shown.labels),
+                        path=runs.path.fillna("")).sort_values(
         ["dataset", "path", "lambda", "mu", "loss_text", "label", "repetition"]).index
     runs = runs.loc[order].reset_index(drop=True)
     traces, points = (_stacked([read[i][part] for i in order], fields) for part, fields in ((1, TRACE), (2, PATH)))
     # A run may fail before its external trainer says its name and version: other runs of the label know it.
-    known = runs.groupby("label")["trainer"].transform("last").where(runs["solver"] == "external")
-    runs["trainer"] = runs["trainer"].fillna(known)
+    known = runs.groupby("label")["trainer"].transform("last").where(runs.solver == "external")
+    runs["trainer"] = runs.trainer.fillna(known)
     references = pd.DataFrame(stored, columns=["problem", "dataset", "lambda", "mu", *REFERENCE, "status", "seconds",
                                                "penalty", "key_data"])
     runs = _with_references(runs, references)
     if with_start:  # seconds count from the start of the process
-        start = runs[["load_seconds", "setup_seconds"]].sum(axis=1).where(runs["path"].isna(), 0.0)
+        start = runs[["load_seconds", "setup_seconds"]].sum(axis=1).where(runs.path.isna(), 0.0)
         runs["seconds"] += start
-        traces["seconds"] += start.to_numpy()[traces["run"]]
+        traces["seconds"] += start.to_numpy()[traces.run]
     traces["relative_difference"] = times.relative_difference(
-        traces["objective"], runs["reference_objective"].to_numpy()[traces["run"]])
+        traces.objective, runs.reference_objective.to_numpy()[traces.run])
     return Sweep(runs, traces, points, references, shown, [folder], left_out)
 
 
@@ -187,7 +187,7 @@ def without_strangers(sweep):
     """Drops the runs of data sets and solvers that the config does not have."""
     shown, runs, named, strange = sweep.presentation, sweep.runs, [], np.zeros(len(sweep.runs), bool)
     file = os.path.join(sweep.folders[0], "config.ini")
-    for what, names, known in (("data set", runs["dataset"], shown.datasets), ("solver", runs["label"], shown.labels)):
+    for what, names, known in (("data set", runs.dataset, shown.datasets), ("solver", runs.label, shown.labels)):
         other = ~names.isin(known) & bool(known)
         strange |= other
         named += [f"{what} {name}" for name in names[other].unique()]
@@ -207,7 +207,7 @@ def join(sweeps):
     offsets = np.cumsum([0, *(len(one.runs) for one in sweeps)])
     frames = {name: [getattr(one, name) for one in sweeps] for name in ("runs", "references", "traces", "path_points")}
     for name in ("traces", "path_points"):
-        frames[name] = [frame.assign(run=frame["run"] + offset) for frame, offset in zip(frames[name], offsets)]
+        frames[name] = [frame.assign(run=frame.run + offset) for frame, offset in zip(frames[name], offsets)]
     return replace(sweeps[0], **{name: pd.concat(some, ignore_index=True) for name, some in frames.items()},
                    folders=sum((one.folders for one in sweeps), []), left_out=sum((one.left_out for one in sweeps), []))
 
