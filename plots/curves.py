@@ -230,10 +230,10 @@ def picture(panel):
                    caption(panel) + "".join(_failures(panel)))
 
 
-def pictures(sweep, allow_not_comparable=False):
+def pictures(sweep):
     """A picture for each problem, quantity and axis that has something to draw."""
     plot, runs = sweep.presentation.plot, sweep.single
-    require_drawable(runs, plot.x if plot.quantities else [], allow_not_comparable)
+    require_drawable(sweep, plot.x if plot.quantities else [])
     quantities = [QUANTITIES[name] for name in plot.quantities]
     values = [values_of(sweep, quantity) for quantity in quantities]
     panels = [Panel(sweep, group, quantity, axis, axis == "seconds" and plot.log_seconds, limit,

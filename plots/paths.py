@@ -88,7 +88,7 @@ def _picture(sweep, paths, column, titles):
                    caption=f"{short} of {len(paths)} paths did not reach their tolerance at every point." * bool(short))
 
 
-def pictures(sweep, allow_not_comparable=False):
+def pictures(sweep, allow=False):
     """Nonzeros, objective, accuracy and seconds along the paths of the first repetition."""
     sweep.require("paths")
     paths, out = sweep.paths[sweep.paths.repetition == 1], []
@@ -101,7 +101,7 @@ def pictures(sweep, allow_not_comparable=False):
     for group in groups:
         for column in QUANTITIES:
             known = [sweep.points_of(i)[column].notna().any() for i in group.index]
-            shown = group[known & ((column != "seconds") | group.comparable | allow_not_comparable)]
+            shown = group[known & ((column != "seconds") | group.comparable | allow | sweep.presentation.allow)]
             out += [_picture(sweep, shown, column, titles)] if len(shown) else []
     if not out:
         raise ProxbenchError(f"{sweep.folders[0]}: found no path with a finished point, expected one to draw")
@@ -157,7 +157,7 @@ def _draw_grid(ax, matrix, label, form):
     ax.grid(False)
 
 
-def grid_pictures(sweep, _=False):
+def grid_pictures(sweep):
     out = []
     for dataset, loss, name, cells, matrix in _matrices(sweep):
         description = sweep.runs.loc[sweep.runs.dataset == dataset, "description"].iloc[0] or ""

@@ -15,19 +15,19 @@ PROBLEM = ["sweep", "experiment", "machine", "dataset", "penalty", "repetition"]
 LIMITS = {"seconds": "time_limit", "iterations": "max_iterations"}  # of a run
 
 
-def _why_not(cells, solvers, cost, allow_not_comparable):
+def _why_not(cells, solvers, cost, allow):
     ran = cells[~cells.status.str.match("skipped|interrupted$")]
     if missing := [solver for solver in solvers if solver not in set(ran.shown)]:
         return f"not run: {', '.join(missing)}"
     if (cells.reference_objective.isna() & ~cells.failed).any():
         return "no f*"
-    if cost == "seconds" and not allow_not_comparable and not cells.comparable.all():
+    if cost == "seconds" and not allow and not cells.comparable.all():
         return f"timings not comparable: {', '.join(cells['shown'][~cells['comparable']])}"
     return "" if (cells.charge > 0).all() else "no run has a limit or got anywhere"
 
 
-def _set_of(sweep, runs, cost, machine, targets, allow_not_comparable):
-    solvers, left_out, kept = list(runs.shown.unique()), [], []
+def _set_of(sweep, runs, cost, machine):
+    solvers, targets, left_out, kept = list(runs.shown.unique()), sweep.presentation.targets, [], []
     cells = runs.drop_duplicates([*PROBLEM, "shown"], keep="last")
     paid = sweep.traces.groupby("run")[times.COSTS[cost]].max().reindex(cells.index).fillna(0.0)
     problems = cells.assign(charge=paid).groupby(PROBLEM, sort=False)
@@ -36,7 +36,7 @@ def _set_of(sweep, runs, cost, machine, targets, allow_not_comparable):
     cells = cells.assign(problem=problems.ngroup(), charge=limit.where(limit > 0, most),
                          accuracy=problems["reference_bound"].transform("max"))
     for _, some in cells.groupby("problem"):
-        if why := _why_not(some, solvers, cost, allow_not_comparable):
+        if why := _why_not(some, solvers, cost, sweep.presentation.allow):
             first = some.iloc[0]
             place = f" @ {first['machine'] or 'unknown machine'}" if several_machines(sweep.single) else ""
             left_out.append(f"{first['experiment']}: {first['dataset']}, {first['penalty']}, repetition "
@@ -54,7 +54,7 @@ def _set_of(sweep, runs, cost, machine, targets, allow_not_comparable):
         comparable=cost != "seconds" or bool(cells.comparable.all()))
 
 
-def problem_sets(sweep, cost, targets, allow_not_comparable=False):
+def problem_sets(sweep, cost):
     """The problems on which all solvers were run, a set for each machine if the cost is seconds. Skipped and
     interrupted runs count as not run.
 
@@ -62,9 +62,8 @@ def problem_sets(sweep, cost, targets, allow_not_comparable=False):
     run failed or never reached the target, then the `charge` for that, and the `accuracy` of f* of the problem.
     """
     runs = sweep.single
-    if not len(runs) or not targets:
+    if not len(runs) or not sweep.presentation.targets:
         raise UsageError(f"found no {'targets' if len(runs) else 'runs'} to compare by, expected at least one")
     apart = several_machines(runs) and cost == "seconds"
     machine = runs.machine.map(lambda name: (name or "unknown machine") if apart else "")
-    return [_set_of(sweep, some, cost, name, targets, allow_not_comparable)
-            for name, some in runs.groupby(machine, sort=False)]
+    return [_set_of(sweep, some, cost, name) for name, some in runs.groupby(machine, sort=False)]

@@ -106,12 +106,12 @@ def _pictures(kind, sets, *shared):
                 f"{np.isinf(values).sum().sum()} of {values.size}.", ratios(values) if best else values, target, best)
 
 
-def pictures(sweep, kind, allow_not_comparable=False):
-    plot, targets = sweep.presentation.plot, sweep.presentation.targets
-    require_drawable(sweep.single, plot.x, allow_not_comparable)
+def pictures(sweep, kind):
+    plot = sweep.presentation.plot
+    require_drawable(sweep, plot.x)
     labels, accuracy, out = list(sweep.single.shown.unique()), sweep.single.reference_bound.max(), []
     for cost in plot.x[:1] if kind == "quality" else plot.x:
-        for sets in problem_sets(sweep, cost, targets, allow_not_comparable):
+        for sets in problem_sets(sweep, cost):
             if not sets.n:
                 raise UsageError(f"found no problem that all of {', '.join(sets.solvers)} were run on{sets.on}: "
                                  f"{_few(sets.left_out)}; expected solvers that have some in common")

@@ -51,7 +51,7 @@ def _head(name):
     return name.replace(METRICS, "test ").replace("_", " ").replace("seconds to", "s to")
 
 
-def _measured(sweep, runs, forms, targets, allow_not_comparable):
+def _measured(sweep, runs, forms, targets):
     """The measurements of each run, costs also with `_from`. NaN where a run failed, is not comparable, or f* is not
     exact enough."""
     metrics = sweep.traces.filter(regex=f"^(run$|{METRICS})").drop_duplicates("run", keep="last").set_index("run")
@@ -67,17 +67,17 @@ def _measured(sweep, runs, forms, targets, allow_not_comparable):
         solver_share=share, function_share=1.0 - share).reindex(
         columns=[*names, *(name + "_from" for name in names if "_to_" in name)]).astype(float)
     out[runs.failed] = math.nan
-    if not allow_not_comparable:
+    if not sweep.presentation.allow:
         out.loc[~runs.comparable, out.columns.str.contains("seconds")] = math.nan
     return out
 
 
-def _row(label, runs, values, allow_not_comparable):
+def _row(label, runs, values, allow):
     """One solver on one problem; `spreads` are over the repetitions that did not fail."""
     good, failures = runs[~runs.failed], runs.status[runs.failed].value_counts().sort_index()
     return SimpleNamespace(
         solver=label, runs=runs, first=runs.iloc[0], n=len(good), ending="/".join(good.status.unique()),
-        timed=len(good) if allow_not_comparable else int(good.comparable.sum()),
+        timed=len(good) if allow else int(good.comparable.sum()),
         failures=", ".join(f"{n} of {len(runs)} {status}" for status, n in failures.items()),
         spreads={name: times.spread(column) for name, column in values.loc[runs.index].items()})
 
@@ -182,20 +182,20 @@ def _record(row, forms):
                for name in names}}
 
 
-def summary(sweep, targets=None, columns=(), allow_not_comparable=False, name="summary"):
+def summary(sweep, columns=(), name="summary"):
     """Times to targets, values reached and quality of the models of runs of single penalties: a table for each data set
     and penalty, a row for each solver. `groups` of the result are its rows."""
-    runs, targets = sweep.single, sweep.presentation.targets if targets is None else targets
+    runs, shown = sweep.single, sweep.presentation
     metrics = sweep.traces[sweep.traces.run.isin(runs.index)].filter(like=METRICS).dropna(axis=1, how="all")
-    forms = _forms(targets, metrics)
-    values = _measured(sweep, runs, forms, targets, allow_not_comparable)
-    groups = [[_row(label, some, values, allow_not_comparable) for label, some in group.groupby("series", sort=False)]
+    forms = _forms(shown.targets, metrics)
+    values = _measured(sweep, runs, forms, shown.targets)
+    groups = [[_row(label, some, values, shown.allow) for label, some in group.groupby("series", sort=False)]
               for _, group in runs.groupby(GROUP, sort=False)]
     for rows in groups:
         _add_texts(rows, forms)
     rows = sum(groups, [])
-    shown = _shown_columns(rows, forms, list(columns), targets)
-    return TableSet(name, sweep.presentation.title, [_table(some, shown, targets) for some in groups],
+    columns = _shown_columns(rows, forms, list(columns), shown.targets)
+    return TableSet(name, shown.title, [_table(some, columns, shown.targets) for some in groups],
                     [_record(row, forms) for row in rows], groups=groups)
 
 
@@ -209,10 +209,10 @@ def chosen_records(records, wanted):
 
 # ---- costs and sizes
 
-def costs(sweep, allow_not_comparable=False):
+def costs(sweep):
     """The passes and seconds to each target (as in Table 2 of Andrew and Gao 2007)."""
     columns = [cost_name(cost, target) for target in sweep.presentation.targets[-3:] for cost in ("passes", "seconds")]
-    out = summary(sweep, None, columns + ["function_share", "status"], allow_not_comparable, "costs")
+    out = summary(sweep, columns + ["function_share", "status"], "costs")
     for table in out.tables:
         table.notes.append("passes: evaluations of F and its gradient over all instances; function share: of scores, "
                            "inference and gradients in the time of the run.")
@@ -270,13 +270,13 @@ def _means_table(sets, plot, records):
                      f"{sets.n} problems: (experiment, data set, penalty, repetition)."], footnotes)
 
 
-def means(sweep, title=None, allow_not_comparable=False):
+def means(sweep):
     """Shifted geometric means over problems of the costs to targets. A run that failed or never reached a target is
     charged PAR-k times its limit (Hutter et al. 2009)."""
     shown = sweep.presentation
-    out = TableSet("means", shown.title if title is None else title, [])
+    out = TableSet("means", shown.title if len(sweep.folders) == 1 else "", [])
     for cost in shown.plot.x:
-        for sets in problem_sets(sweep, cost, shown.targets, allow_not_comparable):
+        for sets in problem_sets(sweep, cost):
             records = list(_means_records(sets, shown.plot))
             out.tables.append(_means_table(sets, shown.plot, records))
             out.records += records
@@ -343,10 +343,10 @@ def paper(sweep):
 
 # ---- all tables of an experiment
 
-def results(sweep, columns=(), allow_not_comparable=False):
+def results(sweep, columns=()):
     """The tables of runs of single penalties, the summary last."""
     shown = sweep.presentation
     out = [paper(sweep)] if getattr(shown.paper, "lambda") else []
-    out += [costs(sweep, allow_not_comparable)] if shown.paper.costs else []
+    out += [costs(sweep)] if shown.paper.costs else []
     out += [data(sweep)] if shown.paper.data else []
-    return [*out, summary(sweep, None, columns, allow_not_comparable)]
+    return [*out, summary(sweep, columns)]

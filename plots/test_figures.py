@@ -74,7 +74,9 @@ def test_timings_that_are_not_comparable_need_a_flag(tmp_path, capsys):
     write_run(tmp_path, "a", comparable=False)
     assert cli.main(["plot", str(tmp_path)]) == 2
     assert "expected --allow-not-comparable" in capsys.readouterr().err
-    one = pictures(proxbench.load(tmp_path), allow_not_comparable=True)[0]
+    sweep = proxbench.load(tmp_path)
+    sweep.presentation.allow = True
+    one = pictures(sweep)[0]
     assert one.warning.startswith("NOT COMPARABLE: ")
 
 

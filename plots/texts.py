@@ -45,10 +45,11 @@ def data_warnings(descriptions, comparable=True):
     return (f"{partly}SYNTHETIC DATA: " if any(synthetic) else "") + ("" if comparable else "NOT COMPARABLE: ")
 
 
-def require_drawable(runs, costs, allow_not_comparable):
+def require_drawable(sweep, costs):
     """Timings that are not comparable are shown only if that is allowed."""
+    runs = sweep.single
     names = runs["name"][~runs.comparable]
-    if "seconds" in costs and len(names) and not allow_not_comparable:
+    if "seconds" in costs and len(names) and not sweep.presentation.allow:
         raise UsageError(f"the timings of {len(names)} of {len(runs)} runs are not comparable: {', '.join(names)}; "
                          "expected --allow-not-comparable, or x without seconds")
 

@@ -82,5 +82,5 @@ def _picture(problem):
                    problem["description"], layout=[[name] for name in shown], height=0.25 * len(shown) + 0.05)
 
 
-def pictures(sweep, _=False):
+def pictures(sweep):
     return [_picture(problem) for problem in read(sweep.folders[0], True)]

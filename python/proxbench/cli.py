@@ -141,6 +141,7 @@ def _read(flags):
 
     sweeps = load_each(flags.dirs, flags.with_start, split_list(flags.solvers or ""))
     for shown in (sweep.presentation for sweep in sweeps):
+        shown.allow = flags.allow_not_comparable
         for member, spec in flags.keys.items():
             (section, name), text = spec["key"].split("."), getattr(flags, member)
             if text not in (None, False):
@@ -162,7 +163,7 @@ def _out(flags, below, sweep=None):
 
 # ---- table
 
-def _tables(kind, sweep, columns=(), allow=False):
+def _tables(kind, sweep, columns=()):
     """The tables of one folder."""
     from .plots import paths, tables, theory
 
@@ -171,7 +172,7 @@ def _tables(kind, sweep, columns=(), allow=False):
     sweep.require("single")
     if kind in ("paper", "costs", "data"):
         return [getattr(tables, kind)(sweep)]
-    return tables.results(sweep, columns, allow)
+    return tables.results(sweep, columns)
 
 
 def table(flags):
@@ -187,15 +188,15 @@ def table(flags):
         raise UsageError(f"columns: found '{flags.columns}', expected them with --kind summary only")
     printed, records = [], []
     for sweep in sweeps:
-        sets, folder = _tables(kind, sweep, columns, flags.allow_not_comparable), _out(flags, "tables", sweep)
-        more = [tables.means(sweep, None, flags.allow_not_comparable)] if means and sweep.presentation.targets else []
+        sets, folder = _tables(kind, sweep, columns), _out(flags, "tables", sweep)
+        more = [tables.means(sweep)] if means and sweep.presentation.targets else []
         for one in sets + more:
             one.write(folder)
         sets[-1].records = tables.chosen_records(sets[-1].records, columns)  # the file has all columns
         printed, records = printed + sets, records + (sets[-1].more or sets[-1].records)
     # Means over the problems of all folders, by the choices of the first.
     if kind == "means" or means and len(sweeps) > 1 and sweeps[0].presentation.targets and flags.out:
-        together = tables.means(join(sweeps), "" if len(sweeps) > 1 else None, flags.allow_not_comparable)
+        together = tables.means(join(sweeps))
         together.write(_out(flags, "tables"))
         printed, records = ([together], together.records) if kind == "means" else (printed, records)
     if flags.json == "-":
@@ -214,7 +215,7 @@ SINGLE = ("curves", "path", "grid", "theory")
 TOGETHER = ("profile", "data-profile", "ecdf", "quality")
 
 
-def _draw(kinds, sweep, folder, allow=False, width=None):
+def _draw(kinds, sweep, folder, width=None):
     """Draws figures, and gives the name of each."""
     from .plots import paths, profiles, theory
     from .plots.curves import pictures
@@ -222,10 +223,8 @@ def _draw(kinds, sweep, folder, allow=False, width=None):
     for kind in kinds:
         if kind in ("curves", *TOGETHER):
             sweep.require("single")
-        drawn = (profiles.pictures(sweep, kind, allow) if kind in TOGETHER else
-                 {"curves": pictures, "path": paths.pictures, "grid": paths.grid_pictures,
-                  "theory": theory.pictures}[kind](sweep, allow))
-        for picture in drawn:
+        single = {"curves": pictures, "path": paths.pictures, "grid": paths.grid_pictures, "theory": theory.pictures}
+        for picture in single[kind](sweep) if kind in single else profiles.pictures(sweep, kind):
             yield picture.save(folder, width)
 
 
@@ -242,7 +241,7 @@ def plot(flags):
             for sweep, asked in kinds.items()]
     work += [(together, join(sweeps), _out(flags, "figures"))] if together else []
     for asked, sweep, folder in work:
-        for name in _draw(asked, sweep, folder, flags.allow_not_comparable, flags.width):
+        for name in _draw(asked, sweep, folder, flags.width):
             print(name, flush=True)
         if "theory" in asked:
             folder = _out(flags, "tables", sweep)

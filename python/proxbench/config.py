@@ -72,7 +72,10 @@ def read_ini(file):
 
 class Presentation:
     """The choices of a config for its tables and figures; the defaults if there is none. `plot` and `paper` have a
-    member for each key of their sections, `labels` and `datasets` are what the config asks for."""
+    member for each key of their sections, `labels` and `datasets` are what the config asks for. `allow`: timings that
+    are not comparable are shown, too."""
+
+    allow = False
 
     def __init__(self, file=None):
         sections, lines = read_ini(file) if file is not None and os.path.exists(file) else ({}, {})
