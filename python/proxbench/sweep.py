@@ -204,6 +204,8 @@ def without_strangers(sweep):
 
 def join(sweeps):
     """One sweep of the runs of several, with the presentation of the first."""
+    if len(sweeps) == 1:
+        return sweeps[0]
     offsets = np.cumsum([0, *(len(one.runs) for one in sweeps)])
     frames = {name: [getattr(one, name) for one in sweeps] for name in ("runs", "references", "traces", "path_points")}
     for name in ("traces", "path_points"):
