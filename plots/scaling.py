@@ -160,7 +160,7 @@ def _draw(phases, speed, efficiency, bars):
     efficiency.set_ylim(bottom=0)
     for ax in (speed, efficiency):
         ax.set_xticks(_shown(threads), labels=list(map(str, _shown(threads))))
-        ax.minorticks_off()
+        ax.set_xticks([], minor=True)
     parts = phases[phases.phase != TOTAL].pivot(index=["backend", "threads"], columns="phase", values="seconds")
     bottom = np.zeros(len(parts))
     for phase in sorted(parts, key=PHASES.index):
