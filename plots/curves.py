@@ -127,7 +127,8 @@ def about(group):
     """The data of runs: description and sizes, a line each."""
     sizes = {name: " / ".join(f"{one:,.0f}" for one in sorted(group[name].dropna().unique()))
              for name in ("instances", "d", "threads")}
-    return f"{group.description.fillna('').iloc[0]}\n{', '.join(f'{name}: {size}' for name, size in sizes.items() if size)}"
+    known = ", ".join(f"{name}: {size}" for name, size in sizes.items() if size)
+    return f"{group.description.fillna('').iloc[0]}\n{known}"
 
 
 def _notes(panel):
@@ -151,7 +152,7 @@ def caption(panel):
     """The lines below a plot."""
     lines = [" ".join(_notes(panel))] if panel.quantity.unit else []
     if sizes := sorted({len(curve.runs) for curve in panel.curves} - {1}):
-        few = f" (n < {FEW}: no more than the spread seen)" if sizes[0] < FEW else ""
+        few = f" (n < {FEW}: no more than the spread seen)" * (sizes[0] < FEW)
         lines.append(f"Medians of n = {', '.join(map(str, sizes))} repetitions with 25-75 % bands{few}.")
     return "\n".join(lines)
 

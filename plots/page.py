@@ -17,7 +17,6 @@ from .curves import AXES, BELOW, QUANTITIES, Panel, about, caption, styles_of, v
 from .figure import DASHES, style
 from .tables import GROUP
 from .texts import WEB, Table, data_warnings, penalty_symbols, render
-from .times import range_text
 
 MOST_POINTS = 200  # of a curve
 STEPS = "A value holds up to the next sample, and the last value to the end: nothing is known in between."
@@ -110,12 +109,11 @@ def _order(rows, targets):
     what = f"{first['dataset']}, {penalty_symbols(first)}"
     for target in (one for one in reversed(targets) if not one < first["reference_accuracy"]):
         name = tables.cost_name("seconds", target)
-        ends = {row.solver: [row.spreads[part]["median"] for part in (name + "_from", name)] for row in rows}
-        reached = sorted((end, f"{label} {range_text(begin, end)} s") for label, (begin, end) in ends.items()
-                         if math.isfinite(end))
-        missed = [label for label, (_, end) in ends.items() if not math.isfinite(end)]
+        ends = sorted((row.spreads[name]["median"], row.solver, row.texts[name]) for row in rows)
+        reached = [f"{label} {text} s" for end, label, text in ends if math.isfinite(end)]
+        missed = [label for end, label, _ in ends if not math.isfinite(end)]
         if reached:
-            return (f"{what}, to (f − f*)/f* ≤ {target:g}: {', '.join(text for _, text in reached)}"
+            return (f"{what}, to (f − f*)/f* ≤ {target:g}: {', '.join(reached)}"
                     f"{'; not reached: ' if missed else ''}{', '.join(missed)}.")
     return f"{what}: no solver reached a target for which f* is exact enough."
 
@@ -173,7 +171,7 @@ def _run_table(caption, runs, reason, notes=()):
 def _section(sweep, folder):
     shown, results, runs = sweep.presentation, sweep.folders[0], sweep.runs
     targets = shown.targets = sorted(shown.targets, reverse=True)
-    sets = tables.results(sweep, [tables.ALL]) if len(sweep.single) else []
+    sets = tables.results(sweep, [tables.PRINTED]) if len(sweep.single) else []
     timed = [[row for row in rows if row.timed] for rows in (sets[-1].groups if len(sets) == 1 and targets else [])]
     id_, config = file_name_part(shown.name or runs.experiment.iloc[0]), os.path.join(results, "config.ini")
     files = [(what, links(entries_of(os.path.join(results, below)), folder))
@@ -191,8 +189,8 @@ def _section(sweep, folder):
                              ["Charts leave these runs out where they show seconds."])],
         summaries=sets[-1].tables if sets else [],
         summaries_title="Times and ends of all runs" + " of single penalties" * bool(len(sweep.paths)),
-        runs=[(run["name"], run["status"], links([os.path.join(run["folder"], name) for name in names], folder))
-              for run in runs.to_dict("records")],
+        runs=[(name, status, links([os.path.join(own, file) for file in names], folder))
+              for name, status, own in zip(runs["name"], runs.status, runs.folder)],
         files=[one for one in files if one[1]], provenance=_provenance(runs),
         config=read_bytes(config).decode(errors="replace") if os.path.exists(config) else "")
 

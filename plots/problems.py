@@ -49,6 +49,7 @@ def _set_of(sweep, runs, cost, machine):
     failed = cells[cells.failed]
     return SimpleNamespace(
         cost=cost, machine=machine, on=f", on {machine}" if machine else "", targets=targets, solvers=solvers,
+        labels=list(sweep.single.shown.unique()), worst=sweep.single.reference_bound.max(),
         left_out=left_out, cells=cells, costs=costs, n=cells.problem.nunique(),
         failures=list(failed["name"] + " " + failed.status),
         comparable=cost != "seconds" or bool(cells.comparable.all()))

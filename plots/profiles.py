@@ -36,9 +36,9 @@ def _few(names):
     return "; ".join(names[:MOST_NAMES]) + more
 
 
-def _caption(sets, accuracy, smallest):
-    if smallest < accuracy:
-        yield f"f* is proven to a relative accuracy of {accuracy:.1e} at worst: smaller targets say less."
+def _caption(sets, smallest):
+    if smallest < sets.worst:
+        yield f"f* is proven to a relative accuracy of {sets.worst:.1e} at worst: smaller targets say less."
     if wide := (sets.costs.wide & ~sets.costs.failed).sum():
         yield (f"{wide} of {np.isfinite(sets.costs['to']).sum()} costs to a target lie between two samples that are "
                "more than a tenth apart: drawn at the later.")
@@ -61,7 +61,7 @@ def _lines(values, solvers, from_one):
     return pd.concat(parts, ignore_index=True)
 
 
-def _distribution(sets, accuracy, labels, name, title, x_label, y_label, text, values, smallest, from_one=False):
+def _distribution(sets, name, title, x_label, y_label, text, values, smallest, from_one=False):
     """A picture of the distribution functions of each solver's values (a column each)."""
     rows = _lines(values, sets.solvers, from_one)
 
@@ -70,7 +70,7 @@ def _distribution(sets, accuracy, labels, name, title, x_label, y_label, text, v
         for solver, width in zip(sets.solvers, widths):
             line = rows[rows.label == solver]
             ax.step(line["x"], line["share"], where="post", label=plain_label(solver),
-                    **{**line_style(labels.index(solver)), "marker": "", "linewidth": width})
+                    **{**line_style(sets.labels.index(solver)), "marker": "", "linewidth": width})
         ax.set(xscale="log", xlim=(rows["x"].min(), rows["x"].max()), ylim=(-0.02, 1.02), xlabel=x_label,
                ylabel=y_label, yticks=np.arange(0, 1.01, 0.1))
 
@@ -78,20 +78,20 @@ def _distribution(sets, accuracy, labels, name, title, x_label, y_label, text, v
     return Picture(name + suffix, title, draw, rows,
                    data_warnings(sets.cells.description, sets.comparable),
                    subtitle=f"{sets.n} problems: (experiment, data set, penalty, repetition){sets.on}",
-                   caption="\n".join([text, *_caption(sets, accuracy, smallest)]))
+                   caption="\n".join([text, *_caption(sets, smallest)]))
 
 
-def _pictures(kind, sets, *shared):
+def _pictures(kind, sets):
     cost, costs, cells = sets.cost, sets.costs, sets.cells
     if kind == "ecdf":
-        yield _distribution(sets, *shared, "ecdf", f"Targets reached within so many {cost}", cost,
+        yield _distribution(sets, "ecdf", f"Targets reached within so many {cost}", cost,
                             "share of (problem, target) pairs",
                             f"Targets: (f − f*) / f* ≤ {', '.join(f'{one:g}' for one in sets.targets)}. A run that "
-                            "failed reaches none.", costs.pivot(index=["problem", "target"], columns="shown", values="to"),
-                            min(sets.targets))
+                            "failed reaches none.",
+                            costs.pivot(index=["problem", "target"], columns="shown", values="to"), min(sets.targets))
     elif kind == "quality":
         ends = cells.relative_difference.where(~cells.failed).clip(LEAST_END).fillna(np.inf)
-        yield _distribution(sets, *shared, "quality", "Quality profile: where runs end", "(f − f*) / f* at the end",
+        yield _distribution(sets, "quality", "Quality profile: where runs end", "(f − f*) / f* at the end",
                             "share of problems",
                             f"A run that failed has no end. Ends at or below {LEAST_END} are drawn there.",
                             cells.assign(end=ends).pivot(index="problem", columns="shown", values="end"), ends.min())
@@ -99,7 +99,7 @@ def _pictures(kind, sets, *shared):
         for target, some in costs.groupby("target", sort=False):
             values, best = some.pivot(index="problem", columns="shown", values="to"), kind == "profile"
             yield _distribution(
-                sets, *shared, f"{kind}-{target:g}",
+                sets, f"{kind}-{target:g}",
                 f"{'Performance' if best else 'Data'} profile: {cost} to (f − f*) / f* ≤ {target:g}",
                 f"τ: {cost} over the least of any solver" if best else cost, "share of problems" + " within τ" * best,
                 f"A run that failed or never got there has {'an infinite ratio' if best else 'no cost'}: "
@@ -107,13 +107,12 @@ def _pictures(kind, sets, *shared):
 
 
 def pictures(sweep, kind):
-    plot = sweep.presentation.plot
+    plot, out = sweep.presentation.plot, []
     require_drawable(sweep, plot.x)
-    labels, accuracy, out = list(sweep.single.shown.unique()), sweep.single.reference_bound.max(), []
     for cost in plot.x[:1] if kind == "quality" else plot.x:
         for sets in problem_sets(sweep, cost):
             if not sets.n:
                 raise UsageError(f"found no problem that all of {', '.join(sets.solvers)} were run on{sets.on}: "
                                  f"{_few(sets.left_out)}; expected solvers that have some in common")
-            out += _pictures(kind, sets, accuracy, labels)
+            out += _pictures(kind, sets)
     return out

@@ -99,7 +99,8 @@ def _shown(threads):
 
 def _oversubscribed(run, phases):
     cores = run["machine_cores"]
-    return "" if phases.threads.max() <= cores else f"OVERSUBSCRIBED: more than {cores:.0f} threads shared {cores:.0f} CPUs."
+    return "" if phases.threads.max() <= cores else (
+        f"OVERSUBSCRIBED: more than {cores:.0f} threads shared {cores:.0f} CPUs.")
 
 
 def _measured(run, phases):
@@ -136,7 +137,7 @@ def _model(run, phases, predicted, network):
     return Table.of(f"Model of {_name(run)}", rows, {
         **DECLARED["tables"]["model"],
         **{f"speedup at {p}": (p, ".1f") for p in predicted}}, footnotes=[
-            f"A model, no measurement: threads by Amdahl's law; processes of one thread share all but the solver, and a "
+            "A model, no measurement: threads by Amdahl's law; processes of one thread share all but the solver, and a "
             f"message between them takes {1e6 * latency:g} us and 1 s for {bandwidth / 1e9:g} GB."])
 
 

@@ -17,7 +17,8 @@ from .times import UNPROVEN
 FEW = 5  # with fewer repetitions, quartiles only show the spread that was seen
 MOST_TARGETS = 4  # that fit a page
 PAGE_COLUMNS = 9
-ALL = "all"  # columns: all that have content
+ALL, PRINTED = "all", "printed"  # columns: all that have content; those that fit the page on paper
+OFF_PAGE = ("passes_to", "load_", "setup_", "warm_up_", "sampling_", "updates")
 METRICS = "test_metrics."
 GROUP = ["dataset", "penalty"]  # a table each
 NOT_COMPARABLE = "n/c"
@@ -62,9 +63,10 @@ def _measured(sweep, runs, forms, targets):
     phases = pd.DataFrame([{one["phase"]: one["seconds"] for one in some or []} for some in runs.phases], runs.index)
     share = phases.get("solver", 0.0) / phases.sum(axis=1, min_count=1)
     names = dict.fromkeys([RATIO, *forms])
+    diverged = runs.objective.isna() & runs.reference_objective.notna()
     out = runs.drop(columns=list(metrics), errors="ignore").join([metrics, costs]).assign(
-        final_difference=runs.relative_difference.mask(runs.objective.isna() & runs.reference_objective.notna(), math.inf),
-        solver_share=share, function_share=1.0 - share).reindex(
+        final_difference=runs.relative_difference.mask(diverged, math.inf), solver_share=share,
+        function_share=1.0 - share).reindex(
         columns=[*names, *(name + "_from" for name in names if "_to_" in name)]).astype(float)
     out[runs.failed] = math.nan
     if not sweep.presentation.allow:
@@ -125,8 +127,8 @@ def _shown_columns(rows, forms, wanted, targets):
     costs = [name for name in forms if name.startswith("seconds_to_")]
     known = ["solver", "status", "n", *costs, "ratio", *(name for name in forms if name not in costs)]
     says = lambda name, *signs: any(row.texts[name] not in ("-", *signs) for row in rows)  # noqa: E731
-    if wanted[:1] == [ALL]:
-        return list(filter(says, known))
+    if wanted[:1] in ([ALL], [PRINTED]):
+        return [name for name in known if says(name) and not (wanted == [PRINTED] and name.startswith(OFF_PAGE))]
     for name in wanted:
         require_known("columns", name, known, "all, or some of")
     names = ["solver", "status", "n", *(cost_name("seconds", target) for target in targets[-MOST_TARGETS:]),
@@ -253,14 +255,15 @@ def _means_table(sets, plot, records):
         time=list(map(times.range_text, frame.shifted_geometric_mean_from, frame.shifted_geometric_mean)),
         reached=frame.reached.astype(str) + f" of {sets.n}")
     cells.loc[frame.unproven > 0, ["time", "reached"]] = UNPROVEN
-    rows = [[solver, *some[["time", "reached"]].to_numpy().flat] for solver, some in cells.groupby("solver", sort=False)]
+    rows = [[solver, *some[["time", "reached"]].to_numpy().flat]
+            for solver, some in cells.groupby("solver", sort=False)]
     heads = [[f"{'s' if cost == 'seconds' else cost} to {target:g}", "reached"] for target in frame.target.unique()]
     limit = {"seconds": "the run's time limit, or ", "iterations": "the run's max_iterations, or "}.get(cost, "")
     unproven = frame[frame.unproven > 0].drop_duplicates("target")
     footnotes = [*_legend(rows), *(f"f* of {k} of {sets.n} problems is not proven to {target:g}."
                                    for target, k in zip(unproven.target, unproven.unproven)),
-                 f"A run that failed or never reached the target is charged {par} x {limit}the most {cost} of any run of "
-                 f"that problem (PAR{par}).",
+                 f"A run that failed or never reached the target is charged {par} x {limit}the most {cost} of any run "
+                 f"of that problem (PAR{par}).",
                  *(f"{what}: {'; '.join(names)}." for what, names in (
                      ("Failed", sets.failures), ("Left out", sets.left_out)) if names)]
     return Table(f"Shifted geometric means of {cost} to a target, shift {plot.shift:g}, PAR{par}{sets.on}",
@@ -327,7 +330,8 @@ def paper(sweep):
         "kind": "run", **best[["dataset", "lambda", "mu"]], "solver": best.label, "status": best.status,
         "optimal": (best.relative_kkt <= best.tol) | (best.gap_target > 0) & (
             best.relative_gap <= best.gap_target), "datasets_used": 1, "datasets": 1,
-        "paper_nnz": best["lambda"].map(dict(zip(lambdas, shown.paper.nnz))), "nnz": best.nnz, "nnz_relative_difference": math.nan,
+        "paper_nnz": best["lambda"].map(dict(zip(lambdas, shown.paper.nnz))), "nnz": best.nnz,
+        "nnz_relative_difference": math.nan,
         "paper_accuracy": best["lambda"].map(dict(zip(lambdas, shown.paper.accuracy))), "accuracy": best.test_accuracy,
         "accuracy_difference": math.nan, "relative_kkt": best.relative_kkt, "penalty": best.penalty,
         "what": best.dataset, "family": [shown.sources.get(name, name) for name in best.dataset]})

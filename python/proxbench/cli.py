@@ -51,14 +51,14 @@ def _options(spec):
         of_key = key["help"].removeprefix("list of ") + (", separated by commas" if key["list"] else "")
         out["help"] = out.get("help", of_key) + (f": {', '.join(named)}" if named else "") + " [the config's]"
     out["help"] = out["help"].replace("%", "%%")
-    for name, more in (("switch", {"action": "store_true"}), ("repeat", {"action": "append", "default": []}),
-                       ("many", {"nargs": "+"})):
-        out.update(more if spec.get(name) else {})
+    more = {"switch": {"action": "store_true"}, "repeat": {"action": "append", "default": []}, "many": {"nargs": "+"}}
+    for name in more.keys() & spec.keys():
+        out.update(more[name])
     if "number" in spec:
         out["type"] = _bounded(*spec["number"])
     if "integers" in spec:
         one = _bounded(*spec["integers"], int)
-        out["type"] = lambda text: [one(part) for part in text.split(",")]
+        out["type"] = lambda text: list(map(one, text.split(",")))
     return out
 
 

@@ -110,5 +110,5 @@ class Presentation:
             if "quantities" not in chosen:
                 self.plot.quantities = ["nnz", "accuracy"]
         if self.plot.x_max and len(self.plot.x_max) != len(self.plot.x):
-            raise ProxbenchError(f"{place('plot', 'x_max')}: found {len(self.plot.x_max)} numbers, expected one for each "
-                                 f"of x = {', '.join(self.plot.x)}")
+            raise ProxbenchError(f"{place('plot', 'x_max')}: found {len(self.plot.x_max)} numbers, expected one for "
+                                 f"each of x = {', '.join(self.plot.x)}")

@@ -12,7 +12,7 @@ from .files import entries_of
 
 EXPECTED = f"the record of a run, version {RECORD_VERSION}"
 RAW = ["phases", "warnings"]  # lists that stay lists in a frame
-TYPES = {"text": str, "integer": int, "real": (int, float), "bool": bool, "numbers": dict, "JSON": object}
+TYPES = {"text": [str], "integer": [int], "real": [int, float], "bool": [bool], "numbers": [dict]}  # JSON: any
 
 
 def read_bytes(file, expected="a stored result"):
@@ -40,10 +40,8 @@ def run_of(record, source):
             value = value[key]
         if keys in (("run", "lambda"), ("run", "mu")) and isinstance(value, str):
             run["path"], run["path_of"], value = value, column, None
-        required = value is None and column in ("dataset", "label", "repetition")
-        if required or value is not None and (not isinstance(value, TYPES[field["type"]])
-                                              or isinstance(value, bool) != (field["type"] == "bool")
-                                              and field["type"] != "JSON"):
+        required = column in ("dataset", "label", "repetition")
+        if (value is not None or required) and type(value) not in TYPES.get(field["type"], [type(value)]):
             raise in_file(source, 0, f"/{'/'.join(keys)} = {json.dumps(value)}", EXPECTED)
         run[column] = math.nan if value is None and field["type"] in ("integer", "real") else value
     status = run["status"] = run["status"] or ""

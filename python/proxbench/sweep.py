@@ -98,8 +98,8 @@ class Sweep:
     def require(self, kind):
         """Fails if there are no `paths`, or no `single` penalties."""
         if not len(getattr(self, kind)):
-            raise in_file(os.path.join(self.folders[0], "runs"), 0, f"no {KINDS[kind]}", f"{KINDS[kind]}; --kind path is "
-                          "for paths")
+            raise in_file(os.path.join(self.folders[0], "runs"), 0, f"no {KINDS[kind]}",
+                          f"{KINDS[kind]}; --kind path is for paths")
 
 
 def _add_units(frame):
