@@ -63,8 +63,8 @@ def problem_sets(sweep, cost):
     run failed or never reached the target, then the `charge` for that, and the `accuracy` of f* of the problem.
     """
     runs = sweep.single
-    if not len(runs) or not sweep.presentation.targets:
-        raise UsageError(f"found no {'targets' if len(runs) else 'runs'} to compare by, expected at least one")
+    if not len(runs):
+        raise UsageError("found no runs to compare, expected at least one")
     apart = several_machines(runs) and cost == "seconds"
     machine = runs.machine.map(lambda name: (name or "unknown machine") if apart else "")
     return [_set_of(sweep, some, cost, name) for name, some in runs.groupby(machine, sort=False)]

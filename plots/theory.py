@@ -32,6 +32,8 @@ def read(folder, required=False):
                 arm["label"], arm["support_settled_at"], arm["unit_steps"], arm["steps_since"]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise in_file(file, 0, f"{type(error).__name__} {error}", EXPECTED) from None
+    if required and not any(problem["arms"] for problem in problems):
+        raise in_file(file, 0, "no problem with an arm", EXPECTED)
     return problems
 
 
@@ -83,4 +85,4 @@ def _picture(problem):
 
 
 def pictures(sweep):
-    return [_picture(problem) for problem in read(sweep.folders[0], True)]
+    return [_picture(problem) for problem in read(sweep.folders[0], True) if problem["arms"]]

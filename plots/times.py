@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from ..errors import require_known
+from ..errors import UsageError, require_known
 
 COSTS = {"seconds": "seconds", "passes": "passes", "updates": "updates", "iterations": "iteration"}  # their columns
 WIDE = 0.1  # one number would claim too much if the ends of a range differ by more than this share of it
@@ -42,6 +42,8 @@ def table(sweep, targets, costs=("seconds", "passes")):
     enough for the target, and a `text` as tables show it."""
     for cost in costs:
         require_known("costs", cost, list(COSTS))
+    if not targets:
+        raise UsageError("targets: found none, expected at least one")
     who = sweep.single[["run", "dataset", "lambda", "mu", "label", "repetition", "reference_accuracy"]]
     known, samples, parts = sweep.single.reference_objective.notna(), sweep.traces, []
     for target in targets:

@@ -273,11 +273,11 @@ def show(flags):
         plot.x_max = [limit for name, limit in zip(plot.x, plot.x_max) if name != "seconds"]
         plot.x = [name for name in plot.x if name != "seconds"]
     possible = {"grid": True, "path": len(sweep.path_points), "theory": False}
-    try:
-        list(_draw([kind for kind in plot.kinds if possible.get(kind, single)], sweep,
-                   os.path.join(flags.dir, "figures")))
-    except UsageError as error:
-        say("warning", f"solvers are not compared over problems: {error}")
+    for kind in (kind for kind in plot.kinds if possible.get(kind, single)):
+        try:
+            list(_draw([kind], sweep, os.path.join(flags.dir, "figures")))
+        except UsageError as error:
+            say("warning", f"no figure of kind {kind}: {error}")
     if flags.prints:
         print(f"Results: {flags.dir}")
     return whole
