@@ -105,13 +105,13 @@ def _oversubscribed(run, phases):
 
 def _measured(run, phases):
     by, threads = ["backend", "phase"], sorted(phases.threads.unique())
-    wide = phases.pivot(index=by, columns="threads", values="speedup")[_shown(threads)[1:]].add_prefix("speedup at ")
+    wide = phases.pivot(index=by, columns="threads", values="speedup")[_shown(threads)[1:]].add_prefix("speed-up at ")
     rows = phases.drop_duplicates(by).join(wide, on=by)
     for name in ("bytes", "flops"):
         rows[name + "_rate"] = (rows[name] / rows.seconds / 1e9).where((rows.phase != TOTAL) & (rows[name] > 0))
     columns = {**DECLARED["tables"]["scale"], **{name: (name, ".2f") for name in wide}}
     for p in threads[1:][-1:]:
-        rows["efficiency"], columns[f"efficiency at {p}"] = rows[f"speedup at {p}"] / p, ("efficiency", ".1%")
+        rows["efficiency"], columns[f"efficiency at {p}"] = rows[f"speed-up at {p}"] / p, ("efficiency", ".1%")
     return Table.of(f"{run['dataset']} ({run['description']}), lambda = {number_text(run['lambda'])}, {run['label']}: "
                     f"{run['iterations']:.0f} iterations ({run['status']}), {run['nnz']:.0f} nonzeros", rows, columns,
                     footnotes=[f"Medians of n = {rows.repetitions.iloc[-1]} repetitions; GB/s and GFlop/s at 1 thread, "
@@ -136,7 +136,7 @@ def _model(run, phases, predicted, network):
     latency, bandwidth = network
     return Table.of(f"Model of {_name(run)}", rows, {
         **DECLARED["tables"]["model"],
-        **{f"speedup at {p}": (p, ".1f") for p in predicted}}, footnotes=[
+        **{f"speed-up at {p}": (p, ".1f") for p in predicted}}, footnotes=[
             "A model, no measurement: threads by Amdahl's law; processes of one thread share all but the solver, and a "
             f"message between them takes {1e6 * latency:g} us and 1 s for {bandwidth / 1e9:g} GB."])
 

@@ -152,7 +152,7 @@ def _notes(rows, targets):
         notes = ["an external trainer, started repeatedly, each time to stop later; its times begin with its first "
                  "iteration, unless they include load seconds"] if runs.trainer.notna().any() else []
         notes += [*runs.warnings.explode().dropna().unique(), *failed.status + ", in no median: " + failed.reason, *(
-            f"{row.n - row.timed} of {row.n} timings are not comparable and left out: {why}"
+            f"{row.n - row.timed} of {row.n} runs are not comparable and left out: {why}"
             for why in runs.not_comparable_because[~runs.comparable & ~runs.failed].iloc[-1:] if row.timed < row.n)]
         yield from (f"{row.solver}: {note}." for note in notes)
 
