@@ -16,7 +16,7 @@ from . import paths, tables, theory
 from .curves import AXES, BELOW, QUANTITIES, Panel, about, caption, styles_of, values_of
 from .figure import DASHES, style
 from .tables import GROUP
-from .texts import WEB, Table, data_warnings, penalty_symbols, render
+from .texts import WEB, Table, count, data_warnings, penalty_symbols, render
 
 MOST_POINTS = 200  # of a curve
 STEPS = "A value holds up to the next sample, and the last value to the end: nothing is known in between."
@@ -90,9 +90,10 @@ def charts(sweep):
 # ---- texts
 
 def _made(runs):
-    good = runs[~runs.failed].fillna({"machine_cpu": "unknown processor", "machine_cores": 0}).to_dict("records")
-    machines = dict.fromkeys(f"{run['machine'] or 'unknown machine'}: {run['machine_cpu']}, {run['machine_cores']:.0f} "
-                             f"cores, threads: {run['threads']}, {run['backend']}" for run in good)
+    good = runs[~runs.failed].fillna({"machine_cpu": "unknown processor"}).to_dict("records")
+    machines = dict.fromkeys(f"{run['machine'] or 'unknown machine'}: {run['machine_cpu']}, "
+                             f"{count(run['machine_cores'])} cores, threads: {run['threads']}, {run['backend']}"
+                             for run in good)
     limits = dict.fromkeys(f"{one:g} s" if one else "none" for one in runs.time_limit.fillna(0))
     return ["; ".join(machines), f"{_ended(runs)}; time limit of a run: {'; '.join(limits)}."]
 

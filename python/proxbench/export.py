@@ -4,7 +4,6 @@ import os
 from .errors import ProxbenchError
 from .fields import PATH, RUN
 from .files import whole_file, write_text
-from .plots.texts import csv_text
 from .records import in_order
 from .sweep import IDENTITY
 
@@ -26,10 +25,16 @@ def tables_of(sweep):
 
 
 def csv(frame):
-    """CSV with texts that have no separators."""
-    texts = {name: column.astype(object).map(lambda text: str(text).translate(PLAIN), na_action="ignore")
-             for name, column in frame.select_dtypes(["object", "category"]).items()}
-    return csv_text(frame.assign(**texts))
+    """Texts without separators, truth values as words, integers without a point, and nothing for what is missing."""
+    out = frame.copy()
+    for name, column in frame.items():
+        if column.dtype == bool:
+            out[name] = column.map({True: "true", False: "false"})
+        elif column.dtype.kind not in "fiu":
+            out[name] = column.astype(object).map(lambda text: str(text).translate(PLAIN), na_action="ignore")
+        elif column.dtype.kind == "f" and (column.dropna() % 1 == 0).all() and column.abs().max() < 1e15:
+            out[name] = column.astype("Int64")
+    return out.to_csv(index=False)
 
 
 def write(sweep, out, samples=False, points=False):
