@@ -15,7 +15,8 @@ from .fields import PATH, TRACE, UNITS
 from .plots import times
 
 IDENTITY = ["name", "experiment", "dataset", "lambda", "mu", "path", "solver", "label", "repetition"]
-KINDS = {"single": "run of a single penalty", "paths": "path: lambda or mu = path(...)"}
+KINDS = {"single": ("paths alone", "runs of single penalties; paths have kinds of their own: --kind path"),
+         "paths": ("no path", "the results of a config with lambda or mu = path(...)")}
 REFERENCE = ["objective", "relative_kkt", "relative_gap", "kkt_at_zero"]  # what a run stores of f*
 
 
@@ -98,8 +99,7 @@ class Sweep:
     def require(self, kind):
         """Fails if there are no `paths`, or no `single` penalties."""
         if not len(getattr(self, kind)):
-            raise in_file(os.path.join(self.folders[0], "runs"), 0, f"no {KINDS[kind]}",
-                          f"{KINDS[kind]}; --kind path is for paths")
+            raise in_file(os.path.join(self.folders[0], "runs"), 0, *KINDS[kind])
 
 
 def _add_units(frame):
