@@ -99,7 +99,7 @@ class Sweep:
     def require(self, kind):
         """Fails if there are no `paths`, or no `single` penalties."""
         if not len(getattr(self, kind)):
-            raise in_file(os.path.join(self.folders[0], "runs"), 0, *KINDS[kind])
+            raise in_file(self.folders[0], 0, *KINDS[kind])
 
 
 def _add_units(frame):
