@@ -1,261 +1,203 @@
 """Tables of results: summary, costs of targets, sizes of data sets, means over problems, the paper's numbers."""
 import math
-from dataclasses import dataclass
+import re
+from itertools import takewhile
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 
-from ..errors import ProxbenchError, UsageError, require_known
+from ..errors import ProxbenchError, require_known
 from ..fields import number_text
 from . import times
 from .problems import problem_sets
-from .texts import Table, TableSet, cell, count, percent, scientific
-from .times import seconds_text
+from .texts import DECLARED, Table, TableSet, cell
+from .times import UNPROVEN
 
 FEW = 5  # with fewer repetitions, quartiles only show the spread that was seen
 MOST_TARGETS = 4  # that fit a page
 PAGE_COLUMNS = 9
-ALL, PRINTED = "all", "printed"  # columns: all that have content; those of the page
-OFF_PAGE = ("passes_to", "load_s", "setup_s", "warm_up_s", "sampling_s", "updates")
-RATIO_TARGET = 1e-6
+ALL, PRINTED = "all", "printed"  # columns: all that have content; those that fit the page on paper
+OFF_PAGE = ("passes_to", "load_", "setup_", "warm_up_", "sampling_", "updates")
 METRICS = "test_metrics."
 GROUP = ["dataset", "penalty"]  # a table each
-EXTERNAL = ("an external trainer, started repeatedly, each time to stop later; its times begin with its first "
-            "iteration, unless they include load s.")
+NOT_COMPARABLE = "n/c"
 
 
-# ---- the columns of a summary
-
-@dataclass
-class Column:
-    """A measurement with a form for its numbers; without one, a member of a row that is a text."""
-
-    name: str
-    head: str
-    form: object = None
-    target: float = math.inf
-
-    @property
-    def timed(self):
-        return self.form is seconds_text
-
-    def text(self, row):
-        """E.g. "3.10 [2.95, 3.40]", or the median alone if the quartiles read the same; "- (1 of 2)" if the median is
-        infinite and some repetitions got there."""
-        if self.target < row["accuracy"]:
-            return times.UNPROVEN
-        if (self.timed or self.name == "ratio") and row["not_comparable"] and not row["timed"]:
-            return "n/c"
-        if not self.form:
-            return row[self.name]
-        end, begin = row["spreads"][self.name], row["spreads"].get(self.name + "_from")
-        if math.isinf(end["median"]):
-            return f"- ({end['reached']} of {end['n']})" if end["reached"] else "-"
-        median, low, high = (cell(end[name], self.form) for name in ("median", "q25", "q75"))
-        start = cell(begin["median"], self.form) + "-" if _wide(begin, end) else ""
-        return start + (median if end["n"] < 2 or low == high else f"{median} [{low}, {high}]")
-
-
-def _wide(begin, end):
-    return begin is not None and bool(times.is_wide(begin["median"], end["median"]))
+def _legend(rows):
+    cells = set(sum(rows, []))
+    return [text for sign, text in DECLARED["signs"].items() if any(re.fullmatch(sign, one) for one in cells)]
 
 
 def cost_name(cost, target):
     return f"{cost}_to_{number_text(target)}"
 
 
-def _cost_columns(cost, targets):
-    seconds = cost == "seconds"
-    form = seconds_text if seconds else ".1f"
-    return [Column(cost_name(cost, one), f"{'s' if seconds else cost} to {one:g}", form, one) for one in targets]
+RATIO_TARGET = 1e-6
+RATIO = cost_name("seconds", RATIO_TARGET)
 
 
-def _columns(targets, metrics):
-    share = lambda value: cell(100 * value, ".1f")  # noqa: E731
-    return [Column("solver", "solver"), Column("status_text", "status"), Column("n", "n"),
-            *_cost_columns("seconds", targets), Column("ratio", f"x fastest at {RATIO_TARGET:g}", None, RATIO_TARGET),
-            *(Column(*one) for one in [
-                ("final_difference", "final difference", scientific), ("nnz", "nnz", count),
-                ("relative_kkt", "relative kkt", scientific), ("relative_gap", "relative gap", scientific),
-                ("iterations", "iterations", count), ("passes", "passes", count), ("updates", "updates", count),
-                ("seconds", "seconds", seconds_text), ("load_seconds", "load s", seconds_text),
-                ("setup_seconds", "set-up s", seconds_text), ("warm_up_seconds", "warm-up s", seconds_text),
-                ("sampling_seconds", "sampling s", seconds_text), ("test_accuracy", "test accuracy", ".4f"),
-                *((name, "test " + name.removeprefix(METRICS), ".4f") for name in metrics)]),
-            *_cost_columns("passes", targets), Column("function_share", "function %", share),
-            Column("solver_share", "solver %", share)]
+# ---- summary
+
+def _forms(targets, metrics):
+    """The measurements that have columns, in this order, with their forms."""
+    return {**dict.fromkeys([cost_name("seconds", one) for one in targets], "seconds"), **DECLARED["summary"],
+            **dict.fromkeys(metrics, ".4f"), **dict.fromkeys([cost_name("passes", one) for one in targets], ".1f"),
+            **dict.fromkeys(["function_share", "solver_share"], ".1%")}
 
 
-def _solver_share(phases):
-    seconds = {phase["phase"]: phase["seconds"] for phase in phases or []}
-    everything = sum(seconds.values())
-    return seconds.get("solver", 0.0) / everything if everything > 0 else math.nan
+def _head(name):
+    if name == "ratio":
+        return f"x fastest at {RATIO_TARGET:g}"
+    return name.replace(METRICS, "test ").replace("_", " ").replace("seconds to", "s to")
 
 
-def _measured(sweep, runs, columns, targets, allow_not_comparable):
-    """The measurements of each run, costs with `_from`: NaN where a run failed, is not comparable, or f* is too
-    inexact."""
-    last = sweep.traces.filter(regex="^(run$|test_metrics)").groupby("run").tail(1).set_index("run")
-    diverged = runs["objective"].isna() & runs["reference_objective"].notna()
+def _measured(sweep, runs, forms, targets):
+    """The measurements of each run, costs also with `_from`. NaN where a run failed, is not comparable, or f* is not
+    exact enough."""
+    metrics = sweep.traces.filter(regex=f"^(run$|{METRICS})").drop_duplicates("run", keep="last").set_index("run")
     costs = sweep.times(sorted({*targets, RATIO_TARGET}))
-    costs["name"] = [cost_name(cost, target) for cost, target in zip(costs["cost"], costs["target"])]
-    costs = costs[costs["exact"]].pivot(index="run", columns="name", values=["to", "from"])
+    costs = costs[costs.exact].assign(name=costs.cost + "_to_" + costs.target.map(number_text))
+    costs = costs.pivot(index="run", columns="name", values=["to", "from"])
     costs.columns = [name + ("_from" if side == "from" else "") for side, name in costs.columns]
-    shares = runs["phases"].map(_solver_share)
-    out = runs.drop(columns=list(last), errors="ignore").join([last, costs]).assign(
-        final_difference=runs["relative_difference"].where(~diverged, math.inf), solver_share=shares,
-        function_share=1.0 - shares)
-    timed = [cost_name("seconds", RATIO_TARGET), *(one.name for one in columns if one.timed)]
-    names = dict.fromkeys([*timed[:1], *(one.name for one in columns if one.form)])
-    out = out.reindex(columns=[*names, *(name + "_from" for name in names if "_to_" in name)]).astype(float)
-    if not allow_not_comparable:
-        out.loc[~runs["comparable"], [name for name in out if name.removesuffix("_from") in timed]] = math.nan
-    out[runs["failed"]] = math.nan
+    phases = pd.DataFrame([{one["phase"]: one["seconds"] for one in some or []} for some in runs.phases], runs.index)
+    share = phases.get("solver", 0.0) / phases.sum(axis=1, min_count=1)
+    names = dict.fromkeys([RATIO, *forms])
+    diverged = runs.objective.isna() & runs.reference_objective.notna()
+    out = runs.drop(columns=list(metrics), errors="ignore").join([metrics, costs]).assign(
+        final_difference=runs.relative_difference.mask(diverged, math.inf), solver_share=share,
+        function_share=1.0 - share).reindex(
+        columns=[*names, *(name + "_from" for name in names if "_to_" in name)]).astype(float)
+    out[runs.failed] = math.nan
+    if not sweep.presentation.allow:
+        out.loc[~runs.comparable, out.columns.str.contains("seconds")] = math.nan
     return out
 
 
-# ---- its rows
-
-def _row(label, runs, values, allow_not_comparable):
+def _row(label, runs, values, allow):
     """One solver on one problem; `spreads` are over the repetitions that did not fail."""
-    good, bad = runs[~runs["failed"]], runs["status"][runs["failed"]].value_counts(sort=False).sort_index()
-    ending = "/".join(good["status"].unique())
-    failures = ", ".join(f"{n} of {len(runs)} {status}" for status, n in bad.items())
-    timed = len(good) if allow_not_comparable else int(good["comparable"].sum())
-    spreads = {name: times.spread(values.loc[runs.index, name]) for name in values}
-    best, begin = (spreads[cost_name("seconds", RATIO_TARGET) + end] for end in ("", "_from"))
-    return {"solver": label, "runs": runs, "first": runs.iloc[0], "machine": runs["machine"].iloc[0],
-            "accuracy": runs["reference_accuracy"].iloc[0], "measured": len(good), "timed": timed,
-            "not_comparable": len(good) - timed, "ending": ending, "failures": failures,
-            "status_text": ", ".join(filter(None, [ending, failures])),
-            "n": f"{len(good)}{'*' if len(good) < FEW else ''}",
-            "spreads": spreads, "seconds": best["median"] if math.isfinite(best["median"]) else math.nan,
-            "wide": _wide(begin, best)}
+    good, failures = runs[~runs.failed], runs.status[runs.failed].value_counts().sort_index()
+    return SimpleNamespace(
+        solver=label, runs=runs, first=runs.iloc[0], n=len(good), ending="/".join(good.status.unique()),
+        timed=len(good) if allow else int(good.comparable.sum()),
+        failures=", ".join(f"{n} of {len(runs)} {status}" for status, n in failures.items()),
+        spreads={name: times.spread(column) for name, column in values.loc[runs.index].items()})
 
 
-def _add_ratios(rows):
-    """The ratio of the seconds to those of the fastest on the same machine."""
-    for row in rows:
-        same = [one for one in rows if one["machine"] == row["machine"]]
-        best = min(same, key=lambda one: math.inf if math.isnan(one["seconds"]) else one["seconds"])
-        ratio = 1.0 if row["seconds"] == best["seconds"] else float(np.divide(row["seconds"], best["seconds"]))
-        row["ratio_value"] = ratio
-        row["ratio_wide"] = ratio != 1.0 and not math.isnan(ratio) and (row["wide"] or best["wide"])
-        row["ratio"] = ("~" if row["ratio_wide"] else "") + ("-" if math.isnan(ratio) else f"{ratio:.2f}")
+def _ends(row, name):
+    """The medians of a cost at the sample before the target and at that which reached it."""
+    return [row.spreads.get(part, row.spreads[name])["median"] for part in (name + "_from", name)]
 
 
-def _shown_columns(columns, rows, wanted, targets):
+def _text(name, form, row):
+    """E.g. "3.10 [2.95, 3.40]", or the median alone if the quartiles read the same; "- (1 of 2)" if the median is
+    infinite and some repetitions got there."""
+    spread = row.spreads[name]
+    if math.isinf(spread["median"]):
+        return f"- ({spread['reached']} of {spread['n']})" if spread["reached"] else "-"
+    median, low, high = (cell(spread[part], form) for part in ("median", "q25", "q75"))
+    quartiles = "" if spread["n"] < 2 or low == high else f" [{low}, {high}]"
+    return times.range_text(*_ends(row, name), lambda value: cell(value, form)) + quartiles
+
+
+def _add_texts(rows, forms):
+    """Adds the ratio of the seconds to those of the fastest on the same machine, and the cells by the names of their
+    columns."""
+    machine = pd.Series([row.first["machine"] for row in rows])
+    begin, end = (pd.Series(one) for one in zip(*(_ends(row, RATIO) for row in rows)))
+    seconds = end.replace(math.inf, math.nan)
+    best = seconds.groupby(machine).transform("min")
+    ratios, wide = (seconds / best).where(seconds != best, 1.0), times.is_wide(begin, end)
+    wide = ratios.ne(1.0) & (wide | (wide & (seconds == best)).groupby(machine).transform("max"))
+    for row, row.ratio, doubtful in zip(rows, ratios, wide & ratios.notna()):
+        texts = {**{name: _text(name, form, row) for name, form in forms.items()},
+                 "ratio": "~" * doubtful + cell(row.ratio, ".2f")}
+        for name in texts:
+            if row.n and not row.timed and ("seconds" in name or name == "ratio"):
+                texts[name] = NOT_COMPARABLE
+            target = RATIO_TARGET if name == "ratio" else float(name.partition("_to_")[2] or "inf")
+            if target < row.first["reference_accuracy"]:
+                texts[name] = UNPROVEN
+        row.texts = {"solver": row.solver, "status": ", ".join(filter(None, [row.ending, row.failures])),
+                     "n": f"{row.n}{'*' if row.n < FEW else ''}", **texts}
+
+
+def _shown_columns(rows, forms, wanted, targets):
     """The same columns for all tables of a sweep: those asked for, else the most informative with a value."""
-    by_name = {one.name.removesuffix("_text"): one for one in columns}
-    says = lambda one, *signs: any(one.text(row) not in ("-", *signs) for row in rows)  # noqa: E731
+    costs = [name for name in forms if name.startswith("seconds_to_")]
+    known = ["solver", "status", "n", *costs, "ratio", *(name for name in forms if name not in costs)]
+    says = lambda name, *signs: any(row.texts[name] not in ("-", *signs) for row in rows)  # noqa: E731
     if wanted[:1] in ([ALL], [PRINTED]):
-        hidden = OFF_PAGE if wanted[0] == PRINTED else ()
-        return [one for one in columns if says(one) and not one.name.startswith(hidden)]
+        return [name for name in known if says(name) and not (wanted == [PRINTED] and name.startswith(OFF_PAGE))]
     for name in wanted:
-        require_known("columns", name, list(by_name), "all, or some of")
-    if wanted:
-        return [by_name[name] for name in ["solver", *wanted]]
+        require_known("columns", name, known, "all, or some of")
     names = ["solver", "status", "n", *(cost_name("seconds", target) for target in targets[-MOST_TARGETS:]),
-             "final_difference", "test_accuracy", *(name for name in by_name if name.startswith(METRICS)), "seconds",
-             "nnz",
-             "relative_gap", "iterations", "passes"]
-    return [by_name[name] for name in names if says(by_name[name], times.UNPROVEN, "n/c")][:PAGE_COLUMNS]
+             "final_difference", "test_accuracy", *(name for name in forms if name.startswith(METRICS)), "seconds",
+             "nnz", "relative_gap", "iterations", "passes"]
+    return ["solver", *wanted] if wanted else [
+        name for name in names if says(name, UNPROVEN, NOT_COMPARABLE)][:PAGE_COLUMNS]
 
 
-def _notes(rows, cells, shown, targets):
-    """Explains the signs that occur in the cells, and names targets that nobody reached or none can tell."""
-    accuracy = rows[0]["accuracy"]
-    proven = f"f* is proven to a relative accuracy of {scientific(accuracy)} only"
-    hidden = [f"{target:g}" for target in targets if target < accuracy]
-    wide = any(_wide(row["spreads"][name + "_from"], row["spreads"][name]) for row in rows for name in shown
-               if "_to_" in name)
-    least = {target: [row["spreads"][cost_name("passes", target)]["min"] for row in rows] for target in targets}
-    unreached = [f"{target:g}" for target, one in least.items() if np.isinf(one).any() and not np.isfinite(one).any()]
-    few = sorted({row["measured"] for row in rows if 0 < row["measured"] < FEW})
-    notes = {
-        f"?: {proven}, and no target below that can be told.": times.UNPROVEN in cells,
-        f"{proven}: no cost to {', '.join(hidden)} can be told.": hidden and times.UNPROVEN not in cells,
-        "A-B: the target was reached between two samples, at A and at B, more than a tenth of B apart. Quartiles are "
-        "those of B.": wide,
-        "~: a ratio of two times of which at least one is known as an interval only.":
-            "ratio" in shown and any(row["ratio_wide"] for row in rows),
-        "- (k of n): only k of n repetitions reached the target, so that there is no median.":
-            any(text.startswith("- (") for text in cells),
-        f"No solver reached {', '.join(unreached)}.": unreached,
-        "* n = 1: a single run, whose spread is not known.": few[-1:] == [1],
-        f"* n = {', '.join(map(str, few))} < {FEW} repetitions: quartiles are no more than the spread seen.":
-            few and few[-1] > 1}
-    return [text for text, holds in notes.items() if holds]
-
-
-def _run_notes(rows):
-    """Remarks on external trainers, each once after the labels that it is about, and on runs that are left out."""
-    about = {}
+def _notes(rows, targets):
+    """Names targets that nobody reached or none can tell, then external trainers and runs that are left out."""
+    accuracy = rows[0].first["reference_accuracy"]
+    if hidden := [f"{target:g}" for target in targets if target < accuracy]:
+        yield f"f* is proven to a relative accuracy of {accuracy:.1e} only: no cost to {', '.join(hidden)} can be told."
+    least = {f"{target:g}": [row.spreads[cost_name("passes", target)]["min"] for row in rows] for target in targets}
+    if unreached := [target for target, one in least.items() if np.isinf(one).any() and not np.isfinite(one).any()]:
+        yield f"No solver reached {', '.join(unreached)}."
     for row in rows:
-        texts = [EXTERNAL for trainer in row["runs"]["trainer"] if trainer]
-        for text in dict.fromkeys([*texts, *(f"{one}." for some in row["runs"]["warnings"] for one in some or [])]):
-            about.setdefault(text, []).append(row["solver"])
-    yield from (f"{', '.join(labels)}: {text}" for text, labels in about.items())
-    for row in rows:
-        runs, label = row["runs"].fillna({"reason": "", "not_comparable_because": ""}), row["solver"]
-        for (end, why), some in runs[runs["failed"]].groupby(["status", "reason"], sort=False):
-            yield f"{label}: {len(some)} of {len(runs)} {end}{f': {why}' if why else ''}; in no median."
-        if row["not_comparable"]:
-            why = runs["not_comparable_because"][~runs["comparable"] & ~runs["failed"]].iloc[-1]
-            yield (f"{label}: the timings of {row['not_comparable']} of {row['measured']} runs are not comparable "
-                   f"(n/c) and left out{f': {why}' if why else ''}.")
-    if len({row["machine"] for row in rows}) > 1:
-        yield ("Runs of several machines: each has rows of its own, and is compared with the fastest on the same "
-               "machine only.")
+        runs = row.runs.fillna({"reason": "", "not_comparable_because": ""})
+        failed = runs[runs.failed].drop_duplicates(["status", "reason"])
+        notes = ["an external trainer, started repeatedly, each time to stop later; its times begin with its first "
+                 "iteration, unless they include load seconds"] if runs.trainer.notna().any() else []
+        notes += [*runs.warnings.explode().dropna().unique(), *failed.status + ", in no median: " + failed.reason, *(
+            f"{row.n - row.timed} of {row.n} runs are not comparable and left out: {why}"
+            for why in runs.not_comparable_because[~runs.comparable & ~runs.failed].iloc[-1:] if row.timed < row.n)]
+        yield from (f"{row.solver}: {note}." for note in notes)
 
 
-def _table(rows, columns, targets):
-    first, most = rows[0]["first"], max(len(row["runs"]) for row in rows)
+def _table(rows, shown, targets):
+    first, most = rows[0].first, max(len(row.runs) for row in rows)
     caption = f"{first['dataset']}, {first['penalty']}"
     if not math.isnan(first["reference_objective"]):
-        proofs = [f"{name} {scientific(first[key])}" for name, key in (
-            ("relative kkt", "reference_relative_kkt"), ("gap", "reference_relative_gap")) if first[key] == first[key]]
+        proofs = [f"{text} {first[name]:.1e}" for text, name in (("relative kkt", "reference_relative_kkt"),
+                                                                 ("gap", "reference_relative_gap"))
+                  if not math.isnan(first[name])]
         caption += f", f* = {number_text(first['reference_objective'])} ({', '.join(proofs)})"
     caption += f", medians [quartiles] of {most} repetitions" if most > 1 else ""
-    cells = [[column.text(row) for column in columns] for row in rows]
-    words = [column.form is None and column.name != "ratio" for column in columns] + [False]
-    notes = _notes(rows, set(sum(cells, [])), [column.name for column in columns], targets)
-    return Table(caption, [column.head for column in columns], cells, words.index(False), [first["description"] or ""],
-                 [*notes, *_run_notes(rows)])
+    cells = [[row.texts[name] for name in shown] for row in rows]
+    words = len(list(takewhile(["solver", "status", "n"].__contains__, shown)))
+    return Table(caption, list(map(_head, shown)), cells, words, [first["description"] or ""],
+                 [*_legend(cells), *_notes(rows, targets)])
 
 
-def _record(row, columns):
-    names = [name for one in columns if one.form for name in (one.name, one.name + "_from") if name in row["spreads"]]
-    return {**{name: row["first"][name] for name in (
-                "experiment", "dataset", "lambda", "mu", "reference_objective", "reference_relative_kkt",
-                "reference_relative_gap", "reference_accuracy")},
-            "solver": row["solver"], "machine": row["machine"], "status": row["ending"],
-            "repetitions": len(row["runs"]),
-            "failed": len(row["runs"]) - row["measured"], "failures": row["failures"],
-            "not_comparable": row["not_comparable"],
-            f"ratio_to_fastest_at_{number_text(RATIO_TARGET)}": row["ratio_value"],
-            **{name: {part: value for part, value in row["spreads"][name].items() if part != "reached"}
+def _record(row, forms):
+    names = [name for name in forms for name in (name, name + "_from") if name in row.spreads]
+    return {**row.first[["experiment", "dataset", "lambda", "mu", "reference_objective", "reference_relative_kkt",
+                         "reference_relative_gap", "reference_accuracy"]],
+            "solver": row.solver, "machine": row.first["machine"], "status": row.ending,
+            "repetitions": len(row.runs), "failed": len(row.runs) - row.n, "failures": row.failures,
+            "not_comparable": row.n - row.timed, f"ratio_to_fastest_at_{number_text(RATIO_TARGET)}": row.ratio,
+            **{name: {part: value for part, value in row.spreads[name].items() if part != "reached"}
                for name in names}}
 
 
-def summary(sweep, targets=None, columns=(), allow_not_comparable=False, name="summary"):
+def summary(sweep, columns=(), name="summary"):
     """Times to targets, values reached and quality of the models of runs of single penalties: a table for each data set
     and penalty, a row for each solver. `groups` of the result are its rows."""
-    runs, columns = sweep.single, list(columns)
-    targets = sweep.presentation.targets if targets is None else targets
-    metrics = [one for one in sweep.traces if one.startswith(METRICS)
-               and sweep.traces.loc[sweep.traces["run"].isin(runs.index), one].notna().any()]
-    known, groups = _columns(targets, metrics), []
-    values = _measured(sweep, runs, known, targets, allow_not_comparable)
-    for _, group in runs.groupby(GROUP, sort=False):
-        groups.append([_row(label, some, values, allow_not_comparable)
-                       for label, some in group.groupby("series", sort=False)])
-        _add_ratios(groups[-1])
-    shown = _shown_columns(known, sum(groups, []), columns, targets)
-    out = TableSet(name, sweep.presentation.title, [_table(rows, shown, targets) for rows in groups],
-                   [_record(row, known) for rows in groups for row in rows])
-    out.groups = groups
-    return out
+    runs, shown = sweep.single, sweep.presentation
+    metrics = sweep.traces[sweep.traces.run.isin(runs.index)].filter(like=METRICS).dropna(axis=1, how="all")
+    forms = _forms(shown.targets, metrics)
+    values = _measured(sweep, runs, forms, shown.targets)
+    groups = [[_row(label, some, values, shown.allow) for label, some in group.groupby("series", sort=False)]
+              for _, group in runs.groupby(GROUP, sort=False)]
+    for rows in groups:
+        _add_texts(rows, forms)
+    rows = sum(groups, [])
+    columns = _shown_columns(rows, forms, list(columns), shown.targets)
+    return TableSet(name, shown.title, [_table(some, columns, shown.targets) for some in groups],
+                    [_record(row, forms) for row in rows], groups=groups)
 
 
 def chosen_records(records, wanted):
@@ -266,27 +208,25 @@ def chosen_records(records, wanted):
              if not isinstance(value, dict) or name.removesuffix("_from") in wanted} for record in records]
 
 
-def costs(sweep, allow_not_comparable=False):
+# ---- costs and sizes
+
+def costs(sweep):
     """The passes and seconds to each target (as in Table 2 of Andrew and Gao 2007)."""
     columns = [cost_name(cost, target) for target in sweep.presentation.targets[-3:] for cost in ("passes", "seconds")]
-    out = summary(sweep, None, columns + ["function_share", "status"], allow_not_comparable, "costs")
+    out = summary(sweep, columns + ["function_share", "status"], "costs")
     for table in out.tables:
-        table.notes.append("passes: evaluations of F and its gradient over all instances; function: the share of "
-                           "scores, inference and gradients in the time of the run; the rest is the solver's.")
+        table.notes.append("passes: evaluations of F and its gradient over all instances; function share: of scores, "
+                           "inference and gradients in the time of the run.")
     return out
 
 
 def data(sweep):
     """The sizes of data sets (as in Table 1 of Le Priol et al. 2018)."""
     names = ["instances", "positions", "outputs", "features", "d", "belief_bytes"]
-    kept = sweep.runs["notes.belief_bytes"] if "notes.belief_bytes" in sweep.runs else math.nan
-    sizes = sweep.runs.assign(belief_bytes=kept).groupby("dataset", sort=False)[names].first().reset_index()
-    gib = lambda value: cell(value / 2**30, ".2f")  # noqa: E731
-    table = Table.of("Data sets", sizes, {
-        "data": ("dataset", str), "n": ("instances", count), "N": ("positions", count), "K": ("outputs", count),
-        "A": ("features", count), "d": ("d", count), "marginals (GiB)": ("belief_bytes", gib)},
-        notes=["n: instances; N: positions; K: outputs; A: features; marginals: what a dual solver keeps of all "
-               "instances, pairs and singletons."])
+    runs = sweep.runs.assign(belief_bytes=sweep.runs.get("notes.belief_bytes", math.nan))
+    sizes = runs.groupby("dataset", sort=False)[names].first().reset_index()
+    table = Table.of("Data sets", sizes.assign(gib=sizes.belief_bytes / 2**30), "data",
+        ["n: instances; N: positions; K: outputs; A: features; marginals: what a dual solver keeps of all instances."])
     return TableSet("data", "", [table], sizes.to_dict("records"))
 
 
@@ -295,54 +235,50 @@ def data(sweep):
 def _means_records(sets, plot):
     """The range of the shifted geometric mean of each solver's costs, and on how many problems it reached the
     target."""
-    for s, solver in enumerate(sets.solvers):
-        for t, target in enumerate(sets.targets):
-            reached, unproven = np.isfinite(sets.end[:, s, t]), int((sets.accuracy > target).sum())
-            begin, end = (times.shifted_geometric_mean(
-                np.where(reached | np.isnan(sets.end[:, s, t]), side[:, s, t], plot.par * sets.limits[:, s]),
-                plot.shift)
-                if len(reached) and not unproven else math.nan for side in (sets.begin, sets.end))
+    for solver in sets.solvers:
+        for target in sets.targets:
+            some = sets.costs[(sets.costs.shown == solver) & (sets.costs.target == target)]
+            reached, unproven = np.isfinite(some["to"]), int((some.accuracy > target).sum())
+            charged = some[["from", "to"]].mask(np.isinf(some["to"]), plot.par * some.charge, axis=0)
+            begin, end = [math.nan] * 2 if unproven or not len(some) else times.shifted_geometric_mean(
+                charged.to_numpy(), plot.shift)
             yield {"measure": sets.cost, "machine": sets.machine, "solver": solver, "target": target,
-                   "problems": len(reached), "reached": int(reached.sum()), "left_out": len(sets.left_out),
+                   "problems": len(some), "reached": int(reached.sum()), "left_out": len(sets.left_out),
                    "shift": plot.shift, "par": plot.par, "shifted_geometric_mean": end,
                    "shifted_geometric_mean_from": begin, "unproven": unproven}
 
 
 def _means_table(sets, plot, records):
-    par, n, cost, shown = f"{plot.par:g}", len(sets.cells), sets.cost, sets.targets[-MOST_TARGETS:]
+    frame, par, cost = pd.DataFrame(records), f"{plot.par:g}", sets.cost
+    frame = frame[frame.target.isin(sets.targets[-MOST_TARGETS:])]
+    cells = frame.assign(
+        time=list(map(times.range_text, frame.shifted_geometric_mean_from, frame.shifted_geometric_mean)),
+        reached=frame.reached.astype(str) + f" of {sets.n}")
+    cells.loc[frame.unproven > 0, ["time", "reached"]] = UNPROVEN
+    rows = [[solver, *some[["time", "reached"]].to_numpy().flat]
+            for solver, some in cells.groupby("solver", sort=False)]
+    heads = [[f"{'s' if cost == 'seconds' else cost} to {target:g}", "reached"] for target in frame.target.unique()]
     limit = {"seconds": "the run's time limit, or ", "iterations": "the run's max_iterations, or "}.get(cost, "")
-    table = Table(f"Shifted geometric means of {cost} to a target, shift {plot.shift:g}, PAR{par}"
-                  f"{f', on {sets.machine}' if sets.machine else ''}", ["solver"])
-    for target in shown:
-        table.head += [f"{'s' if cost == 'seconds' else cost} to {target:g}", "reached"]
-    for solver in sets.solvers:
-        of = {one["target"]: one for one in records if one["solver"] == solver}
-        table.rows.append([solver, *(text for target in shown for text in (["?"] * 2 if of[target]["unproven"] else [
-            times.range_text(of[target]["shifted_geometric_mean_from"], of[target]["shifted_geometric_mean"]),
-            f"{of[target]['reached']} of {n}"]))])
-    if not sets.comparable:
-        table.notes.append("NOT COMPARABLE: seconds of runs whose timings are not comparable count here.")
-    table.notes.append(f"{n} problems: (experiment, data set, penalty, repetition).")
-    unproven = {one["target"]: one["unproven"] for one in records if one["unproven"] and one["target"] in shown}
-    table.footnotes += [f"?: f* of {k} of {n} problems is not proven to {target:g}." for target, k in unproven.items()]
-    if any(times.is_wide(one["shifted_geometric_mean_from"], one["shifted_geometric_mean"]) for one in records
-           if one["target"] in shown):
-        table.footnotes.append("A-B: means of the costs at the samples before the targets and at those that reached "
-                               "them, more than a tenth of B apart.")
-    table.footnotes.append(f"A run that failed or never reached the target is charged {par} x {limit}the most "
-                           f"{cost} of any run of that problem{' where there is none' if limit else ''} (PAR{par}).")
-    table.footnotes += [f"{what}: {'; '.join(names)}." for what, names in (
-        ("Failed", sets.failures), ("Left out", sets.left_out)) if names]
-    return table
+    unproven = frame[frame.unproven > 0].drop_duplicates("target")
+    footnotes = [*_legend(rows), *(f"f* of {k} of {sets.n} problems is not proven to {target:g}."
+                                   for target, k in zip(unproven.target, unproven.unproven)),
+                 f"A run that failed or never reached the target is charged {par} x {limit}the most {cost} of any run "
+                 f"of that problem (PAR{par}).",
+                 *(f"{what}: {'; '.join(names)}." for what, names in (
+                     ("Failed", sets.failures), ("Left out", sets.left_out)) if names)]
+    return Table(f"Shifted geometric means of {cost} to a target, shift {plot.shift:g}, PAR{par}{sets.on}",
+                 ["solver", *sum(heads, [])], rows, 1, [
+                     "" if sets.comparable else "NOT COMPARABLE: seconds that are not comparable count here.",
+                     f"{sets.n} problems: (experiment, data set, penalty, repetition)."], footnotes)
 
 
-def means(sweep, title=None, allow_not_comparable=False):
+def means(sweep):
     """Shifted geometric means over problems of the costs to targets. A run that failed or never reached a target is
     charged PAR-k times its limit (Hutter et al. 2009)."""
     shown = sweep.presentation
-    out = TableSet("means", shown.title if title is None else title, [])
+    out = TableSet("means", shown.title if len(sweep.folders) == 1 else "", [])
     for cost in shown.plot.x:
-        for sets in problem_sets(sweep, cost, shown.targets, allow_not_comparable):
+        for sets in problem_sets(sweep, cost):
             records = list(_means_records(sets, shown.plot))
             out.tables.append(_means_table(sets, shown.plot, records))
             out.records += records
@@ -351,34 +287,32 @@ def means(sweep, title=None, allow_not_comparable=False):
 
 # ---- the paper's numbers
 
-PAPER_HEAD = ["data", "status", "nnz: paper", "ours", "difference", "accuracy: paper", "ours", "difference",
-              "relative kkt"]
-
-
 def _statistics(block):
     """The mean of the rows that are optima and, if there are two or more, their standard deviation (n - 1)."""
-    optima = block[block["optimal"]]
+    optima = block[block.optimal]
     if len(block) < 2 or not len(optima):
         return []
-    ours = ["nnz", "accuracy"]
+    ours, used = ["nnz", "accuracy"], f"{len(optima)} of " * (len(optima) < len(block)) + str(len(block))
     mean = {**block.iloc[0], **optima[ours].mean(skipna=False), "kind": "mean", "solver": "", "status": "",
-            "optimal": True, "datasets_used": len(optima), "datasets": len(block),
-            "relative_kkt": np.fmax(0.0, optima["relative_kkt"].max())}
+            "optimal": True, "datasets_used": len(optima), "datasets": len(block), "what": f"mean of {used}",
+            "relative_kkt": np.fmax(0.0, optima.relative_kkt.max())}
     deviation = {**mean, **optima[ours].std(skipna=False), "kind": "deviation", "paper_nnz": math.nan,
-                 "paper_accuracy": math.nan, "relative_kkt": math.nan}
+                 "paper_accuracy": math.nan, "relative_kkt": math.nan, "what": f"standard deviation of {used}"}
     return [mean, deviation] if len(optima) > 1 else [mean]
 
 
-def _paper_cells(row):
-    used, total = row["datasets_used"], row["datasets"]
-    name = {"run": row["dataset"], "mean": "mean of ", "deviation": "standard deviation of "}[row["kind"]]
-    name += "" if row["kind"] == "run" else f"{'' if used == total else f'{used} of '}{total}"
-    ours = lambda text: text if row["optimal"] or text == "-" else f"({text})"  # noqa: E731
-    return [f"{name}, {row['penalty']}", (f"{row['solver']}: {row['status']}" if row["solver"] else "")
-            + ("" if row["optimal"] else ", NOT AN OPTIMUM"), count(row["paper_nnz"]), ours(count(row["nnz"])),
-            ours(percent(row["nnz_relative_difference"], "+.1f")), cell(row["paper_accuracy"], ".6f"),
-            ours(cell(row["accuracy"], ".6f")), ours(cell(row["accuracy_difference"], "+.4f")),
-            scientific(row["relative_kkt"])]
+def _paper_table(caption, rows):
+    """Numbers of runs that ended before an optimum stand in parentheses."""
+    cells = rows.assign(what=rows.what + ", " + rows.penalty,
+                        ended=rows.solver + rows.solver.map(lambda one: one and ": ") + rows.status
+                        + rows.optimal.map({True: "", False: ", NOT AN OPTIMUM"}))
+    for name, form in (("nnz", "count"), ("nnz_relative_difference", "+.1%"), ("accuracy", ".6f"),
+                       ("accuracy_difference", "+.4f")):
+        texts = rows[name].map(lambda value: cell(value, form))
+        cells[name] = texts.where(rows.optimal | (texts == "-"), "(" + texts + ")")
+    return Table.of(caption, cells, "paper", [] if rows.optimal.all() else [
+            "In parentheses: NOT AN OPTIMUM. The run ended before kkt <= tol * (kkt at w = 0) or the gap asked for; "
+            "such rows are in no mean."])
 
 
 def paper(sweep):
@@ -388,47 +322,34 @@ def paper(sweep):
     """
     shown, runs = sweep.presentation, sweep.single
     if not shown.paper.item:
-        raise ProxbenchError(f"{sweep.folders[0]}/config.ini: found no section [paper], expected one with the paper's "
-                             "numbers")
-    printed = {name: dict(reversed([*zip(getattr(shown.paper, "lambda"), getattr(shown.paper, name))]))
-               for name in ("nnz", "accuracy")}
-    best = runs.assign(kkt=runs["relative_kkt"].fillna(math.inf)).sort_values("kkt", kind="stable").drop_duplicates(
+        raise ProxbenchError(f"{sweep.folders[0]}/config.ini: found no section [paper], expected the paper's numbers")
+    lambdas = getattr(shown.paper, "lambda")
+    best = runs.assign(kkt=runs.relative_kkt.fillna(math.inf)).sort_values("kkt", kind="stable").drop_duplicates(
         ["dataset", "lambda", "mu"]).sort_index()
     rows = pd.DataFrame({
-        "kind": "run", **best[["dataset", "lambda", "mu"]], "solver": best["label"], "status": best["status"],
-        "optimal": (best["relative_kkt"] <= best["tol"]) | (best["gap_target"] > 0) & (
-            best["relative_gap"] <= best["gap_target"]), "datasets_used": 1, "datasets": 1,
-        "paper_nnz": best["lambda"].map(printed["nnz"]), "nnz": best["nnz"], "nnz_relative_difference": math.nan,
-        "paper_accuracy": best["lambda"].map(printed["accuracy"]), "accuracy": best["test_accuracy"],
-        "accuracy_difference": math.nan, "relative_kkt": best["relative_kkt"], "penalty": best["penalty"],
-        "family": [shown.sources.get(name, name) for name in best["dataset"]]})
-    blocks = []
-    for _, family in rows.groupby("family", sort=False):
-        for _, block in family.groupby(["lambda", "mu"]):
-            blocks += [block, pd.DataFrame(_statistics(block))]
+        "kind": "run", **best[["dataset", "lambda", "mu"]], "solver": best.label, "status": best.status,
+        "optimal": (best.relative_kkt <= best.tol) | (best.gap_target > 0) & (
+            best.relative_gap <= best.gap_target), "datasets_used": 1, "datasets": 1,
+        "paper_nnz": best["lambda"].map(dict(zip(lambdas, shown.paper.nnz))), "nnz": best.nnz,
+        "nnz_relative_difference": math.nan,
+        "paper_accuracy": best["lambda"].map(dict(zip(lambdas, shown.paper.accuracy))), "accuracy": best.test_accuracy,
+        "accuracy_difference": math.nan, "relative_kkt": best.relative_kkt, "penalty": best.penalty,
+        "what": best.dataset, "family": [shown.sources.get(name, name) for name in best.dataset]})
+    blocks = [some for _, family in rows.groupby("family", sort=False) for _, block in family.groupby(["lambda", "mu"])
+              for some in (block, pd.DataFrame(_statistics(block)))]
     rows = pd.concat(blocks, ignore_index=True) if blocks else rows
-    rows["nnz_relative_difference"] = (rows["nnz"] / rows["paper_nnz"] - 1.0).where(rows["paper_nnz"] != 0)
-    rows["accuracy_difference"] = rows["accuracy"] - rows["paper_accuracy"]
-    table = Table(f"{shown.paper.item} of the paper, and ours", PAPER_HEAD,
-                  [_paper_cells(row) for row in rows.to_dict("records")], 2)
-    if not rows["optimal"].all():
-        table.notes.append("In parentheses: NOT AN OPTIMUM. The run ended before kkt <= tol * (kkt at w = 0) or the "
-                           "gap asked for; such rows are in no mean.")
-    return TableSet("paper", shown.title, [table], rows.drop(columns=["penalty", "family"]).to_dict("records"))
+    rows["nnz_relative_difference"] = (rows.nnz / rows.paper_nnz - 1.0).where(rows.paper_nnz != 0)
+    rows["accuracy_difference"] = rows.accuracy - rows.paper_accuracy
+    return TableSet("paper", shown.title, [_paper_table(f"{shown.paper.item} of the paper, and ours", rows)],
+                    rows.drop(columns=["penalty", "what", "family"]).to_dict("records"))
 
 
 # ---- all tables of an experiment
 
-def results(sweep, columns=(), allow_not_comparable=False):
+def results(sweep, columns=()):
     """The tables of runs of single penalties, the summary last."""
     shown = sweep.presentation
     out = [paper(sweep)] if getattr(shown.paper, "lambda") else []
-    out += [costs(sweep, allow_not_comparable)] if shown.paper.costs else []
+    out += [costs(sweep)] if shown.paper.costs else []
     out += [data(sweep)] if shown.paper.data else []
-    return [*out, summary(sweep, None, columns, allow_not_comparable)]
-
-
-def require_single(sweep):
-    if not len(sweep.single):
-        raise UsageError(f"{sweep.folders[0]}/runs: found paths alone, expected runs of single penalties; paths have "
-                         "kinds of their own: --kind path")
+    return [*out, summary(sweep, columns)]

@@ -3,6 +3,7 @@ import csv
 import json
 import os
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -73,8 +74,10 @@ def test_timings_that_are_not_comparable_need_a_flag(tmp_path, capsys):
     write_run(tmp_path, "a", comparable=False)
     assert cli.main(["plot", str(tmp_path)]) == 2
     assert "expected --allow-not-comparable" in capsys.readouterr().err
-    one = pictures(proxbench.load(tmp_path), allow_not_comparable=True)[0]
-    assert one.whole_title.startswith("NOT COMPARABLE: ")
+    sweep = proxbench.load(tmp_path)
+    sweep.presentation.allow = True
+    one = pictures(sweep)[0]
+    assert one.warning.startswith("NOT COMPARABLE: ")
 
 
 @pytest.mark.parametrize("kind, expected", [
@@ -85,7 +88,9 @@ def test_profiles(tmp_path, kind, expected):
         for label, seconds in (("a", a), ("b", b)):
             write_run(tmp_path, label, dataset=data, samples=[(0, 200), (0.95 * seconds, 200), (seconds, 100)],
                       objective=100 * (1 + end))
-    one = profiles.pictures(proxbench.load(tmp_path), [kind], targets=[1e-2])[0]
+    sweep = proxbench.load(tmp_path)
+    sweep.presentation.targets = [1e-2]
+    one = profiles.pictures(sweep, kind)[0]
     found = line(axes_of(one)[0], "a").tolist()
     for x, share in expected:
         assert any(abs(at - x) < 1e-12 and y == share for at, y in found), (found, x, share)
@@ -119,7 +124,7 @@ def test_theory_has_a_panel_for_each_quantity(tmp_path, capsys):
                "arms": [{"label": "arm", "support_settled_at": 1, "unit_steps": 1, "steps_since": 2,
                          "iterations": iterations}]}
     (tmp_path / "theory.json").write_text(json.dumps({"problems": [problem]}))
-    stored = theory.read(tmp_path)
+    stored = SimpleNamespace(folders=[tmp_path])
     axes = axes_of(theory.pictures(stored)[0])
     assert line(axes[0], "arm").tolist() == [[0, 1], [1, 0.1], [2, 0.01]] and len(axes) == 3
     assert theory.tables(stored).records[0]["ratio"] == pytest.approx(0.1)

@@ -1,6 +1,6 @@
 import math
 
-import numpy as np
+import pandas as pd
 import pytest
 
 import proxbench
@@ -9,21 +9,26 @@ from proxbench.plots import paths, profiles, tables, times
 from proxbench.test_made_up import write_run
 
 
+def summary(folder, targets, columns=()):
+    sweep = proxbench.load(folder)
+    sweep.presentation.targets = targets
+    return tables.summary(sweep, columns)
+
+
 def test_quantiles_interpolate_and_may_be_infinite():
     assert times.spread([4, 1, 2, 3])["median"] == 2.5 and times.spread([1, 2, 3, 4])["q25"] == 1.75
     assert times.spread([1, math.inf])["median"] == math.inf
     assert times.spread([math.nan])["n"] == 0
     assert times.shifted_geometric_mean([1, 7], 1) == pytest.approx(3, rel=1e-13)
-    x, share = profiles.steps(np.array([1, 2, 2, math.inf]))
-    assert x.tolist() == [1, 2] and share.tolist() == [0.25, 0.75]
-    costs = np.array([[2, 4, math.inf], [0, 1, 0]])
-    assert profiles.ratios(costs).tolist() == [[1, 2, math.inf], [1, math.inf, 1]]
+    assert profiles.steps(pd.Series([1, 2, 2, math.inf])).to_dict() == {1: 0.25, 2: 0.75}
+    costs = pd.DataFrame([[2, 4, math.inf], [0, 1, 0]])
+    assert profiles.ratios(costs).to_numpy().tolist() == [[1, 2, math.inf], [1, math.inf, 1]]
 
 
 def test_a_summary_gives_times_to_targets_and_the_ratio_to_the_fastest(tmp_path):
     write_run(tmp_path, "quick", samples=[(0, 200), (0.95, 200), (1, 100)])
     write_run(tmp_path, "slow", samples=[(0, 200), (3.9, 200), (4, 100)])
-    out = tables.summary(proxbench.load(tmp_path), targets=[1e-2]).frame().set_index("solver")
+    out = summary(tmp_path, [1e-2]).frame().set_index("solver")
     assert out["seconds_to_0.01"].tolist() == [1, 4] and out["seconds_to_0.01_from"].tolist() == [0.95, 3.9]
     assert out["ratio_to_fastest_at_1e-06"].tolist() == [1, 4]
 
@@ -31,17 +36,16 @@ def test_a_summary_gives_times_to_targets_and_the_ratio_to_the_fastest(tmp_path)
 def test_a_target_that_one_of_two_repetitions_reached_is_shown(tmp_path):
     write_run(tmp_path, "a", 1, samples=[(0, 200), (1, 100)])
     write_run(tmp_path, "a", 2, samples=[(0, 200), (1, 110)])
-    table = tables.summary(proxbench.load(tmp_path), targets=[1e-2]).tables[0]
+    table = summary(tmp_path, [1e-2]).tables[0]
     assert "- (1 of 2)" in table.rows[0] and any("only k of n repetitions" in note for note in table.footnotes)
 
 
 def test_a_question_mark_is_explained_only_where_it_stands(tmp_path):
     write_run(tmp_path, "a", reference_relative_gap=1e-3)
-    sweep = proxbench.load(tmp_path)
-    hidden = tables.summary(sweep, targets=[1e-6]).tables[0]
+    hidden = summary(tmp_path, [1e-6]).tables[0]
     assert not any("?" in cell for cell in hidden.rows[0]) and not any(note.startswith("?") for note in hidden.footnotes)
     assert any("no cost to 1e-06 can be told" in note for note in hidden.footnotes)
-    shown = tables.summary(sweep, targets=[1e-6], columns=["seconds_to_1e-06"]).tables[0]
+    shown = summary(tmp_path, [1e-6], ["seconds_to_1e-06"]).tables[0]
     assert shown.rows[0][1] == "?" and any(note.startswith("?: f*") for note in shown.footnotes)
 
 

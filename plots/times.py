@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from ..errors import require_known
+from ..errors import UsageError, require_known
 
 COSTS = {"seconds": "seconds", "passes": "passes", "updates": "updates", "iterations": "iteration"}  # their columns
 WIDE = 0.1  # one number would claim too much if the ends of a range differ by more than this share of it
@@ -38,25 +38,27 @@ def is_wide(begin, end):
 
 
 def table(sweep, targets, costs=("seconds", "passes")):
-    """A frame with a row per run, cost and target: `from`, `to`, whether the range is `wide`, whether f* is `exact`
+    """A frame with a row per run, target and cost: `from`, `to`, whether the range is `wide`, whether f* is `exact`
     enough for the target, and a `text` as tables show it."""
     for cost in costs:
         require_known("costs", cost, list(COSTS))
-    rows = []
-    for i, best in sweep.single["reference_objective"].items():
-        difference = sweep.trace(i, "relative_difference")
-        for target in targets:
-            first = np.flatnonzero(difference <= target)[:1]
-            for cost in costs:
-                paid = sweep.trace(i, COSTS[cost])
-                ends = [float(paid[max(at, 0)]) for at in (*(first - 1), *first)] or [math.nan if math.isnan(best)
-                                                                                      else math.inf] * 2
-                rows.append([i, cost, target, *ends])
+    if not targets:
+        raise UsageError("targets: found none, expected at least one")
     who = sweep.single[["run", "dataset", "lambda", "mu", "label", "repetition", "reference_accuracy"]]
-    out = who.merge(pd.DataFrame(rows, columns=["run", "cost", "target", "from", "to"]), on="run")
+    known, samples, parts = sweep.single.reference_objective.notna(), sweep.traces, []
+    for target in targets:
+        first = samples[samples.relative_difference <= target].drop_duplicates("run")
+        for cost in costs:
+            paid = samples[COSTS[cost]].astype(float)
+            before = paid.shift().where(samples.run == samples.run.shift(), paid)
+            ends = pd.DataFrame({"from": before, "to": paid}).loc[first.index].set_index(first["run"])
+            parts.append(who.assign(cost=cost, target=target).join(
+                ends.reindex(who.index, fill_value=np.inf).where(known)))
+    out = pd.concat(parts).sort_values("run", kind="stable", ignore_index=True)
     out["wide"] = is_wide(out["from"], out["to"])
-    out["exact"] = ~(out["target"] < out.pop("reference_accuracy"))
-    out["text"] = [range_text(a, b) if exact else UNPROVEN for a, b, exact in zip(out["from"], out["to"], out["exact"])]
+    out["exact"] = ~(out.target < out.pop("reference_accuracy"))
+    out["text"] = list(map(range_text, out["from"], out["to"]))
+    out.loc[~out.exact, "text"] = UNPROVEN
     return out
 
 
@@ -99,4 +101,4 @@ def spread(values):
 
 def shifted_geometric_mean(values, shift):
     """exp(mean(log(x + shift))) - shift: neither the longest nor the shortest costs dominate it."""
-    return float(np.exp(np.mean(np.log(np.add(values, shift)))) - shift)
+    return np.exp(np.mean(np.log(np.add(values, shift)), axis=0)) - shift

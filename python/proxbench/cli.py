@@ -3,10 +3,9 @@ import argparse
 import json
 import os
 import sys
-from copy import deepcopy
 
 from .errors import ProxbenchError, UsageError, require_known
-from .files import reason, write_text
+from .files import reason, require_writable, write_text
 
 
 def advice(damaged):
@@ -52,14 +51,14 @@ def _options(spec):
         of_key = key["help"].removeprefix("list of ") + (", separated by commas" if key["list"] else "")
         out["help"] = out.get("help", of_key) + (f": {', '.join(named)}" if named else "") + " [the config's]"
     out["help"] = out["help"].replace("%", "%%")
-    for name, more in (("switch", {"action": "store_true"}), ("repeat", {"action": "append", "default": []}),
-                       ("many", {"nargs": "+"})):
-        out.update(more if spec.get(name) else {})
+    more = {"switch": {"action": "store_true"}, "repeat": {"action": "append", "default": []}, "many": {"nargs": "+"}}
+    for name in more.keys() & spec.keys():
+        out.update(more[name])
     if "number" in spec:
         out["type"] = _bounded(*spec["number"])
     if "integers" in spec:
         one = _bounded(*spec["integers"], int)
-        out["type"] = lambda text: [one(part) for part in text.split(",")]
+        out["type"] = lambda text: list(map(one, text.split(",")))
     return out
 
 
@@ -73,6 +72,14 @@ def _parse(command, arguments):
     return flags
 
 
+def _outputs(flags):
+    """What a command writes, or where."""
+    folders = getattr(flags, "dirs", None) or [flags.dir]
+    files = [getattr(flags, "out", None), getattr(flags, "json", None)]
+    return [file for file in files if file not in (None, "-")] + (
+        [] if files[0] else [os.path.join(folder, "tables") for folder in folders])
+
+
 def _run(arguments):
     table = commands()
     if not arguments or arguments[0] in ("-h", "--help"):
@@ -81,7 +88,10 @@ def _run(arguments):
                 print(f"{name:8}{command['help']}")
         return 0 if arguments else 2
     require_known("command", arguments[0], list(table))
-    whole = globals()[arguments[0]](_parse(table[arguments[0]], arguments[1:]))
+    flags = _parse(table[arguments[0]], arguments[1:])
+    for file in _outputs(flags):
+        require_writable(file)
+    whole = globals()[arguments[0]](flags)
     return 0 if whole in (None, True) else 1
 
 
@@ -116,27 +126,22 @@ def main(arguments=None):
 
 # ---- reading
 
-def _left_out(sweep):
-    return [f"{why}{advice(damaged)}; left out" for damaged, why in sweep.left_out]
-
-
-def _load(folders, *options):
-    """The sweeps of the folders, and whether all was readable."""
-    from .sweep import load_each
-
-    sweeps, said = load_each(folders, *options)
-    for text in [*(text for sweep in sweeps for text in _left_out(sweep)), *said]:
-        say("warning", text)
-    return sweeps, not any(sweep.left_out for sweep in sweeps)
+def _is_whole(sweeps):
+    """Says what was left out, and returns whether all was readable."""
+    left_out = [one for sweep in sweeps for one in sweep.left_out]
+    for damaged, text in left_out:
+        say("warning", text + advice(damaged))
+    return not any(damaged for damaged, _ in left_out)
 
 
 def _read(flags):
     """The sweeps of the folders, with the flags applied to what their configs say; and whether all was readable."""
     from .config import parse, split_list
+    from .sweep import load_each
 
-    sweeps, whole = _load(flags.dirs, flags.with_start, split_list(flags.solvers or ""))
-    for sweep in sweeps:
-        shown = sweep.presentation
+    sweeps = load_each(flags.dirs, flags.with_start, split_list(flags.solvers or ""))
+    for shown in (sweep.presentation for sweep in sweeps):
+        shown.allow = flags.allow_not_comparable
         for member, spec in flags.keys.items():
             (section, name), text = spec["key"].split("."), getattr(flags, member)
             if text not in (None, False):
@@ -144,11 +149,11 @@ def _read(flags):
                 setattr(shown.plot if section == "plot" else shown, name, value)
                 if name == "x":
                     shown.plot.x_max = []  # the config's limits hold for its own axes
-    return sweeps, whole
+    return sweeps, _is_whole(sweeps)
 
 
 def _out(flags, below, sweep=None):
-    """The folder for results over all sweeps, or for those of one."""
+    """The folder for results over all DIRs, or for those of one."""
     if sweep is not None and len(flags.dirs) > 1:
         return os.path.join(sweep.folders[0], below)
     if flags.out or len(flags.dirs) == 1:
@@ -158,18 +163,16 @@ def _out(flags, below, sweep=None):
 
 # ---- table
 
-def _tables(flags, kind, sweep, columns):
+def _tables(kind, sweep, columns=()):
     """The tables of one folder."""
     from .plots import paths, tables, theory
 
-    if kind == "theory":
-        return [theory.tables(theory.read(sweep.folders[0], True))]
-    if kind in ("path", "grid"):
-        return [paths.tables(sweep) if kind == "path" else paths.grid_tables(sweep)]
-    tables.require_single(sweep)
+    if kind in ("path", "grid", "theory"):
+        return [{"path": paths.tables, "grid": paths.grid_tables, "theory": theory.tables}[kind](sweep)]
+    sweep.require("single")
     if kind in ("paper", "costs", "data"):
         return [getattr(tables, kind)(sweep)]
-    return tables.results(sweep, columns, flags.allow_not_comparable)
+    return tables.results(sweep, columns)
 
 
 def table(flags):
@@ -180,23 +183,22 @@ def table(flags):
 
     sweeps, whole = _read(flags)
     kind = flags.kind or ("summary" if any(len(sweep.single) for sweep in sweeps) else "path")
-    columns, shown = split_list(flags.columns or ""), sweeps[0].presentation
+    columns, means = split_list(flags.columns or ""), kind in ("summary", "means")
     if columns and kind != "summary":
         raise UsageError(f"columns: found '{flags.columns}', expected them with --kind summary only")
     printed, records = [], []
     for sweep in sweeps:
-        sets, folder = _tables(flags, kind, sweep, columns), _out(flags, "tables", sweep)
-        for one in sets:
+        sets, folder = _tables(kind, sweep, columns), _out(flags, "tables", sweep)
+        more = [tables.means(sweep)] if means and sweep.presentation.targets else []
+        for one in sets + more:
             one.write(folder)
-        if kind in ("summary", "means") and sweep.presentation.targets:
-            tables.means(sweep, None, flags.allow_not_comparable).write(folder)
         sets[-1].records = tables.chosen_records(sets[-1].records, columns)  # the file has all columns
         printed, records = printed + sets, records + (sets[-1].more or sets[-1].records)
     # Means over the problems of all folders, by the choices of the first.
-    if kind == "means" or kind == "summary" and len(sweeps) > 1 and shown.targets and flags.out:
-        means = tables.means(join(sweeps), "" if len(sweeps) > 1 else None, flags.allow_not_comparable)
-        means.write(_out(flags, "tables"))
-        printed, records = ([means], means.records) if kind == "means" else (printed, records)
+    if kind == "means" or means and len(sweeps) > 1 and sweeps[0].presentation.targets and flags.out:
+        together = tables.means(join(sweeps))
+        together.write(_out(flags, "tables"))
+        printed, records = ([together], together.records) if kind == "means" else (printed, records)
     if flags.json == "-":
         print(json_text(records), end="")
     elif flags.json:
@@ -213,96 +215,72 @@ SINGLE = ("curves", "path", "grid", "theory")
 TOGETHER = ("profile", "data-profile", "ecdf", "quality")
 
 
-def _pictures(kind, sweep, allow=False):
-    """The pictures of a kind, or of several over all problems."""
-    from .plots import paths, profiles, tables, theory
-    from .plots.curves import pictures as curves
+def _draw(kinds, sweep, folder, width=None):
+    """Draws figures, and gives the name of each."""
+    from .plots import paths, profiles, theory
+    from .plots.curves import pictures
 
-    if kind == "theory":
-        return theory.pictures(theory.read(sweep.folders[0], True))
-    if kind == "grid":
-        return paths.grid_pictures(sweep)
-    if kind == "path":
-        return paths.pictures(sweep, allow)
-    tables.require_single(sweep)
-    return curves(sweep, allow) if kind == "curves" else profiles.pictures(sweep, kind, None, allow)
-
-
-def _save(pictures, folder, width=None, prints=True):
-    for picture in pictures:
-        name = picture.save(folder, width)
-        if prints:
-            print(name, flush=True)
+    for kind in kinds:
+        if kind in ("curves", *TOGETHER):
+            sweep.require("single")
+        single = {"curves": pictures, "path": paths.pictures, "grid": paths.grid_pictures, "theory": theory.pictures}
+        for picture in single[kind](sweep) if kind in single else profiles.pictures(sweep, kind):
+            yield picture.save(folder, width)
 
 
 def plot(flags):
-    from .plots import theory
     from .sweep import join
 
     sweeps, whole = _read(flags)
-    together = [kind for kind in sweeps[0].presentation.plot.kinds if kind in TOGETHER]
+    kinds = {sweep: sweep.presentation.plot.kinds for sweep in sweeps}
+    together = [kind for kind in kinds[sweeps[0]] if kind in TOGETHER]
     if not together and len(flags.dirs) > 1 and flags.out:
         raise UsageError(f"--out: found only figures of single DIRs, expected a --kind over all DIRs: "
                          f"{', '.join(TOGETHER)}")
-    common = _out(flags, "figures") if together else ""
-    for sweep in sweeps:
-        for kind in (kind for kind in sweep.presentation.plot.kinds if kind in SINGLE):
-            _save(_pictures(kind, sweep, flags.allow_not_comparable), _out(flags, "figures", sweep), flags.width)
-            if kind == "theory":
-                folder = _out(flags, "tables", sweep)
-                theory.tables(theory.read(sweep.folders[0], True)).write(folder)
-                print(os.path.join(folder, "theory.md"))
-    if together:
-        _save(_pictures(together, join(sweeps), flags.allow_not_comparable), common, flags.width)
+    work = [([kind for kind in asked if kind in SINGLE], sweep, _out(flags, "figures", sweep))
+            for sweep, asked in kinds.items()]
+    work += [(together, join(sweeps), _out(flags, "figures"))] if together else []
+    for asked, sweep, folder in work:
+        for name in _draw(asked, sweep, folder, flags.width):
+            print(name, flush=True)
+        if "theory" in asked:
+            folder = _out(flags, "tables", sweep)
+            _tables("theory", sweep)[0].write(folder)
+            print(os.path.join(folder, "theory.md"))
     return whole
 
 
 # ---- what a run shows at its end
 
 def show(flags):
-    from .plots import paths, tables
+    from .plots import tables
+    from .sweep import load_each
 
-    (sweep,), whole = _load([flags.dir])
-    single, targets = len(sweep.single), sweep.presentation.targets
-    if sweep.runs["failed"].all():
+    (sweep,) = load_each([flags.dir])
+    whole = _is_whole([sweep])
+    single, plot = len(sweep.single) > 0, sweep.presentation.plot
+    if sweep.runs.failed.all():
         raise ProxbenchError(f"no run of {sweep.presentation.name} succeeded")
-    sets = ([paths.tables(sweep)] if len(sweep.paths) else []) + (tables.results(sweep) if single else [])
-    for one in sets + ([tables.means(sweep)] if single and targets else []):
+    sets = (_tables("path", sweep) if len(sweep.paths) else []) + (_tables("summary", sweep) if single else [])
+    for one in sets + ([tables.means(sweep)] if single and sweep.presentation.targets else []):
         one.write(os.path.join(flags.dir, "tables"))
         if flags.prints and one in sets:
             print(one.text("md"), flush=True)
-    _draw_end(sweep, os.path.join(flags.dir, "figures"))
+    # The figures that the config asks for, without those that would mislead.
+    if alone := list(sweep.runs["name"][~sweep.runs.comparable]):
+        say("warning", f"no figure against seconds: the timings of {len(alone)} runs are not comparable: "
+            f"{', '.join(alone)}")
+        plot.x_max = [limit for name, limit in zip(plot.x, plot.x_max) if name != "seconds"]
+        plot.x = [name for name in plot.x if name != "seconds"]
+    possible = {"grid": True, "path": len(sweep.path_points), "theory": False}
+    for kind in (kind for kind in plot.kinds if possible.get(kind, single)):
+        try:
+            list(_draw([kind], sweep, os.path.join(flags.dir, "figures")))
+        except UsageError as error:
+            say("warning", f"no figure of kind {kind}: {error}")
     if flags.prints:
         print(f"Results: {flags.dir}")
     return whole
-
-
-def _draw_end(sweep, folder):
-    """The figures that the config asks for, without those that would mislead."""
-    from .plots.texts import require_drawable
-
-    shown, plot = sweep.presentation, deepcopy(sweep.presentation.plot)
-    shown.plot = plot
-    together = [kind for kind in plot.kinds if kind in TOGETHER]
-    for name in sweep.paths["name"][~sweep.paths["comparable"]] if "path" in plot.kinds else []:
-        say("warning", f"{name}: its seconds are not comparable and are not drawn")
-    kinds = ["path"] if "path" in plot.kinds and len(sweep.path_points) else []
-    kinds += ["grid"] if "grid" in plot.kinds else []
-    if len(sweep.single) and (together or plot.quantities and "curves" in plot.kinds):
-        try:
-            require_drawable(sweep.single, plot.x, False, "x without seconds")
-        except UsageError as error:
-            say("warning", f"no figure is drawn against seconds: {error}")
-            plot.x_max = [limit for name, limit in zip(plot.x, plot.x_max) if name != "seconds"]
-            plot.x = [name for name in plot.x if name != "seconds"]
-        if plot.x:
-            kinds += ["curves"] if plot.quantities and "curves" in plot.kinds else []
-            kinds += [together] if together else []
-    for kind in kinds:
-        try:
-            _save(_pictures(kind, sweep), folder, prints=False)
-        except UsageError as error:
-            say("warning", f"solvers are not compared over problems: {error}")
 
 
 def scale(flags):
@@ -310,17 +288,19 @@ def scale(flags):
 
     network = flags.latency / 1e6, flags.network_bandwidth * 1e9
     text, pictures = scaling.show(flags.dir, flags.predict, network)
+    names = [picture.save(flags.dir, flags.width) for picture in pictures]
     if flags.prints:
-        print(text)
-    _save(pictures, flags.dir, flags.width, flags.prints)
+        print("\n".join([text, *names]))
 
 
 # ---- report, export, merge
 
 def report(flags):
     from .plots.page import write_page
+    from .sweep import load_each
 
-    sweeps, whole = _load(flags.dirs)
+    sweeps = load_each(flags.dirs)
+    whole = _is_whole(sweeps)
     write_page(sweeps, flags.out, flags.title, flags.note)
     print(flags.out)
     return whole
@@ -333,10 +313,9 @@ def export(flags):
     if flags.samples and flags.points:
         raise UsageError("--samples and --points: found both, expected one of them")
     sweep = load_folder(flags.dir)
-    for text in _left_out(sweep):
-        say("warning", text)
+    whole = _is_whole([sweep])
     write(sweep, flags.out, flags.samples, flags.points)
-    return not sweep.left_out
+    return whole
 
 
 def merge(flags):

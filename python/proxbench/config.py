@@ -1,5 +1,4 @@
 """What config.ini says about tables, figures and pages: its sections [experiment], [plot] and [paper]."""
-import configparser
 import math
 import os
 import re
@@ -25,10 +24,8 @@ def _number(text, key, where):
     except ValueError:
         value = math.nan
     least, below, most = re.fullmatch(r"(?:(\S+) (<=?) )?\w+(?: <=? (\S+))?|any .*", key["constraint"]).groups()
-    good = math.isfinite(value) and not (most and value > float(most))
-    if good and least:
-        good = value > float(least) or (below == "<=" and value == float(least))
-    if not good:
+    low, high = float(least or "-inf"), float(most or "inf")
+    if not (math.isfinite(value) and low <= value <= high) or below == "<" and value == low:
         raise UsageError(f"{where}: found '{text}', expected a {key['type']}, {key['constraint']}")
     return int(value) if key["type"] == "integer" else value
 
@@ -51,57 +48,67 @@ def parse(section, name, text, where):
 
 
 def read_ini(file):
-    """{section: {key: text}} of the config of stored results, which the program writes without includes."""
-    ini = configparser.RawConfigParser(delimiters="=", comment_prefixes="#;", inline_comment_prefixes="#;",
-                                       strict=False, default_section=None)
-    ini.optionxform = str
+    """{section: {key: text}} of the config of stored results, which the program writes without includes, and
+    {(section, key): line}."""
+    sections, lines, name = {}, {}, None
     try:
         with open(file, encoding="utf-8", errors="replace") as text:
-            ini.read_string("\n".join(map(str.strip, text)), os.fspath(file))
+            for number, line in enumerate(text, 1):
+                line = re.sub(r"(^|\s)[#;].*", "", line).strip()
+                key, equals, value = (part.strip() for part in line.partition("="))
+                if re.fullmatch(r"\[.*\]", line):
+                    name = line[1:-1].strip()
+                    sections.setdefault(name, {})
+                elif equals and name is not None:
+                    sections[name][key], lines[name, key] = value, number
+                elif line:
+                    raise UsageError(f"{file}:{number}: found '{line}', expected [section] or key = value")
     except OSError:
         raise UsageError(f"{file}: cannot be read, expected a config file") from None
-    except configparser.Error as error:
-        raise UsageError(f"{file}: {' '.join(str(error).split())}; expected [section] or key = value") from None
-    if not ini.has_section("experiment"):
+    if "experiment" not in sections:
         raise UsageError(f"{file}: no section [experiment], expected it with at least name and lambda")
-    return {name: dict(ini[name]) for name in ini.sections()}
+    return sections, lines
 
 
 class Presentation:
     """The choices of a config for its tables and figures; the defaults if there is none. `plot` and `paper` have a
-    member for each key of their sections, `labels` and `datasets` are what the config asks for."""
+    member for each key of their sections, `labels` and `datasets` are what the config asks for. `allow`: timings that
+    are not comparable are shown, too."""
+
+    allow = False
 
     def __init__(self, file=None):
-        sections = read_ini(file) if file is not None and os.path.exists(file) else {}
+        sections, lines = read_ini(file) if file is not None and os.path.exists(file) else ({}, {})
+
+        def place(section, name):
+            return f"{file}:{lines.get((section, name), 1)}: [{section}] {name}"
 
         def value(section, name):
             key, text = config_key(section, name), sections.get(section, {}).get(name)
             if text is None and not key["default"] and not key["list"]:
                 return False if key["type"] == "bool" else ""
-            return parse(section, name, key["default"] if text is None else text, f"{file}: [{section}] {name}")
+            return parse(section, name, key["default"] if text is None else text, place(section, name))
 
         self.plot, self.paper = (SimpleNamespace(**{key["name"]: value(part, key["name"])
                                                     for key in TABLES["config"][part]})
                                  for part in ("plot", "paper"))
-        self.plot.kinds = self.plot.kinds or ["curves"]
-        experiment = sections.get("experiment", {})
+        experiment, chosen = sections.get("experiment", {}), sections.get("plot", {})
         self.name, self.targets = experiment.get("name", ""), value("experiment", "targets")
         self.title = experiment.get("title") or self.name
-        self.labels = [name.partition(".")[2] for name in sections if name.startswith("solver.")]
-        data = {name.partition(".")[2] or keys.get("format", ""): keys for name, keys in sections.items()
-                if name.partition(".")[0] == "data"}
-        self.datasets = list(data)
+        named = {kind: {name.partition(".")[2] or keys.get("format", ""): keys for name, keys in sections.items()
+                        if name.partition(".")[0] == kind} for kind in ("data", "solver")}
+        self.labels, self.datasets = list(named["solver"]), list(named["data"])
         self.sources = {name: str({key: text for key, text in keys.items() if key != "seed"})
-                        for name, keys in data.items()}
-        chosen = sections.get("plot", {})
-        penalties = [split_list(experiment.get(name, "")) for name in ("lambda", "mu")]
-        lambdas, mus = ([one for one in part if one.startswith("path(")] for part in penalties)
-        if (lambdas or mus) and "kinds" not in chosen:
-            self.plot.kinds = (["curves"] if not mus and len(lambdas) < len(penalties[0]) else []) + ["path"]
+                        for name, keys in named["data"].items()}
+        lambdas, mus = (split_list(experiment.get(name, "")) for name in ("lambda", "mu"))
+        paths = [one for one in lambdas + mus if one.startswith("path(")]
+        if paths and "kinds" not in chosen:
+            self.plot.kinds = (["curves"] if set(lambdas) - set(paths) and not set(mus) & set(paths) else []) + ["path"]
+        self.plot.kinds = self.plot.kinds or ["curves"]
         if experiment.get("reference") == "none":
             self.targets = []
             if "quantities" not in chosen:
                 self.plot.quantities = ["nnz", "accuracy"]
         if self.plot.x_max and len(self.plot.x_max) != len(self.plot.x):
-            raise ProxbenchError(f"{file}: [plot] x_max: found {len(self.plot.x_max)} numbers, "
-                                 f"expected one for each of x = {', '.join(self.plot.x)}")
+            raise ProxbenchError(f"{place('plot', 'x_max')}: found {len(self.plot.x_max)} numbers, expected one for "
+                                 f"each of x = {', '.join(self.plot.x)}")

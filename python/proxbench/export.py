@@ -3,8 +3,7 @@ import os
 
 from .errors import ProxbenchError
 from .fields import PATH, RUN
-from .files import whole_file
-from .plots.paths import require_paths
+from .files import whole_file, write_text
 from .records import in_order
 from .sweep import IDENTITY
 
@@ -41,14 +40,13 @@ def csv(frame):
 def write(sweep, out, samples=False, points=False):
     """Writes the tables into one SQLite file, or a CSV or Parquet file each; "-": CSV on standard output."""
     if points:
-        require_paths(sweep)
-    tables = tables_of(sweep)
+        sweep.require("paths")
+    tables, (stem, extension) = tables_of(sweep), os.path.splitext(out)
     if samples or points or out == "-":
-        tables = {name: tables[name] for name in ["samples" if samples else "points" if points else "runs"]
-                  if name in tables}
-    stem, extension = os.path.splitext(out)
+        name = "samples" if samples else "points" if points else "runs"
+        tables = {name: tables[name]}
     if out == "-":
-        print("".join(map(csv, tables.values())), end="")
+        print(*map(csv, tables.values()), sep="", end="")
     elif extension == ".sqlite":
         import sqlite3
         from contextlib import closing
@@ -59,19 +57,15 @@ def write(sweep, out, samples=False, points=False):
                     frame.to_sql(table, database, index=False)
         except sqlite3.Error as error:
             raise ProxbenchError(f"{out}: cannot be written: {error}") from None
-    for i, (table, frame) in enumerate(tables.items() if extension != ".sqlite" and out != "-" else []):
-        with whole_file(out if i == 0 else f"{stem}-{table}{extension}") as name:
-            if extension == ".parquet":
-                _write_parquet(frame, name, out)
-            else:
-                with open(name, "w", encoding="utf-8", newline="") as file:
-                    file.write(csv(frame))
-
-
-def _write_parquet(frame, name, out):
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        raise ProxbenchError(f"{out}: Parquet files need the Python package pyarrow, which is not installed; expected "
-                             "it (pip install pyarrow), or a name that ends in .csv or .sqlite") from None
-    frame.to_parquet(name, index=False)
+    else:
+        for i, (table, frame) in enumerate(tables.items()):
+            file = out if i == 0 else f"{stem}-{table}{extension}"
+            if extension != ".parquet":
+                write_text(file, csv(frame))
+                continue
+            try:
+                with whole_file(file) as name:
+                    frame.to_parquet(name, index=False)
+            except ImportError:
+                raise ProxbenchError(f"{out}: Parquet files need the Python package pyarrow, which was not found; "
+                                     "expected it, or a name that ends in .csv or .sqlite") from None

@@ -23,6 +23,17 @@ def make_folder(folder):
         raise ProxbenchError(f"{folder}: cannot be made: {reason(error)}") from None
 
 
+def require_writable(file):
+    """Ends before the work if a file or folder could not be written after it."""
+    place = os.path.abspath(file)
+    if os.path.isfile(place):
+        place = os.path.dirname(place)
+    while not os.path.exists(place):
+        place = os.path.dirname(place)
+    if os.path.isfile(place) or not os.access(place, os.W_OK):
+        raise ProxbenchError(f"{file}: cannot be written: expected a folder {place} that may be written")
+
+
 @contextmanager
 def whole_file(file):
     """Gives a temporary name beside the file, which it gets at the end. Devices are written as they are."""

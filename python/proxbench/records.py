@@ -12,7 +12,7 @@ from .files import entries_of
 
 EXPECTED = f"the record of a run, version {RECORD_VERSION}"
 RAW = ["phases", "warnings"]  # lists that stay lists in a frame
-TYPES = {"text": str, "integer": int, "real": (int, float), "bool": bool, "numbers": dict, "JSON": object}
+TYPES = {"text": [str], "integer": [int], "real": [int, float], "bool": [bool], "numbers": [dict]}  # JSON: any
 
 
 def read_bytes(file, expected="a stored result"):
@@ -40,10 +40,8 @@ def run_of(record, source):
             value = value[key]
         if keys in (("run", "lambda"), ("run", "mu")) and isinstance(value, str):
             run["path"], run["path_of"], value = value, column, None
-        required = value is None and column in ("dataset", "label", "repetition")
-        if required or value is not None and (not isinstance(value, TYPES[field["type"]])
-                                              or isinstance(value, bool) != (field["type"] == "bool")
-                                              and field["type"] != "JSON"):
+        required = column in ("dataset", "label", "repetition")
+        if (value is not None or required) and type(value) not in TYPES.get(field["type"], [type(value)]):
             raise in_file(source, 0, f"/{'/'.join(keys)} = {json.dumps(value)}", EXPECTED)
         run[column] = math.nan if value is None and field["type"] in ("integer", "real") else value
     status = run["status"] = run["status"] or ""
@@ -108,7 +106,7 @@ def frame_of(runs):
 
 
 def several_machines(runs):
-    return runs["machine"].nunique() > 1
+    return runs.machine.nunique() > 1
 
 
 # ---- traces and paths
@@ -118,29 +116,26 @@ def _metrics(text):
 
 
 def _count(text):
-    value = int(text)
-    if value < 0:
-        raise ValueError
-    return value
+    return int(text) if text.isdigit() else int("")
 
 
-# How to read a cell of each type, and what is expected of it.
+# How to read a cell of each type, what is expected of it, and the type of a column of such cells.
 CELLS = {"real": (lambda text: float(text or "nan"), "a number or an empty field"), "integer": (_count, "a count"),
          "numbers": (_metrics, "NAME=NUMBER, separated by spaces"), "text": (str, "a text")}
+KINDS = {"real": float, "integer": int, "text": object}
 
 
 def read_rows(fields, file, run):
     """The rows of a trace or a path as a frame, each metric a column NAME.METRIC. A failed run may lack the file."""
     names = ",".join(field["name"] for field in fields)
-    found = run["failed"] and not os.path.exists(file)
-    head, *lines = [names] if found else read_bytes(file).decode(errors="replace").splitlines() or [""]
+    lacks = run["failed"] and not os.path.exists(file)
+    head, *lines = [names] if lacks else read_bytes(file).decode(errors="replace").splitlines() or [""]
     if head != names:
         raise in_file(file, 1, f"'{head[:200]}'", f"'{names}'")
-    rows = [line.split(",") for line in lines]
+    rows, columns = [line.split(",") for line in lines], {}
     for number, row in enumerate(rows, 2):
         if len(row) != len(fields):
             raise in_file(file, number, f"{len(row)} fields", str(len(fields)))
-    columns = {}
     for i, field in enumerate(fields):
         (value_of, expected), values = CELLS[field["type"]], []
         try:
@@ -150,10 +145,9 @@ def read_rows(fields, file, run):
             raise in_file(file, len(values) + 2, f"{field['name']} '{row[i]}'", expected) from None
         if field["type"] == "numbers":
             for metric in sorted(set().union(*values)):
-                columns[f"{field['name']}.{metric}"] = np.array([one.get(metric, math.nan) for one in values])
+                columns[f"{field['name']}.{metric}"] = [one.get(metric, math.nan) for one in values]
         else:
-            kinds = {"real": float, "integer": int, "text": object}
-            columns[field["name"]] = np.array(values, dtype=kinds[field["type"]])
+            columns[field["name"]] = np.array(values, KINDS[field["type"]])
     return pd.DataFrame(columns)
 
 
@@ -175,7 +169,7 @@ def read_each(files, read, left_out=None):
             error.damaged = file
             if left_out is None:
                 raise
-            left_out.append((file, str(error)))
+            left_out.append((file, f"{error}; left out"))
     return out
 
 

@@ -103,6 +103,28 @@ def test_wrong_usage_ends_with_2(tmp_path, capsys):
     assert "did you mean" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("line, found", [
+    ("x = sconds", "config.ini:5: [plot] x: found 'sconds' (did you mean 'seconds'?)"),
+    ("shift = 0", "config.ini:5: [plot] shift: found '0', expected a real, 0 < shift"),
+    ("x_max = 1, 2", "config.ini:5: [plot] x_max: found 2 numbers, expected one for each of x = seconds"),
+    ("seconds", "config.ini:5: found 'seconds', expected [section] or key = value")])
+def test_an_error_in_a_config_names_the_line(tmp_path, capsys, line, found):
+    write_run(tmp_path, "a")
+    (tmp_path / "config.ini").write_text(f"[experiment]\nname = e\nlambda = 1\n[plot]\n{line}\n[data.d]\n[solver.a]\n")
+    assert cli.main(["table", str(tmp_path)]) in (1, 2)
+    assert found in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["table", "--out"], ["plot", "--out"], ["table", "--json"], ["report", "--out"],
+                                     ["export", "--out"], ["merge", "--out"]])
+def test_an_output_that_cannot_be_written_ends_a_command_before_its_work(tmp_path, monkeypatch, capsys, command):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr("proxbench.sweep.load_folder", None)  # nothing is read
+    monkeypatch.setattr("proxbench.merge.merge_results", None)
+    assert cli.main([command[0], "r", *command[1:], str(tmp_path / "file/x.csv")]) == 1
+    assert "file/x.csv: cannot be written: expected a folder" in capsys.readouterr().err
+
+
 def test_export_writes_csv_sqlite_and_names_what_parquet_needs(tmp_path, monkeypatch, capsys):
     import sqlite3
 
