@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/options.h"
@@ -18,10 +19,31 @@ struct TextLine {
   bool position;  ///< false: an empty line or a comment, for example
 };
 
-/// A batch of instances to be labelled: a data set without its X, and the rows of X.
+/// Rows of features that are names, which no vocabulary has numbered yet.
+struct NamedRows {
+  std::string text;                   ///< the names of all entries, one behind the other
+  std::vector<std::size_t> text_end;  ///< by entry, where its name ends
+  std::vector<double> value;          ///< by entry
+  std::vector<std::size_t> begin{0};  ///< position p has the entries [begin[p], begin[p+1])
+
+  void add(std::string_view feature, double number) {
+    text += feature;
+    text_end.push_back(text.size());
+    value.push_back(number);
+  }
+  void end_position() { begin.push_back(value.size()); }
+  std::string_view name(std::size_t entry) const {
+    const std::size_t first = entry == 0 ? 0 : text_end[entry - 1];
+    return std::string_view(text).substr(first, text_end[entry] - first);
+  }
+};
+
+/// A batch of instances to be labelled: a data set without its X, and the rows of X. A reader that streams
+/// gives `named` rows and a vocabulary without features.
 struct DataBatch {
   Dataset data;
   DesignMatrix::Builder rows;
+  NamedRows named;
   std::string oracle;
   std::vector<TextLine> lines = {};  ///< if DataStream::lines is set and each position has a line
 };
@@ -29,7 +51,7 @@ struct DataBatch {
 /// Consumes test files: gets some whole instances at a time, as they arrive. The reader then returns no data
 /// set.
 struct DataStream {
-  std::shared_ptr<const Vocabulary> names;  ///< the names of features and outputs
+  std::shared_ptr<const Vocabulary> names;  ///< the names of outputs
   std::function<void(DataBatch&&)> use;
   std::function<void(const std::string&)> doubt = nullptr;  ///< gets signs that files were read wrongly
   bool lines = false;                                       ///< whether batches need their lines

@@ -114,12 +114,12 @@ struct CertifyCommand : ModelFlags {
 }  // namespace
 
 CLI::Option* ModelFlags::add_to(CLI::App& command) {
-  CLI::Option* const option =
-      command
-          .add_option("--model", model,
-                      "model from `train` or `run`; its header gives format, data options, lambda, mu, loss "
-                      "and cost unless flags do")
-          ->type_name("M.tsv");
+  CLI::Option* const option = command
+                                  .add_option("--model", model,
+                                              "model from `train` or `run`, text or binary; its header gives "
+                                              "format, data options, lambda, mu, loss "
+                                              "and cost unless flags do")
+                                  ->type_name("M.tsv");
   data.add_to(command);
   OutputFlags::add_to(command);
   for (const char* key : {"threads", "backend"}) run.add(command, key);

@@ -63,6 +63,33 @@ TEST_F(PredictCommands, LabelsTextWithoutLabels) {
   }
 }
 
+TEST_F(PredictCommands, TakesABinaryModelForATextModel) {
+  ASSERT_EQ(run("convert --model m.tsv --out m.pbm").status, 0);
+  ASSERT_EQ(train("--lambda 0.1 --model trained.pbm --quiet").status, 0);
+  ASSERT_EQ(run("convert --model m.pbm --out back.tsv").status, 0);
+  EXPECT_EQ(read_text(folder / "trained.pbm"), read_text(folder / "m.pbm"));
+  EXPECT_EQ(read_text(folder / "back.tsv"), read_text(folder / "m.tsv"));
+  for (const std::string command :
+       {"predict --test test.txt --output - --marginals", "predict --test test.txt --output - --nbest 3",
+        "predict --train train.txt --test test.txt --output -", "evaluate --test test.txt",
+        "certify --train train.txt"}) {
+    const Result text = run(command + " --model m.tsv"), binary = run(command + " --model m.pbm");
+    EXPECT_EQ(text.status, 0) << text.err;
+    EXPECT_EQ(binary.out, text.out) << command << binary.err;
+  }
+  EXPECT_EQ(run("predict --test test.txt --output - --model - < m.pbm").out,
+            run("predict --test test.txt --output - --model m.tsv").out);
+  std::string damaged = read_text(folder / "m.pbm");
+  damaged[damaged.size() / 2] ^= 1;
+  folder.write("m.pbm", damaged);
+  const Result refused = run("predict --test test.txt --output x --model m.pbm");
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("m.pbm: found other content than was written"),
+                                 HasSubstr("copy the file again, or train the model again")));
+  EXPECT_FALSE(fs::exists(folder / "x"));
+  EXPECT_EQ(run("convert --out x").status, 2) << "neither data nor a model";
+}
+
 TEST_F(PredictCommands, StandardInputAndOutputTakeThePlaceOfFiles) {
   ASSERT_EQ(run("predict --model m.tsv --test test.txt --output p.txt").status, 0);
   const Result piped = run("predict --model - --test test.txt --output - < m.tsv");

@@ -210,14 +210,15 @@ void TrainingFlags::add_to(CLI::App& command) {
        {"loss", "cost", "tol", "gap", "max_iterations", "time_limit", "threads", "backend", "seed"})
     run.add(command, key);
   add_repeatable(command, "--option", options, kSolverOption, "KEY=VALUE");
-  add_output(command, "--model", model, "write the model", "OUT.tsv");
+  add_output(command, "--model", model, "write the model: text, or binary as OUT.pbm", "OUT.tsv");
   OutputFlags::add_to(command);
 }
 
 NamedTexts TrainingFlags::model_file(const DataConfig& config, const LoadedData& trained,
                                      const RunParameters& settings, const SparseVector& w) const {
   if (model.empty()) return {};
-  return {{model, model_of(trained, config.format, config.options, settings, w)}};
+  std::string text = model_of(trained, config.format, config.options, settings, w);
+  return {{model, names_binary_model(model) ? model_bytes(parse_model(text, model)) : std::move(text)}};
 }
 
 void TrainingFlags::set_solver(const std::string& name, RunParameters& settings) const {

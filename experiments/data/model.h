@@ -13,6 +13,11 @@
 /// number of their names (ExtraWeightNames in core/oracle.h).
 ///
 /// In names and header values, TAB, newline, carriage return and backslash are written \t, \n, \r and \\.
+///
+/// A file whose name ends in .pbm is binary. It is mapped into memory, so that `predict` starts at once. It
+/// has a head (binary_model.cpp), the lines of the text but the first three and those of unary weights, and
+/// the rows and the hash table of WeightTable. It is read only as a whole: size, version, byte order and a
+/// checksum of all bytes must be right. The checksum detects damage, not forgery.
 
 #include <cstddef>
 #include <filesystem>
@@ -24,16 +29,12 @@
 #include "core/base/types.h"
 #include "core/data/dataset.h"
 #include "core/oracle.h"
+#include "experiments/data/weight_table.h"
 
 namespace proxbench {
 
-/// The contents of a model file, with names.
+/// The contents of a model file.
 struct Model {
-  struct Weight {
-    std::string feature, output;
-    double weight;
-    std::size_t line;
-  };
   struct ExtraWeight {
     std::string word;
     std::vector<std::string> names;
@@ -42,9 +43,12 @@ struct Model {
   };
   std::string source;  ///< the file, for messages
   std::map<std::string, std::string> header;
-  std::vector<std::string> labels;  ///< empty if the file does not list them
-  std::vector<Weight> unary;
+  std::vector<std::string> labels;   ///< empty if the file does not list them
+  std::vector<std::string> outputs;  ///< of the unary weights: the labels, or those that have weights
+  WeightTable unary;
   std::vector<ExtraWeight> extra;
+  /// The first line with a feature, in the order of rows, and with an output. Empty for a binary file.
+  std::vector<std::size_t> feature_line, output_line;
 
   /// Returns the value of a header key. Throws Error (kInput) with the name of the file if the key is
   /// missing.
@@ -63,11 +67,20 @@ std::string escaped_name(std::string_view name);
 std::string model_text(const std::map<std::string, std::string>& header, const Dataset& data,
                        const SparseVector& w, std::size_t extra_weights, const ExtraWeightNames& names);
 
-/// Parses a model. Throws Error (kInput) with file, line, found and expected if the first line is missing,
-/// lines were changed, a line is malformed, a weight is not a finite number, an entry occurs twice, or the
-/// output of a unary weight is missing in `# labels=`.
+/// Returns the text of a model.
+std::string model_text(const Model& model);
+/// Returns the bytes of a binary file. Throws Error (kInput) if the model does not list its labels.
+std::string model_bytes(const Model& model);
+/// Whether a model of this file name is written as a binary one.
+bool names_binary_model(const std::filesystem::path& file);
+
+/// Parses a model, text or binary. Throws Error (kInput) with file, line, found and expected if the first
+/// line is missing, lines were changed, a line is malformed, a weight is not a finite number, an entry occurs
+/// twice, or the output of a unary weight is missing in `# labels=`; or if a binary model is not as it was
+/// written.
 Model parse_model(std::string_view text, const std::string& source);
-/// Reads the file and parses it. Throws Error (kInput) also if the file cannot be read.
+/// Reads a file in the same way, text line by line. A binary file stays mapped as long as the model or a copy
+/// lives. Throws Error (kInput) also if the file cannot be read.
 Model read_model(const std::filesystem::path& file);
 
 /// How to treat weights whose feature is missing in the vocabulary. (A missing label is always an error.)
@@ -75,11 +88,21 @@ enum class UnknownFeatures {
   kReject,  ///< Error (kInput) with file and line
   kDrop     ///< the feature does not occur in these data, so the weight is never used
 };
+/// Where the weights of a model belong in data.
+struct ModelMatch {
+  std::vector<Index> place;   ///< by feature of the data: the place of its row, or WeightTable::kNone
+  std::vector<Index> output;  ///< by output of the model: its number in the data, if a weight has it
+};
+/// Throws Error (kInput) for unknown names.
+ModelMatch match_model(const Model& model, const Dataset& data, UnknownFeatures unknown);
 /// Returns w in the coordinates of the data's vocabulary. Zero weights are dropped. Throws Error (kInput) for
 /// unknown names, and for lines that do not fit the oracle's extra weights.
 SparseVector model_weights(const Model& model, const Dataset& data, std::size_t extra_weights,
                            const ExtraWeightNames& names, UnknownFeatures unknown);
 
+/// Returns the oracle's extra weights alone, zeros included. Throws what model_weights() throws for them.
+std::vector<double> model_extra(const Model& model, const Dataset& data, std::size_t extra_weights,
+                                const ExtraWeightNames& names);
 /// Returns the data with outputs renumbered to `labels`, so that a model can be used without its training
 /// data. Gold outputs that are not among the labels become kUnknownOutput; all instances are kept. Moves X.
 /// Throws Error (kInput) if the data have a hierarchy with other nodes.

@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/error.h"
+#include "experiments/base/test_file.h"
 
 namespace proxbench {
 namespace {
@@ -233,6 +235,75 @@ TEST(Model, MalformedLinesAreErrorsWithFoundAndExpected) {
               HasSubstr("m.tsv:3: found '# junk', expected '# key=value'"));
   EXPECT_THAT(error_of(with_header("# a=1\n# a=2\n")), HasSubstr("m.tsv:4: found key 'a' again"));
   EXPECT_THAT(error_of("# proxbench model 1\n# labels=O\tO\n"), HasSubstr("m.tsv:2: found label 'O' twice"));
+}
+
+TEST(Model, WeightsOfAFeatureMayStandApart) {
+  const std::string scattered =
+      with_header("unary\tb\tB-PER\t1\nunary\ta\tO\t2\nunary\tb\tO\t3\nunary\tc\tO\t4\nunary\ta\tB-PER\t5\n");
+  const std::string ordered =
+      with_header("unary\tb\tO\t3\nunary\tb\tB-PER\t1\nunary\ta\tO\t2\nunary\ta\tB-PER\t5\nunary\tc\tO\t4\n");
+  EXPECT_EQ(model_text(parse_model(scattered, "m.tsv")), model_text(parse_model(ordered, "m.tsv")));
+  EXPECT_THAT(error_of(scattered + "unary\tb\tB-PER\t7\n"),
+              HasSubstr("m.tsv:8: found 'unary\\tb\\tB-PER\\t' again, expected each entry once"));
+  EXPECT_THAT(error_of(with_header("unary\tb\tO\t1\n# labels=O\n")), HasSubstr("key 'labels' again"));
+  EXPECT_THAT(error_of("# proxbench model 1\nunary\tb\tO\t1\n# labels=O\n"),
+              HasSubstr("m.tsv:3: found '# labels=' below a weight, expected it above all weights"));
+}
+
+TEST(Model, HasTheSameWeightsAsABinaryFile) {
+  const std::string text =
+      model_text({{"lambda", "100"}, {"x", "a\\b\nc"}}, kData, some_weights(), kPairs, kNames);
+  const std::string bytes = model_bytes(parse_model(text, "m.tsv"));
+  TempFile file(bytes);
+  for (const Model& model : {parse_model(bytes, "m.pbm"), read_model(file.path())}) {
+    EXPECT_EQ(model.labels, kData.vocabulary->outputs);
+    EXPECT_EQ(model_text(model), text);
+    EXPECT_EQ(model_bytes(model), bytes);
+    const SparseVector w = model_weights(model, kData, kPairs, kNames, UnknownFeatures::kReject);
+    EXPECT_EQ(w.index, some_weights().index);
+    EXPECT_EQ(w.value, some_weights().value);
+    EXPECT_THROW(model_weights(model, data_of({{"bias"}, {"O", "B-X", "I-X"}}), kPairs, kNames,
+                               UnknownFeatures::kReject),
+                 Error);
+  }
+  EXPECT_EQ(model_text(parse_model(model_text(parse_model(bytes, "m.pbm")), "again")), text);
+  EXPECT_TRUE(names_binary_model("a/m.pbm"));
+  EXPECT_FALSE(names_binary_model("m.tsv"));
+  const Model unlisted = parse_model("# proxbench model 1\nunary\tb\tO\t1\n", "m.tsv");
+  EXPECT_THROW(model_bytes(unlisted), Error) << "outputs have no order";
+}
+
+TEST(Model, ABinaryFileThatIsNotAsItWasWrittenIsRefused) {
+  const std::string bytes =
+      model_bytes(parse_model(model_text({{"lambda", "1"}}, kData, some_weights(), kPairs, kNames), "m.tsv"));
+  const auto refusal = [](const std::string& damaged) {
+    TempFile file(damaged);
+    std::string out = error_of(damaged);
+    EXPECT_NE(out, "");
+    EXPECT_THROW(read_model(file.path()), Error);
+    return out;
+  };
+  for (std::size_t at = 0; at < bytes.size(); ++at)
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string damaged = bytes;
+      damaged[at] = static_cast<char>(damaged[at] ^ (1 << bit));
+      EXPECT_THAT(error_of(damaged), HasSubstr("copy the file again, or train the model again"))
+          << "byte " << at << ", bit " << bit;
+    }
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_NE(refusal(bytes.substr(0, size)), "") << size;
+  EXPECT_THAT(refusal(bytes.substr(0, bytes.size() - 8)), HasSubstr("as its head says: the file was cut"));
+  EXPECT_THAT(refusal(bytes + '\n'), HasSubstr("as its head says"));
+  std::string other = bytes;
+  other[12] = 2;
+  EXPECT_THAT(refusal(other), HasSubstr("found a binary model of version 2, expected version 1: `proxbench "
+                                        "convert --model M.pbm --out M.tsv` of the program that wrote it"));
+  std::string swapped = bytes;
+  std::reverse(swapped.begin() + 8, swapped.begin() + 12);
+  EXPECT_THAT(refusal(swapped), HasSubstr("found a binary model of a machine of another byte order"));
+  std::string windows;
+  for (const char c : bytes) windows += c == '\n' ? "\r\n" : std::string(1, c);
+  EXPECT_NE(refusal(windows), "") << "copied as if it were a text";
 }
 
 TEST(Model, HoldsFiniteWeightsOnly) {

@@ -163,10 +163,8 @@ void feed_crfsparse(std::string_view input) {
 Vocabulary vocabulary_of(const Model& model) {
   NameIndex features, outputs;
   for (const std::string& label : model.labels) outputs.intern(label);
-  for (const Model::Weight& entry : model.unary) {
-    features.intern(entry.feature);
-    outputs.intern(entry.output);
-  }
+  for (const std::string& output : model.outputs) outputs.intern(output);
+  model.unary.for_each([&](Index, const WeightTable::Row& row) { features.intern(row.name); });
   for (const Model::ExtraWeight& entry : model.extra)
     for (const std::string& name : entry.names) outputs.intern(name);
   return {features.names(), outputs.names()};
@@ -184,10 +182,11 @@ void feed_model(std::string_view input) {
   };
   const ExtraWeightNames names{"pair", {"label", "label"}, labels};
   const SparseVector w = model_weights(model, data, pairs, names, UnknownFeatures::kReject);
-  const std::string text = model_text(model.header, data, w, pairs, names);
-  const SparseVector again =
-      model_weights(parse_model(text, "again"), data, pairs, names, UnknownFeatures::kReject);
-  require(again.index == w.index && again.value == w.value, "a model reads back to the same weights");
+  const Model text = parse_model(model_text(model.header, data, w, pairs, names), "again");
+  for (const Model& again : {text, parse_model(model_bytes(text), "binary")}) {
+    const SparseVector same = model_weights(again, data, pairs, names, UnknownFeatures::kReject);
+    require(same.index == w.index && same.value == w.value, "a model reads back to the same weights");
+  }
 }
 
 }  // namespace

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <deque>
+#include <filesystem>
+#include <future>
+#include <system_error>
 #include <utility>
 
 #include "core/base/error.h"
@@ -20,17 +23,11 @@ namespace {
 
 /// If a larger share of attributes or labels is unknown, the data do not fit the model.
 constexpr double kMisfit = 0.5;
-constexpr std::size_t kPositionsPerTask = 256;
-
-/// The model's features and labels, in its order.
-Vocabulary vocabulary_of(const Model& model) {
-  NameIndex features;
-  for (const Model::Weight& entry : model.unary) features.intern(entry.feature);
-  return {features.names(), model.labels};
-}
+/// Positions whose rows of weights are loaded together.
+constexpr std::size_t kPositionsPerTask = 64;
 
 DataBatch batch_of(Dataset data, const std::string& oracle) {
-  DataBatch batch{.data = std::move(data), .rows = {}, .oracle = oracle};
+  DataBatch batch{.data = std::move(data), .rows = {}, .named = {}, .oracle = oracle};
   DesignMatrix& x = batch.data.x;
   for (Index p = 0; p < x.positions(); ++p) {
     x.for_each_entry(p, [&](Index feature, double value) { batch.rows.add(feature, value); });
@@ -46,6 +43,15 @@ std::uint64_t note(const Dataset& data, const char* name) {
 }
 
 }  // namespace
+
+Fit& Fit::operator+=(const Fit& other) {
+  attributes += other.attributes;
+  unknown_attributes += other.unknown_attributes;
+  positions += other.positions;
+  unlabelled += other.unlabelled;
+  unknown_labels += other.unknown_labels;
+  return *this;
+}
 
 std::string Fit::warning(const Model& model) const {
   double expected = 1.0;
@@ -110,11 +116,15 @@ void Tagger::keep_lines() {
   keeps_lines_ = true;
 }
 
+bool Tagger::streams() const {
+  return format_.streams && config_.files.train.empty() && format_.needs_files;
+}
+
 void Tagger::read(const std::function<void(DataBatch&&)>& use) {
   DataConfig config = config_;
   const bool alone = config.files.train.empty() && format_.needs_files;
-  if (alone && format_.streams) {
-    const DataStream stream{std::make_shared<const Vocabulary>(vocabulary_of(model_)),
+  if (streams()) {
+    const DataStream stream{std::make_shared<const Vocabulary>(Vocabulary{{}, model_.labels}),
                             [&](DataBatch&& batch) {
                               if (!config.oracle.empty()) batch.oracle = config.oracle;
                               if (keeps_lines_ && batch.lines.empty())
@@ -144,70 +154,139 @@ void Tagger::read(const std::function<void(DataBatch&&)>& use) {
 }
 
 void Tagger::run(const std::function<void(const DataBatch&, const Tagged&)>& use) {
+  const bool ahead = reads_ahead();
+  const std::size_t most = ahead ? static_cast<std::size_t>(parallel_.threads()) : 1;
+  struct Pending {
+    DataBatch batch;
+    std::future<Tagged> tagged;
+  };
+  std::deque<Pending> pending;
+  const auto finish_first = [&] {
+    const Tagged tagged = pending.front().tagged.get();
+    fit_ += tagged.fit;
+    use(pending.front().batch, tagged);
+    pending.pop_front();
+  };
   read([&](DataBatch&& batch) {
-    const OracleInfo& info = oracle_registry().find(batch.oracle);
-    Tagged tagged{make_oracle(info, batch.data), {}, std::vector<Index>(batch.data.prediction_size())};
-    if (begin_.empty()) index_weights(batch.data, *tagged.oracle, info);
-    tagged.scores = scores(batch, *tagged.oracle);
-    tagged.oracle->decode(tagged.scores, Decoding::kStructure, tagged.outputs, parallel_);
-    fit_.positions += batch.data.positions();
-    fit_.unlabelled += note(batch.data, kUnlabelled);
-    if (note(batch.data, kUnlabelled) == 0)
-      fit_.unknown_labels += static_cast<std::uint64_t>(std::ranges::count(batch.data.gold, kUnknownOutput));
-    use(batch, tagged);
+    if (match_.output.empty()) index_weights(batch);
+    Pending& one = pending.emplace_back(std::move(batch), std::future<Tagged>());
+    one.tagged = std::async(ahead ? std::launch::async : std::launch::deferred,
+                            [&] { return tag(one.batch, ahead ? Parallel() : parallel_); });
+    while (pending.size() >= most) finish_first();
   });
+  while (!pending.empty()) finish_first();
 }
 
-void Tagger::index_weights(const Dataset& data, const Structure& structure, const OracleInfo& info) {
+/// Whether this thread reads while others label earlier batches. Nobody may wait for the labels of a batch
+/// before they write more text.
+bool Tagger::reads_ahead() const {
+  return parallel_.threads() > 1 && streams() &&
+         std::ranges::all_of(config_.files.test, [](const auto& file) {
+           std::error_code ignored;
+           return std::filesystem::is_regular_file(file, ignored);
+         });
+}
+
+Tagged Tagger::tag(const DataBatch& batch, const Parallel& parallel) const {
+  const std::size_t positions = batch.data.positions();
+  Tagged out{make_oracle(oracle_registry().find(batch.oracle), batch.data), {}, {}, {}};
+  out.outputs.resize(batch.data.prediction_size());
+  const Oracle& oracle = *out.oracle;
+  out.scores = oracle.collapsed() != nullptr
+                   ? Scores::collapsed(oracle.outputs(), positions, oracle.extra_weights())
+                   : Scores(oracle.outputs(), positions, oracle.extra_weights());
+  if (!out.scores.one_each())
+    for (const Index k : outputs_) out.scores.add_column(k);
+  out.scores.extra = extra_;
+  const Chunks chunks{positions, kPositionsPerTask};
+  std::vector<Fit> fits(chunks.count());
+  parallel.for_each(chunks.count(), [&](std::size_t chunk) {
+    score(batch, chunks.begin(chunk), chunks.end(chunk), out.scores, fits[chunk]);
+  });
+  oracle.decode(out.scores, Decoding::kStructure, out.outputs, parallel);
+  for (const Fit& one : fits) out.fit += one;
+  const std::uint64_t dropped = note(batch.data, "unknown attributes");
+  out.fit += {.attributes = dropped,
+              .unknown_attributes = dropped,
+              .positions = positions,
+              .unlabelled = note(batch.data, kUnlabelled)};
+  if (out.fit.unlabelled == 0)
+    out.fit.unknown_labels = static_cast<std::uint64_t>(std::ranges::count(batch.data.gold, kUnknownOutput));
+  return out;
+}
+
+void Tagger::index_weights(const DataBatch& batch) {
+  const Dataset& data = batch.data;
+  const OracleInfo& info = oracle_registry().find(batch.oracle);
   const bool trained = !config_.files.train.empty() || !format_.needs_files;
-  const SparseVector w = model_weights(model_, data, structure.extra_weights(), info.extra,
-                                       trained ? UnknownFeatures::kReject : UnknownFeatures::kDrop);
-  const std::size_t width = data.outputs(), unary = data.vocabulary->features.size() * width;
-  std::vector<bool> used(width, false);
-  extra_.assign(structure.extra_weights(), 0.0);
-  begin_.assign(1, 0);
-  for (std::size_t i = 0; i < w.nnz(); ++i) {
-    const Coord c = w.index[i];
-    if (c >= unary) {
-      extra_[c - unary] = w.value[i];
-      continue;
-    }
-    begin_.resize(std::max<std::size_t>(begin_.size(), c / width + 1), weight_.size());
-    weight_.emplace_back(static_cast<Index>(c % width), w.value[i]);
-    used[c % width] = true;
-  }
-  begin_.resize(data.vocabulary->features.size() + 1, weight_.size());
-  for (Index k = 0; k < width; ++k)
+  match_ = match_model(model_, data, trained ? UnknownFeatures::kReject : UnknownFeatures::kDrop);
+  extra_ = model_extra(model_, data, make_oracle(info, data)->extra_weights(), info.extra);
+  std::vector<bool> used(data.outputs(), false);
+  const auto mark = [&](const WeightTable::Row& row) {
+    row.for_each([&](Index k, double) { used[match_.output[k]] = true; });
+  };
+  for (const Index place : match_.place)
+    if (place != WeightTable::kNone) mark(model_.unary.row(place));
+  if (match_.place.empty()) model_.unary.for_each([&](Index, const WeightTable::Row& row) { mark(row); });
+  for (Index k = 0; k < data.outputs(); ++k)
     if (used[k]) outputs_.push_back(k);
 }
 
-Scores Tagger::scores(const DataBatch& batch, const Oracle& oracle) {
-  const std::size_t positions = batch.data.positions();
-  Scores out = oracle.collapsed() != nullptr
-                   ? Scores::collapsed(oracle.outputs(), positions, oracle.extra_weights())
-                   : Scores(oracle.outputs(), positions, oracle.extra_weights());
-  if (!out.one_each())
-    for (const Index k : outputs_) out.add_column(k);
-  out.extra = extra_;
-  const Chunks chunks{positions, kPositionsPerTask};
-  std::vector<std::uint64_t> entries(chunks.count()), unknown(chunks.count());
-  parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
-    for (std::size_t p = chunks.begin(chunk); p < chunks.end(chunk); ++p) {
-      const std::span<const Index> row = batch.rows.row(p);
-      entries[chunk] += row.size();
-      for (std::size_t e = 0; e < row.size(); ++e) {
-        const std::size_t first = begin_[row[e]], last = begin_[row[e] + std::size_t{1}];
-        const double value = batch.rows.value(p, e);
-        unknown[chunk] += first == last;
-        for (std::size_t i = first; i < last; ++i)
-          out.column(out.column_index(weight_[i].first))[p] += value * weight_[i].second;
+/// Returns the rows of some positions with places in the table for features. Others are left out and counted.
+DesignMatrix::Builder Tagger::looked_up(const NamedRows& rows, std::size_t begin, std::size_t end,
+                                        Fit& fit) const {
+  const WeightTable& table = model_.unary;
+  const std::size_t first = rows.begin[begin], last = rows.begin[end];
+  // All loads from memory are begun before the first is waited for.
+  std::vector<std::uint64_t> hash(last - first);
+  for (std::size_t e = first; e < last; ++e)
+    table.prefetch_slot(hash[e - first] = WeightTable::hash_of(rows.name(e)));
+  for (const std::uint64_t one : hash) table.prefetch_row(one);
+  DesignMatrix::Builder out;
+  for (std::size_t p = begin; p < end; ++p) {
+    for (std::size_t e = rows.begin[p]; e < rows.begin[p + 1]; ++e) {
+      if (const Index place = table.find(rows.name(e), hash[e - first]); place != WeightTable::kNone)
+        out.add(place, rows.value[e]);
+      else
+        fit += {.attributes = 1, .unknown_attributes = 1};
+    }
+    out.end_position();
+  }
+  return out;
+}
+
+/// Writes the scores of some positions. Adds up each in the order of features in the rows.
+void Tagger::score(const DataBatch& batch, std::size_t begin, std::size_t end, Scores& out, Fit& fit) const {
+  const bool named = match_.place.empty();
+  const DesignMatrix::Builder found =
+      named ? looked_up(batch.named, begin, end, fit) : DesignMatrix::Builder();
+  const DesignMatrix::Builder& rows = named ? found : batch.rows;
+  const std::size_t width = match_.output.size();
+  std::vector<double> sums(kPad * width);
+  for (std::size_t tile = begin; tile < end;
+       tile += kPad) {  // of positions that share cache lines of columns
+    const std::size_t size = std::min(kPad, end - tile);
+    std::ranges::fill(sums, 0.0);
+    for (std::size_t i = 0; i < size; ++i) {
+      double* const sum = sums.data() + i * width;
+      const std::size_t row = tile + i - (named ? begin : 0);
+      const std::span<const Index> features = rows.row(row);
+      fit.attributes += features.size();
+      for (std::size_t e = 0; e < features.size(); ++e) {
+        const Index place = named ? features[e] : match_.place[features[e]];
+        if (place == WeightTable::kNone)
+          ++fit.unknown_attributes;
+        else
+          model_.unary.row(place).add_to(sum, rows.value(row, e));
       }
     }
-  });
-  const std::uint64_t dropped = note(batch.data, "unknown attributes");
-  fit_.attributes += std::accumulate(entries.begin(), entries.end(), dropped);
-  fit_.unknown_attributes += std::accumulate(unknown.begin(), unknown.end(), dropped);
-  return out;
+    for (std::size_t k = 0; k < width; ++k) {
+      const Index output = match_.output[k],
+                  column = output == kUnknownOutput ? Scores::kNoColumn : out.column_index(output);
+      for (std::size_t i = 0; column != Scores::kNoColumn && i < size; ++i)
+        out.column(column)[tile + i] = sums[i * width + k];
+    }
+  }
 }
 
 Marginals::Marginals(const DataBatch& batch, const Tagged& tagged, const Parallel& parallel) {

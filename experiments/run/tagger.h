@@ -20,6 +20,7 @@ struct Fit {
   std::uint64_t attributes = 0, unknown_attributes = 0;  ///< entries of X; those without a weight
   std::uint64_t positions = 0, unlabelled = 0, unknown_labels = 0;
 
+  Fit& operator+=(const Fit& other);
   /// Whether any gold output can be predicted. Otherwise an accuracy means nothing.
   bool graded() const { return positions > unlabelled + unknown_labels; }
   /// If more than half of the labels or attributes are unknown, says so and what to do; otherwise empty. If
@@ -36,6 +37,7 @@ struct Tagged {
   std::unique_ptr<Oracle> oracle;  ///< of the batch
   Scores scores;
   std::vector<Index> outputs;  ///< data.prediction_size() numbers
+  Fit fit;
 };
 
 /// Applies a model to data. If the format streams and there is no training set, it reads a few instances at a
@@ -56,9 +58,13 @@ class Tagger {
   const std::vector<std::string>& doubts() const { return doubts_; }
 
  private:
+  bool streams() const;
+  bool reads_ahead() const;
   void read(const std::function<void(DataBatch&&)>& use);
-  void index_weights(const Dataset& data, const Structure& structure, const OracleInfo& info);
-  Scores scores(const DataBatch& batch, const Oracle& oracle);
+  void index_weights(const DataBatch& batch);
+  Tagged tag(const DataBatch& batch, const Parallel& parallel) const;
+  DesignMatrix::Builder looked_up(const NamedRows& rows, std::size_t begin, std::size_t end, Fit& fit) const;
+  void score(const DataBatch& batch, std::size_t begin, std::size_t end, Scores& out, Fit& fit) const;
 
   const Model& model_;
   DataConfig config_;
@@ -67,10 +73,8 @@ class Tagger {
   bool keeps_lines_ = false;
   std::vector<std::string> doubts_;
   Fit fit_;
-  /// Weights by feature: feature j has the entries [begin_[j], begin_[j+1]).
-  std::vector<std::size_t> begin_;
-  std::vector<std::pair<Index, double>> weight_;  ///< output and value
-  std::vector<Index> outputs_;                    ///< outputs with weights, ascending
+  ModelMatch match_;            ///< set by the first batch; without features if rows have names
+  std::vector<Index> outputs_;  ///< outputs with weights, ascending
   std::vector<double> extra_;
 };
 

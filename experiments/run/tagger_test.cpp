@@ -1,10 +1,12 @@
 #include "experiments/run/tagger.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <map>
+#include <random>
 
 #include "core/base/error.h"
 #include "experiments/base/test_file.h"
@@ -120,6 +122,65 @@ TEST(Tagger, MarginalsOfCandidatesAreThoseOfTheirGroup) {
   EXPECT_NEAR(found.structure[1], 1.0, 1e-14);
   EXPECT_NEAR(found.at[0][0], std::exp(0.5) / total, 1e-14);
   EXPECT_NEAR(found.at[1][0], std::exp(1.0) / total, 1e-14);
+}
+
+/// The scores of all positions and outputs, and the outputs.
+std::pair<std::vector<double>, std::vector<Index>> scores_of(const Model& model, DataConfig config,
+                                                             int threads) {
+  std::pair<std::vector<double>, std::vector<Index>> out;
+  Tagger tagger(model, std::move(config), Parallel(threads));
+  tagger.run([&](const DataBatch& batch, const Tagged& tagged) {
+    for (std::size_t p = 0; p < batch.data.positions(); ++p)
+      for (Index k = 0; k < batch.data.outputs(); ++k) out.first.push_back(tagged.scores.column(k)[p]);
+    out.second.insert(out.second.end(), tagged.outputs.begin(), tagged.outputs.end());
+  });
+  return out;
+}
+
+TEST(Tagger, ScoresAreTheSumsOverFeaturesInTheirOrderHoweverModelAndDataAreRead) {
+  constexpr std::size_t kFeatures = 400, kLabels = 5, kPositions = 20'000;
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> normal;
+  std::vector<std::vector<double>> weight(kFeatures, std::vector<double>(kLabels, 0.0));
+  std::string text = "# proxbench model 1\n# labels=A\tB\tC\tD\tE\n";
+  for (std::size_t j = 0; j < kFeatures; ++j)
+    for (std::size_t k = 0; k < kLabels; ++k)
+      if (j % 2 == 0 || random() % 3 == 0)
+        text += fmt::format("unary\tf{}\t{}\t{}\n", j, "ABCDE"[k], weight[j][k] = normal(random));
+  text += "pair\tA\tB\t0.7\npair\tC\tE\t-1.3\n";
+  std::string data;
+  std::vector<double> expected;
+  for (std::size_t p = 0; p < kPositions; ++p) {
+    std::map<std::size_t, double> row;
+    data += "ABCDE"[p % kLabels];  // in their order, so that the training set numbers them alike
+    for (int entry = 0; entry < 12; ++entry) {
+      const std::size_t j = random() % (kFeatures + 20);
+      const double value = p % 3 == 0 ? normal(random) : 1.0;
+      data += fmt::format("\tf{}:{}", j, value);
+      row[j] += value;
+    }
+    data += random() % 10 == 0 ? "\n\n" : "\n";
+    for (std::size_t k = 0; k < kLabels; ++k) {
+      double sum = 0.0;
+      for (const auto& [j, value] : row)
+        if (j < kFeatures && value != 0.0) sum += value * weight[j][k];
+      expected.push_back(sum);
+    }
+  }
+  const TempFile file(data);
+  const Model model = parse_model(text, "m.tsv"), binary = parse_model(model_bytes(model), "m.pbm");
+  const auto first = scores_of(model, config_of("crfsuite", file.path()), 1);
+  EXPECT_EQ(first.first, expected);
+  for (const int threads : {1, 2, 3})
+    for (const Model& one : {model, binary}) {
+      EXPECT_EQ(scores_of(one, config_of("crfsuite", file.path()), threads), first) << threads << " threads";
+      // With a training set, features have its numbers, and sums their order.
+      DataConfig trained = config_of("crfsuite", file.path());
+      trained.files.train = {file.path()};
+      const auto whole = scores_of(one, trained, threads);
+      EXPECT_EQ(whole.second, first.second);
+      for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(whole.first[i], expected[i], 1e-12);
+    }
 }
 
 TEST(Tagger, TellsWhatFitsBadly) {

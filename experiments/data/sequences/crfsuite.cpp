@@ -30,7 +30,8 @@ bool starts_escape(std::string_view text, std::size_t at) {
 }
 
 /// Position of the first unescaped colon, or npos.
-std::size_t find_colon(std::string_view text) {
+std::size_t find_colon(std::string_view text, bool escapes) {
+  if (!escapes) return text.find(':');
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == ':') return i;
     if (starts_escape(text, i)) ++i;
@@ -60,8 +61,9 @@ void doubt_value(const LineReader& in, std::string_view field, std::size_t colon
       in, field);
 }
 
-void add_attribute(const LineReader& in, std::string_view field, NamedSequences& out) {
-  const std::size_t colon = find_colon(field);
+/// `escapes`: the field may have escapes.
+void add_attribute(const LineReader& in, std::string_view field, bool escapes, NamedSequences& out) {
+  const std::size_t colon = find_colon(field, escapes);
   const std::string_view name = field.substr(0, colon);
   double value = 1.0;
   if (name.empty())
@@ -70,6 +72,10 @@ void add_attribute(const LineReader& in, std::string_view field, NamedSequences&
     in.fail("value " + in_quotes(field.substr(colon + 1)) + " of attribute " + in_quotes(name),
             "a finite real number (a colon inside a name is written \\:)");
   doubt_value(in, field, colon, out);
+  if (!escapes) {
+    out.add(name, value);
+    return;
+  }
   std::string holder;
   out.add(unescaped(name, holder), value);
 }
@@ -109,9 +115,10 @@ DataPair read_crfsuite(const DataFiles& files, const Options& options, const Pro
 }  // namespace
 
 void add_attributes(const LineReader& in, std::string_view fields, NamedSequences& out) {
+  const bool escapes = fields.find('\\') != fields.npos;
   while (!fields.empty()) {
     const std::string_view field = fields.substr(0, fields.find('\t'));
-    if (!field.empty()) add_attribute(in, field, out);
+    if (!field.empty()) add_attribute(in, field, escapes, out);
     fields.remove_prefix(std::min(field.size() + 1, fields.size()));
   }
 }

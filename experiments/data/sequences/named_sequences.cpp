@@ -100,6 +100,10 @@ NamedSequences NamedSequences::test_for(const NamedSequences& train, TestLabels 
 }
 
 bool NamedSequences::add(std::string_view feature, double value) {
+  if (streams()) {
+    named.add(feature, value);
+    return true;
+  }
   if (!is_test()) {
     rows.add(names.features.intern(feature), value);
     return true;
@@ -109,22 +113,30 @@ bool NamedSequences::add(std::string_view feature, double value) {
     rows.add(*known_feature, value);
   } else {
     ++unknown_attributes_;
-    if (!streams()) unknown_features_.emplace(feature);
+    unknown_features_.emplace(feature);
   }
   return known_feature.has_value();
 }
 
 void NamedSequences::end_row(const LineReader& in) {
+  const auto check = [&](double value) {
+    if (std::abs(value) > largest_value)
+      in.fail(fmt::format("a feature value of {:g}", value),
+              fmt::format("at most {:g} in absolute value: products of larger ones overflow", largest_value));
+  };
+  if (streams()) {
+    std::for_each(named.value.begin() + static_cast<std::ptrdiff_t>(named.begin.back()), named.value.end(),
+                  check);
+    named.end_position();
+    return;
+  }
   try {
     rows.end_position();
   } catch (const Error&) {
     in.fail("a repeated attribute whose values sum to no finite number", "values with finite sums");
   }
   const std::size_t row = data.positions();
-  for (std::size_t e = 0; e < rows.row(row).size(); ++e)
-    if (const double value = rows.value(row, e); std::abs(value) > largest_value)
-      in.fail(fmt::format("a feature value of {:g}", value),
-              fmt::format("at most {:g} in absolute value: products of larger ones overflow", largest_value));
+  for (std::size_t e = 0; e < rows.row(row).size(); ++e) check(rows.value(row, e));
 }
 
 void NamedSequences::end_position(const LineReader& in, std::optional<std::string_view> label) {
@@ -313,14 +325,16 @@ void add_doubts(const NamedSequences& set, const std::vector<FileCounts>& files,
 
 void stream_sequences(const DataFiles& files, const DataStream& stream, const SequenceFormat& format) {
   NamedSequences names(stream.names->outputs);
-  for (const std::string& feature : stream.names->features) names.names.features.intern(feature);
   NamedSequences batch = NamedSequences::test_for(names, files.labels);
   batch.hand_over_to([&] {
     if (format.complete) format.complete(batch);
     batch.set_notes();
     batch.data.vocabulary = stream.names;
-    stream.use(
-        {std::exchange(batch.data, {}), std::exchange(batch.rows, {}), format.oracle, batch.take_lines()});
+    stream.use({std::exchange(batch.data, {}),
+                {},
+                std::exchange(batch.named, {}),
+                format.oracle,
+                batch.take_lines()});
   });
   if (stream.lines) batch.keep_lines();
   std::vector<FileCounts> counts;

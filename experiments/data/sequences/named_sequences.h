@@ -87,8 +87,8 @@ class NamedSequences {
   /// Call this when each has read its part of the training files and names have the same numbers on all.
   void share_rows(const Processes& processes);
 
-  /// Adds a feature to the current position. Returns false if the feature is unknown, and so not added.
-  /// Values of repeated features are added.
+  /// Adds a feature to the current position. Returns false if the feature is unknown, and so not added. (Who
+  /// takes streamed rows looks their features up.) Values of repeated features are added.
   bool add(std::string_view feature, double value);
   /// A test set may lack labels. Throws Error (kInput) for the line if values of a repeated feature have no
   /// finite sum, or if some lines have labels and others do not.
@@ -147,6 +147,7 @@ class NamedSequences {
   Names names;  ///< empty for a test set
   Dataset data;
   DesignMatrix::Builder rows;  ///< the rows of X, one for each position
+  NamedRows named;             ///< in place of them, if it streams
   /// Squares of values up to here have finite sums over positions.
   double largest_value = 1e150;
 

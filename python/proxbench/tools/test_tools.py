@@ -142,11 +142,12 @@ def test_bench_processes_writes_sentences_of_twenty_tokens(tmp_path):
 
 
 def test_bench_tagging_divides_by_crfsuite_if_it_is_there():
-    times = {"proxbench predict, 1 thread": [1.0, 2.0, 9.0]}
-    assert bench_tagging.table(times, 1000)[2] == "| proxbench predict, 1 thread | 2.00 | 500 | - |"
-    times["crfsuite tag, 1 thread"] = [4.0]
-    assert bench_tagging.table(times, 1000)[2:] == ["| proxbench predict, 1 thread | 2.00 | 500 | 2.00 |",
-                                                    "| crfsuite tag, 1 thread | 4.00 | 250 | 1.00 |"]
+    times = {"l2: proxbench, text, 1 thread": [(1.0, 2.0, 9.0), (2.0, 3.0, 10.0), (9.0, 4.0, 8.0)]}
+    assert bench_tagging.table(times, 1000)[2] == "| l2: proxbench, text, 1 thread | 2.00 | 500 | - | 3.00 | 10 |"
+    times |= {"l2: crfsuite": [(4.0, 5.0, 1.0)], "l1: wapiti": [(1.0, 1.0, 1.0)]}
+    assert bench_tagging.table(times, 1000)[2:] == ["| l2: proxbench, text, 1 thread | 2.00 | 500 | 2.00 | 3.00 | 10 |",
+                                                    "| l2: crfsuite | 4.00 | 250 | 1.00 | 5.00 | 1 |",
+                                                    "| l1: wapiti | 1.00 | 1,000 | - | 1.00 | 1 |"]
 
 
 def test_overhead_is_what_the_wall_shows_beyond_the_known_parts():
