@@ -28,16 +28,4 @@ std::string no_solver_text(const Penalty& penalty, Loss::Kind loss, const Oracle
                    oracle.name, "'");
 }
 
-std::string former_option(const std::string& solver, const std::string& option) {
-  if (solver != "prox-qn" && solver != "prox-newton") return "";
-  if (option == "preset")
-    return "preset = paper is the solver prox-qn now, and preset = fast the solver prox-newton";
-  const std::string other = solver == "prox-qn" ? "prox-newton" : "prox-qn";
-  const auto has = [&](const std::string& name) {
-    const OptionTable& options = solver_registry().find(name).options;
-    return std::ranges::find(options, option, &OptionSpec::name) != options.end();
-  };
-  return !has(solver) && has(other) ? "it is an option of " + other : "";
-}
-
 }  // namespace proxbench

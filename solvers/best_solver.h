@@ -22,8 +22,4 @@ std::vector<std::string> fitting_solvers(const Penalty& penalty, Loss::Kind loss
 /// The error message if fitting_solvers() is empty.
 std::string no_solver_text(const Penalty& penalty, Loss::Kind loss, const OracleInfo& oracle);
 
-/// prox-qn and prox-newton were once one solver with presets. For an option of that solver that `solver`
-/// lacks, returns what to write instead. Returns an empty string if nothing is known of the option.
-std::string former_option(const std::string& solver, const std::string& option);
-
 }  // namespace proxbench

@@ -16,34 +16,17 @@ bool parse_boolean(std::string_view text, bool& out) {
   return out || text == "false" || text == "no" || text == "off" || text == "0";
 }
 
-bool within_bounds(const OptionSpec& spec, double value) {
-  const bool above = spec.min_open ? value > spec.min : value >= spec.min;
-  const bool below = spec.max_open ? value < spec.max : value <= spec.max;
-  return above && below;
-}
-
 /// Describes what is wrong with `text` as a value of `spec`, or returns "".
 std::string complaint(const OptionSpec& spec, std::string_view text) {
-  double real = 0.0;
-  std::int64_t integer = 0;
-  bool boolean = false;
-  switch (spec.type) {
-    case OptionType::kInt:
-      if (!parse_integer(text, integer)) return "expected an integer";
-      real = static_cast<double>(integer);
-      break;
-    case OptionType::kReal:
-      if (spec.automatic && text == kAuto) return "";
-      if (!parse_real(text, real))
-        return std::string("expected a finite real number") + (spec.automatic ? " or auto" : "");
-      break;
-    case OptionType::kBool:
-      return parse_boolean(text, boolean) ? "" : "expected true or false (also yes/no, on/off, 1/0)";
-    case OptionType::kString:
-      if (spec.choices.empty() || std::ranges::find(spec.choices, text) != spec.choices.end()) return "";
-      return "expected " + spec.constraint() + did_you_mean(text, spec.choices);
-  }
-  return within_bounds(spec, real) ? "" : "violated constraint " + spec.constraint();
+  const std::optional<Value> value = parse_value(spec.type, text, spec.automatic);
+  if (!value && spec.type == OptionType::kInt) return "expected an integer";
+  if (!value && spec.type == OptionType::kReal)
+    return std::string("expected a finite real number") + (spec.automatic ? " or auto" : "");
+  if (!value) return "expected true or false (also yes/no, on/off, 1/0)";
+  if (spec.type == OptionType::kInt || spec.type == OptionType::kReal)
+    return within_bounds(spec, *value) ? "" : "violated constraint " + spec.constraint();
+  if (spec.choices.empty() || std::ranges::find(spec.choices, text) != spec.choices.end()) return "";
+  return "expected " + spec.constraint() + did_you_mean(text, spec.choices);
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -78,7 +61,7 @@ std::string shortest_text(double value) {
 }
 
 std::string OptionSpec::type_name() const {
-  constexpr const char* kNames[] = {"integer", "real", "bool", "string"};
+  constexpr const char* kNames[] = {"integer", "real", "bool", "string", "numbers", "JSON"};
   return kNames[static_cast<std::size_t>(type)];
 }
 
@@ -101,29 +84,32 @@ void Options::set(std::string_view name, std::string_view text) {
   text_[row.name] = text;
 }
 
-/// The option's text as a value of its type.
-template <class Value>
-Value Options::parsed(std::string_view name, OptionType type,
-                      bool (*parse)(std::string_view text, Value& out)) const {
-  Value value{};
+Value Options::value(std::string_view name) const {
   const OptionSpec& row = spec(name);
-  if (row.type != type || !parse(string(name), value))
+  if (std::optional<Value> found = parse_value(row.type, string(name), row.automatic))
+    return *std::move(found);
+  throw Error("option " + row.name + " = " + string(name) + " is no value of type " + row.type_name());
+}
+
+template <class T>
+T Options::value_as(std::string_view name, OptionType type) const {
+  const OptionSpec& row = spec(name);
+  if (row.type != type)
     throw Error("option " + row.name + " = " + string(name) + " is of type " + row.type_name() +
                 ", and was read as another");
-  return value;
+  return value(name).as<T>();
 }
 
 std::int64_t Options::integer(std::string_view name) const {
-  return parsed(name, OptionType::kInt, parse_integer);
+  return value_as<std::int64_t>(name, OptionType::kInt);
 }
 
 double Options::real(std::string_view name) const {
-  if (spec(name).automatic && string(name) == kAuto) return kNaN;
-  return parsed(name, OptionType::kReal, parse_real);
+  return value_as<double>(name, OptionType::kReal);
 }
 
 bool Options::boolean(std::string_view name) const {
-  return parsed(name, OptionType::kBool, parse_boolean);
+  return value_as<bool>(name, OptionType::kBool);
 }
 
 const std::string& Options::string(std::string_view name) const {
@@ -148,6 +134,31 @@ const OptionSpec& Options::spec(std::string_view name) const {
   }
   const std::string known = names.empty() ? "; there are none" : "; known: " + joined(names);
   throw Error::usage("unknown option '", name, "'", did_you_mean(name, names), known);
+}
+
+std::optional<Value> parse_value(OptionType type, std::string_view text, bool automatic) {
+  std::int64_t integer = 0;
+  double real = kNaN;
+  bool boolean = false;
+  switch (type) {
+    case OptionType::kInt:
+      return parse_integer(text, integer) ? std::optional(Value{integer}) : std::nullopt;
+    case OptionType::kReal:
+      return (automatic && text == kAuto) || parse_real(text, real) ? std::optional(Value{real})
+                                                                    : std::nullopt;
+    case OptionType::kBool:
+      return parse_boolean(text, boolean) ? std::optional(Value{boolean}) : std::nullopt;
+    default:
+      return Value{std::string(text)};
+  }
+}
+
+bool within_bounds(const OptionSpec& spec, const Value& number) {
+  const double value = number.number<double>();
+  if (spec.automatic && std::isnan(value)) return true;
+  const bool above = spec.min_open ? value > spec.min : value >= spec.min;
+  const bool below = spec.max_open ? value < spec.max : value <= spec.max;
+  return above && below;
 }
 
 bool parse_real(std::string_view text, double& out) {

@@ -4,18 +4,30 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/base/error.h"
 #include "core/base/numbers.h"
+#include "core/base/value.h"
 
 namespace proxbench {
 
-enum class OptionType { kInt, kReal, kBool, kString };
+/// kNumbers: numbers by name. kJson: anything else that only JSON can hold.
+enum class OptionType { kInt, kReal, kBool, kString, kNumbers, kJson };
 
-/// One row of an option table. Bounds apply to kInt and kReal; choices to kString (empty: any text).
+/// Where a field of the record of a run is shown. Each use includes the uses before it.
+enum class FieldUse {
+  kRecord,   ///< only in the record's own JSON
+  kColumn,   ///< also a column of exports
+  kSummary,  ///< also in the summary of `train`; null in the summary of `certify`
+  kModel     ///< also in the summary of `certify`
+};
+
+/// What a row of a table says about its member (schema.h). Bounds apply to kInt and kReal; choices to kString
+/// (empty: any text).
 struct OptionSpec {
   std::string name = {};
   OptionType type = OptionType::kString;
@@ -32,16 +44,26 @@ struct OptionSpec {
   /// kString: the value is the name of a file or "". The file is looked up like data files, and its content
   /// counts as data. A value of several lines is the content of the file itself. Models store it that way.
   bool file = false;
+  bool list = false;  ///< several values; in a config, separated by commas
   // The next three are for keys of configs.
   bool required = false;  ///< there is no default
-  bool list = false;      ///< takes several values, separated by commas
   bool repeats = false;   ///< a value may occur more than once in the list
+  bool path = false;      ///< a path(START, END, COUNT) may stand for the number
+  // The rest is for fields of records.
+  std::string unit = {};
+  std::string section = {};  ///< the JSON object that holds the field, e.g. "run.data"; empty: the top level
+  std::string field = {};    ///< name of the field; empty: `name`
+  std::optional<FieldUse> use = {};  ///< none: kColumn
+  bool nullable = false;  ///< JSON has null for an empty text or list; reading a null then sets nothing
+
+  const std::string& field_name() const { return field.empty() ? name : field; }
+  FieldUse field_use(FieldUse standard = FieldUse::kColumn) const { return use.value_or(standard); }
   /// Whether the value `text` is the name of a file.
   bool names_file(std::string_view text) const {
     return file && !text.empty() && text.find('\n') == text.npos;
   }
 
-  /// "integer", "real", "bool" or "string".
+  /// "integer", "real", "bool", "string", "numbers" or "JSON".
   std::string type_name() const;
   /// The allowed values in readable form: "1 <= memory <= 1000", "0 < sigma < 1", "one of a, b".
   std::string constraint() const;
@@ -65,6 +87,8 @@ class Options {
   double real(std::string_view name) const;
   bool boolean(std::string_view name) const;
   const std::string& string(std::string_view name) const;
+  /// The value as one of the type of the option.
+  Value value(std::string_view name) const;
 
   /// Every option with its current text, in table order.
   std::vector<std::pair<std::string, std::string>> items() const;
@@ -73,9 +97,8 @@ class Options {
   const OptionSpec& spec(std::string_view name) const;
 
  private:
-  template <class Value>
-  Value parsed(std::string_view name, OptionType type,
-               bool (*parse)(std::string_view text, Value& out)) const;
+  template <class T>
+  T value_as(std::string_view name, OptionType type) const;
   OptionTable table_;
   std::map<std::string, std::string, std::less<>> text_;  ///< values given to set()
 };
@@ -84,6 +107,10 @@ class Options {
 /// "1.000000".
 std::string shortest_text(double value);
 
+/// Returns the text as a value of the type, or none if it is no such value. "auto" is NaN if `automatic`.
+std::optional<Value> parse_value(OptionType type, std::string_view text, bool automatic = false);
+/// Whether the number is within the bounds.
+bool within_bounds(const OptionSpec& spec, const Value& number);
 /// Parse the whole text as a finite double or a 64-bit integer. Return false if it is not one.
 bool parse_real(std::string_view text, double& out);
 bool parse_integer(std::string_view text, std::int64_t& out);

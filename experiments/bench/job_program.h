@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/config/data_format.h"
+#include "experiments/config/format_registry.h"
 #include "experiments/data/readers.h"
 #include "experiments/results/results.h"
 #include "experiments/run/trainer.h"

@@ -17,7 +17,7 @@ PerfCounts read_perf_budget(const std::filesystem::path& file) {
   constexpr const char* kExpected = "JSON with made_with and instructions";
   try {
     return read_json(file, kExpected).get<PerfCounts>();
-  } catch (const nlohmann::json::exception& error) {
+  } catch (const std::exception& error) {
     throw Error::in_file(file.string(), 0, error.what(), kExpected);
   }
 }

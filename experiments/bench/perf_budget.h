@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "experiments/base/json_members.h"
+#include "experiments/base/json_values.h"
 
 namespace proxbench {
 
@@ -17,9 +17,10 @@ struct PerfCounts {
   std::map<std::string, std::string> made_with;
   std::map<std::string, std::int64_t> instructions;
 
-  static auto members() {
-    return std::tuple(std::pair("made_with", &PerfCounts::made_with),
-                      std::pair("instructions", &PerfCounts::instructions));
+  static const Schema<PerfCounts>& schema() {
+    static const Schema<PerfCounts> rows(
+        {row(&PerfCounts::made_with, "made_with"), row(&PerfCounts::instructions, "instructions")});
+    return rows;
   }
 };
 

@@ -8,6 +8,7 @@
 #include "experiments/metrics/metrics.h"
 #include "experiments/run/launch.h"
 #include "experiments/run/tagger.h"
+#include "experiments/run/tighten.h"
 #include "experiments/run/trainer.h"
 #include "solvers/best_solver.h"
 
@@ -63,8 +64,7 @@ struct CertifyCommand : ModelFlags {
     if (parameters.loss.hinge() && seconds > 0.0)
       throw Error::usage(
           fmt::format("--tighten: solver '{}' minimises the log loss: found loss = hinge", kBestForL1));
-    parameters.lambda = penalty.lambda;
-    parameters.mu = penalty.mu;
+    parameters.penalty = penalty;
     const StopScope scope = interruptible("the model was certified");
     const LoadedData loaded(read_data(data.read(stored.header), launched_processes()), make_parallel(asked));
     compare(stored, loaded);
@@ -75,7 +75,7 @@ struct CertifyCommand : ModelFlags {
       if (const std::string mismatch = fit_of(*set, stored, w).warning(stored); !mismatch.empty())
         ProgressPrinter(quiet).warning(fmt::format("{} data: {}", name, mismatch));
     }
-    Objective objective = loaded.objective(parameters.lambda, parameters.mu, parameters.loss);
+    Objective objective = loaded.objective(penalty, parameters.loss);
     outcome.kkt_at_zero = kkt_at_zero(objective);
     outcome.certificate = certify(objective, w);
     if (loaded.test_set()) {

@@ -17,7 +17,7 @@
 #include "experiments/run/trainer.h"
 #include "experiments/sweep/plan.h"
 #include "experiments/sweep/provenance.h"
-#include "solvers/best_solver.h"
+#include "experiments/sweep/run_key.h"
 
 namespace proxbench {
 namespace {
@@ -129,8 +129,10 @@ int run_command_line(int argc, char** argv) {
   for (const auto add :
        {add_run_commands, add_describe_command, add_train_command, add_select_command, add_predict_command,
         add_evaluate_command, add_certify_command, add_convert_command, add_list_commands,
-        add_python_commands, add_scale_command, add_status_command, add_completion_commands})
+        add_python_commands, add_scale_command, add_status_command, add_completion_command})
     add(app);
+  // Behind the commands, which would inherit the flag.
+  app.set_help_all_flag("--help-all", "print the help of all commands");
   try {
     if (launched_processes() != nullptr) refuse_commands_for_one_process(app);
     instruction_set();  // reports a wrong PROXBENCH_ISA before any work
@@ -193,8 +195,8 @@ Penalty penalty_of(const ExperimentConfig& config) {
       config.mus.front().is_path())
     throw Error::usage(
         "--lambda and --mu: found a list or path, expected a number each (`proxbench select` tries several)");
-  const Penalty penalty{config.lambdas.empty() ? 0.0 : config.lambdas.front().value(),
-                        config.mus.front().value()};
+  const Penalty penalty{config.lambdas.empty() ? 0.0 : config.lambdas.front().number(),
+                        config.mus.front().number()};
   penalty.check();
   return penalty;
 }
@@ -231,18 +233,15 @@ DataPair read_data(const DataConfig& data, const Processes* processes) {
                    processes);
 }
 
-void set_options(Options& options, const std::vector<std::string>& assignments, const std::string& flag,
-                 const std::string& solver) {
+void set_options(Options& options, const std::vector<std::string>& assignments, const std::string& flag) {
   for (const std::string& assignment : assignments) {
     const std::size_t equals = assignment.find('=');
     if (equals == std::string::npos || equals == 0)
       throw Error::usage(fmt::format("{} {}: expected key=value", flag, assignment));
-    const std::string name = assignment.substr(0, equals), former = former_option(solver, name);
     try {
-      set_option(options, name, assignment.substr(equals + 1), file_in_reach);
+      set_option(options, assignment.substr(0, equals), assignment.substr(equals + 1), file_in_reach);
     } catch (const Error& error) {
-      throw Error::usage(
-          fmt::format("{} {}: {}{}", flag, assignment, error.what(), former.empty() ? "" : "; " + former));
+      throw Error::usage(fmt::format("{} {}: {}", flag, assignment, error.what()));
     }
   }
 }

@@ -19,8 +19,9 @@
 #include "core/data/dataset.h"
 #include "core/monitor.h"
 #include "experiments/base/files.h"
-#include "experiments/config/config_keys.h"
-#include "experiments/config/data_format.h"
+#include "experiments/config/config_sections.h"
+#include "experiments/config/format_registry.h"
+#include "experiments/config/ini_values.h"
 #include "experiments/results/results.h"
 #include "experiments/run/job.h"
 #include "experiments/run/plugins.h"
@@ -53,7 +54,7 @@ void add_list_commands(CLI::App& app);    // list, check-solver
 void add_python_commands(CLI::App& app);  // table, plot, report, export, merge
 void add_scale_command(CLI::App& app);
 void add_status_command(CLI::App& app);
-void add_completion_commands(CLI::App& app);  // completion, man
+void add_completion_command(CLI::App& app);
 
 /// Returns the commands that are not hidden.
 std::vector<const CLI::App*> shown_commands(const CLI::App& app);
@@ -83,14 +84,12 @@ struct Kind {
 /// Returns all kinds, with the items of the plug-ins loaded so far.
 std::vector<Kind> catalogue();
 
-/// If the arguments are `__complete WORDS...`, as completion scripts call the program, prints the possible
-/// words at the cursor and returns true. Otherwise returns false.
-bool answer_completion(CLI::App& app, const std::vector<std::string>& arguments);
+/// If the arguments are `__complete WORDS...`, as the completion script calls the program, prints the words
+/// that may follow and returns true. Otherwise returns false.
+bool answer_completion(const CLI::App& app, const std::vector<std::string>& arguments);
 
-/// The files completion.bash, completion.zsh, manual.roff and python/proxbench/commands.json, which CMake
-/// embeds in the program.
-std::string_view completion_script(std::string_view shell);
-std::string_view manual_sections();
+/// The files completion.bash and python/proxbench/commands.json, which CMake embeds in the program.
+std::string_view completion_script();
 std::string_view package_commands();
 
 /// Thrown to end a command with this exit status. All messages have been printed by then.
@@ -126,13 +125,12 @@ class KeyFlags {
  public:
   /// `standard` is the default shown in help; if empty, the row's default is shown.
   explicit KeyFlags(std::string standard = "") : standard_(std::move(standard)) {}
-  /// Errors do not offer a path for a number.
+  /// Errors do not offer a path in place of a wrong number.
   void take_no_paths() { paths_ = false; }
   /// Adds --KEY (with '-' for '_'), or `flag` if given. `help` replaces the row's help. The flag of a bool
   /// takes no value.
   void add(CLI::App& command, const std::string& name, std::string help = "", std::string flag = "") {
-    const ConfigKey<Section>& key = *key_named<Section>(name);
-    const OptionSpec& spec = key.spec;
+    const OptionSpec& spec = keys_of<Section>().find(name)->spec;
     const bool list = spec.list && help.empty();  // a special help text describes a single value
     if (flag.empty()) {
       flag = "--" + name;
@@ -166,15 +164,17 @@ class KeyFlags {
   bool given(const std::string& key) const { return !text(key).empty(); }
   /// Sets the given flags in the section. Other values come from the header of the model. Throws Error.
   void read(Section& section, const ModelHeader& header = {}) const {
-    for (const auto& [key, flag] : flags_) {
-      const bool stored = !given(key) && header.contains(key);
-      const std::string value = stored ? header.at(key) : text(key);
-      if (value.empty()) continue;
-      for (const ValueError& error : key_named<Section>(key)->read(section, value, file_in_reach)) {
-        std::string what = error.what();
-        if (!paths_ && what.ends_with(kOrPath)) what.resize(what.size() - kOrPath.size());
-        throw Error(fmt::format("{}: {}", flag->get_name(), what), error.kind());
-      }
+    for (const auto& [name, flag] : flags_) {
+      const bool stored = !given(name) && header.contains(name);
+      const std::string typed = stored ? header.at(name) : text(name);
+      if (typed.empty()) continue;
+      const Row<Section>& key = *keys_of<Section>().find(name);
+      OptionSpec spec = key.spec;
+      spec.path = spec.path && (paths_ || looks_like_path(typed));
+      Value value;
+      for (const ValueError& error : read_ini_value(spec, typed, file_in_reach, value))
+        throw Error(fmt::format("{}: {}", flag->get_name(), error.what()), error.kind());
+      key.set(section, value);
     }
   }
 
@@ -225,10 +225,8 @@ std::string graded_text(const Dataset& data);
 /// Prints one line for each of these metrics except the first, accuracy.
 void print_other_metrics(const std::map<std::string, double>& metrics);
 
-/// Sets each "key=value". Throws Error (kUsage) with the name of the flag. For a former option of the solver,
-/// the message names its replacement.
-void set_options(Options& options, const std::vector<std::string>& assignments, const std::string& flag,
-                 const std::string& solver = "");
+/// Sets each "key=value". Throws Error (kUsage) with the name of the flag.
+void set_options(Options& options, const std::vector<std::string>& assignments, const std::string& flag);
 
 /// Adds a flag that takes one value and may be repeated.
 CLI::Option* add_repeatable(CLI::App& command, const std::string& flag, std::vector<std::string>& values,

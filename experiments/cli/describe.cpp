@@ -10,6 +10,7 @@
 #include "experiments/base/waiting_text.h"
 #include "experiments/cli/cli.h"
 #include "experiments/data/files.h"
+#include "experiments/data/first_lines.h"
 #include "experiments/metrics/chunks.h"
 
 namespace proxbench {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "experiments/base/table_text.h"
 #include "experiments/cli/cli.h"
 #include "experiments/config/config.h"
 #include "experiments/config/trainers.h"

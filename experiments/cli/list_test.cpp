@@ -4,8 +4,8 @@
 
 #include "core/base/options.h"
 #include "experiments/base/test_folder.h"
-#include "experiments/config/config.h"
-#include "experiments/config/data_format.h"
+#include "experiments/config/config_sections.h"
+#include "experiments/config/format_registry.h"
 #include "experiments/results/fields.h"
 #include "solvers/solvers.h"
 

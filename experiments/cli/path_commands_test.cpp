@@ -6,7 +6,8 @@
 #include <set>
 
 #include "experiments/base/test_command_line.h"
-#include "experiments/results/field_csv.h"
+#include "experiments/results/csv.h"
+#include "experiments/results/fields.h"
 
 namespace proxbench {
 namespace {

@@ -7,7 +7,8 @@
 
 #include "experiments/base/test_folder.h"
 #include "experiments/config/config.h"
-#include "experiments/results/field_csv.h"
+#include "experiments/results/csv.h"
+#include "experiments/results/fields.h"
 #include "experiments/results/results.h"
 
 namespace proxbench {

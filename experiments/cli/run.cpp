@@ -10,6 +10,7 @@
 #include "experiments/cli/cli.h"
 #include "experiments/cli/python.h"
 #include "experiments/results/results.h"
+#include "experiments/sweep/run_key.h"
 #include "experiments/sweep/slurm.h"
 #include "experiments/sweep/sweep.h"
 

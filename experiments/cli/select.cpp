@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "experiments/base/table_text.h"
 #include "experiments/cli/cli.h"
-#include "experiments/config/path_grid.h"
+#include "experiments/config/run_penalty.h"
 #include "experiments/metrics/metrics.h"
 #include "experiments/run/launch.h"
 #include "experiments/run/selection.h"
@@ -24,45 +24,45 @@ constexpr const char* kLoss = "loss";
 constexpr int kMorePoints = 10;
 
 /// The values of lists and paths, descending.
-std::vector<double> values_of(const std::vector<PathGrid>& grids, double lambda_max) {
+std::vector<double> values_of(const std::vector<Strength>& grids, double lambda_max) {
   std::set<double, std::greater<>> out;
-  for (const PathGrid& grid : grids)
+  for (const Strength& grid : grids)
     if (grid.is_path())
       for (const double value : grid.values(lambda_max)) out.insert(value);
     else
-      out.insert(grid.value());
+      out.insert(grid.number());
   return {out.begin(), out.end()};
 }
 
-bool has_several(const std::vector<PathGrid>& grids) {
+bool has_several(const std::vector<Strength>& grids) {
   return grids.size() > 1 || (!grids.empty() && grids.front().is_path());
 }
 
 /// The penalties to choose from: paths along lambda, one for each mu, or one path along mu.
 struct Search {
-  std::vector<PathGrid> lambdas, mus;
+  std::vector<Strength> lambdas, mus;
 
-  PathOf along() const { return has_several(lambdas) ? PathOf::kLambda : PathOf::kMu; }
-  std::string name() const { return path_of_name(along()); }
-  const std::vector<PathGrid>& values() const { return along() == PathOf::kMu ? mus : lambdas; }
+  bool over_mu() const { return !has_several(lambdas); }
+  std::string name() const { return over_mu() ? "mu" : "lambda"; }
+  const std::vector<Strength>& values() const { return over_mu() ? mus : lambdas; }
   /// Whether both lambda and mu have several values.
   bool is_grid() const { return has_several(lambdas) && has_several(mus); }
   /// As in a config.
   std::string text() const {
     std::vector<std::string> texts;
-    for (const PathGrid& grid : values()) texts.push_back(grid.text());
+    for (const Strength& grid : values()) texts.push_back(grid.text());
     return joined(texts);
   }
   template <class Point>
   double value_of(const Point& point) const {
-    return along() == PathOf::kMu ? point.mu : point.lambda;
+    return over_mu() ? point.mu : point.lambda;
   }
   /// Throws Error (kUsage) unless lambda + mu > 0 everywhere.
   PenaltyPaths paths(double lambda_max) const {
     const std::vector<double> all_lambdas = values_of(lambdas, lambda_max),
                               all_mus = values_of(mus, lambda_max);
     PenaltyPaths out;
-    if (along() == PathOf::kMu) {
+    if (over_mu()) {
       out.emplace_back();
       for (const double mu : all_mus) out.front().push_back({all_lambdas.front(), mu});
     } else {
@@ -130,8 +130,8 @@ struct SelectCommand : TrainingFlags {
         .processes = launched_processes()};
     const ExperimentConfig asked = config_of(run);
     const Search searched = search(asked);
-    const auto largest = [](const std::vector<PathGrid>& grids) {
-      return std::ranges::max(grids, {}, &PathGrid::value).value();
+    const auto largest = [](const std::vector<Strength>& grids) {
+      return std::ranges::max(grids, {}, &Strength::any_value).any_value();
     };
     RunParameters settings = settings_for(asked, {largest(searched.lambdas), largest(searched.mus)});
     ProgressPrinter progress(quiet);
@@ -154,8 +154,8 @@ struct SelectCommand : TrainingFlags {
           fmt::format("{} of {} instances held out have outputs that do not occur in training, and "
                       "are left out of the loss",
                       selection.skipped, selection.held_out_instances));
-    settings.lambda = selection.points[selection.chosen].lambda;
-    settings.mu = selection.points[selection.chosen].mu;
+    const SelectionPoint& chosen = selection.points[selection.chosen];
+    settings.penalty = Penalty{chosen.lambda, chosen.mu};
     json.write(result(searched, selection), model_file(config, *loaded, settings, selection.refit.w));
     if (prints()) print(searched, selection, *loaded);
     if (selection.refit.certificate.nnz == 0)
@@ -198,7 +198,7 @@ struct SelectCommand : TrainingFlags {
     TextTable table;
     table.caption = fmt::format("{} on {}", measure == kLoss ? "loss by position" : measure, held_out_text());
     Penalty fixed{selection.points.front().lambda, selection.points.front().mu};
-    (search.along() == PathOf::kMu ? fixed.mu : fixed.lambda) = 0.0;
+    (search.over_mu() ? fixed.mu : fixed.lambda) = 0.0;
     if (!search.is_grid() && fixed.lambda + fixed.mu > 0.0) table.note = fixed.text();
     table.head = {"", search.name(), measure, "standard error", "nnz"};
     if (search.is_grid()) table.head.insert(table.head.begin() + 1, "mu");
@@ -263,9 +263,9 @@ struct SelectCommand : TrainingFlags {
     const auto value = [&](std::size_t k) { return search.value_of(selection.points[selection.begin + k]); };
     const std::size_t count = selection.end - selection.begin, best = selection.best - selection.begin;
     const bool last = best + 1 == count,
-               first = best == 0 && (search.along() == PathOf::kMu || value(0) < selection.refit.lambda_max);
+               first = best == 0 && (search.over_mu() || value(0) < selection.refit.lambda_max);
     constexpr double kNoPenalty = 1e-9;  // a share of lambda_max below which a smaller lambda changes nothing
-    const double least = search.along() == PathOf::kLambda ? kNoPenalty * selection.refit.lambda_max : 0.0;
+    const double least = !search.over_mu() ? kNoPenalty * selection.refit.lambda_max : 0.0;
     if ((!last && !first) || count < 2 || value(best) <= least) return "";
     // A long step would propose values that nobody wants to try.
     constexpr double kLeastFactor = 1e-3;

@@ -9,7 +9,7 @@
 #include "experiments/cli/cli.h"
 #include "experiments/metrics/chunks.h"
 #include "experiments/metrics/metrics.h"
-#include "experiments/results/field_csv.h"
+#include "experiments/results/csv.h"
 #include "experiments/run/launch.h"
 #include "experiments/run/path.h"
 #include "experiments/run/trainer.h"
@@ -72,11 +72,11 @@ std::string empty_model_text(const RunOutcome& outcome, const LoadedData& data) 
   const double max = settings.loss.hinge() ? kInfinity : lambda_max(data, settings.loss);
   if (max == 0.0)
     return "all weights are 0: the gradient at w = 0 is 0, so these labels leave nothing to learn";
-  if (settings.lambda >= max)
+  if (const double lambda = settings.penalty.lambda.number(); lambda >= max)
     return fmt::format(
         "all weights are 0: w = 0 is optimal from lambda = {:.4g} on, and lambda is {:g}; `--lambda {:.2g}` "
         "gives nonzeros",
-        max, settings.lambda, max / 10);
+        max, lambda, max / 10);
   return fmt::format("all weights are 0: the run ended ({}) before any of them moved",
                      status_name(*outcome.status));
 }
@@ -101,7 +101,7 @@ std::string flags_that_fit(const OracleInfo& oracle) {
 
 /// Throws Error (kUsage) if no solver can minimise this objective on the data of this oracle.
 void require_some_solver(const RunParameters& settings, const OracleInfo& oracle) {
-  const Penalty penalty{settings.lambda, settings.mu};
+  const Penalty penalty = settings.penalty.single();
   if (fitting_solvers(penalty, settings.loss.kind, oracle).empty())
     throw Error::usage(fmt::format("{}; expected {}", no_solver_text(penalty, settings.loss.kind, oracle),
                                    flags_that_fit(oracle)));
@@ -163,7 +163,7 @@ void print_certificate(const RunOutcome& outcome) {
     fmt::print("interrupted before the result was certified: F, kkt and a bound are not known\n");
     return;
   }
-  fmt::print("objective {}\n", objective_text(c, {outcome.parameters.lambda, outcome.parameters.mu}));
+  fmt::print("objective {}\n", objective_text(c, outcome.parameters.penalty.single()));
   fmt::print("nonzeros {} of {}\n", c.nnz, *outcome.d);
   if (!std::isnan(c.kkt)) {
     const bool blurred = c.kkt_rounding > kBlurred * c.kkt && c.kkt > 0.0;
@@ -223,15 +223,14 @@ NamedTexts TrainingFlags::model_file(const DataConfig& config, const LoadedData&
 
 void TrainingFlags::set_solver(const std::string& name, RunParameters& settings) const {
   Options values(solver_registry().find(name).options);
-  set_options(values, options, "--option", name);
+  set_options(values, options, "--option");
   settings.solver = name;
   settings.solver_options = option_texts(values);
 }
 
 RunParameters TrainingFlags::settings_for(const ExperimentConfig& asked, const Penalty& penalty) const {
   RunParameters settings;
-  settings.lambda = penalty.lambda;
-  settings.mu = penalty.mu;
+  settings.penalty = penalty;
   settings.loss = asked.loss;
   static_cast<StopRules&>(settings) = asked;
   if (asked.gap_target > 0 && !run.given("tol")) settings.tol = 0.0;
@@ -265,7 +264,7 @@ std::unique_ptr<LoadedData> TrainingFlags::load(const DataConfig& config, const 
   const OracleInfo& oracle = oracle_registry().find(loaded->oracle_name());
   if (solver.empty()) require_some_solver(settings, oracle);
   if (settings.solver.empty())
-    set_solver(best_solver({settings.lambda, settings.mu}, settings.loss.kind, &oracle), settings);
+    set_solver(best_solver(settings.penalty.single(), settings.loss.kind, &oracle), settings);
   if (solver.empty())
     progress.message(fmt::format("solver: {}, the best known for this objective", settings.solver));
   return loaded;

@@ -6,9 +6,10 @@
 #include <cstdlib>
 
 #include "experiments/base/files.h"
-#include "experiments/config/config_row.h"
 #include "experiments/config/config_rules.h"
+#include "experiments/config/config_sections.h"
 #include "experiments/config/ini.h"
+#include "experiments/config/ini_values.h"
 #include "experiments/config/trainers.h"
 #include "oracles/oracles.h"
 #include "solvers/best_solver.h"
@@ -76,13 +77,14 @@ class ConfigReader {
     if (!section) return true;
     bool complete = true;
     for (const IniEntry& entry : section->entries) {
-      const auto key = key_named<Section>(entry.key);
-      const bool shared = key != keys_of<Section>().end();
-      const auto read = [&](const FindFile& find) {
-        if (shared) return key->read(out, entry.value, find);
-        return own ? errors_of([&] { set_own<Section>(*section, entry, find, *own); })
-                   : std::vector<ValueError>();
-      };
+      const Row<Section>* key = keys_of<Section>().find(entry.key);
+      const OptionSpec* spec = key ? &key->spec : own ? find_option(*own, entry.key) : nullptr;
+      if (!spec) {
+        if (own) reject_key<Section>(*section, entry, *own);
+        continue;
+      }
+      Value value;
+      const auto read = [&](const FindFile& find) { return read_ini_value(*spec, entry.value, find, value); };
       std::vector<ValueError> errors =
           read([&](const std::string& file) { return found_file(file, entry.where); });
       const auto is_missing = [](const ValueError& error) { return error.kind() == ErrorKind::kInput; };
@@ -91,8 +93,13 @@ class ConfigReader {
           if (is_missing(error)) missing_text_.reject(name, entry.key, error.what(), error.offset);
         errors = read([](const std::string& file) { return file; });
       }
-      complete = complete && (!shared || errors.empty());
       for (const ValueError& error : errors) text_.reject(name, entry.key, error.what(), error.offset);
+      if (key) complete = complete && errors.empty();
+      if (!errors.empty()) continue;
+      if (key)
+        key->set(out, value);
+      else
+        own->set(spec->name, spec->file ? value.as<std::string>() : entry.value);
     }
     for (const OptionSpec& spec : table_of<Section>(own)) {
       if (!spec.required || section->entries.find(spec.name)) continue;
@@ -103,23 +110,21 @@ class ConfigReader {
     return complete;
   }
 
-  /// Sets an option of the section's solver or format. Any other key is an error.
+  /// Returns null if there is no such option.
+  static const OptionSpec* find_option(const Options& options, const std::string& name) {
+    const auto found = std::ranges::find(options.table(), name, &OptionSpec::name);
+    return found == options.table().end() ? nullptr : &*found;
+  }
+
+  /// Rejects a key that is neither in the table of the section nor an option of its solver or format.
   template <class Section>
-  void set_own(const IniSection& section, const IniEntry& entry, const FindFile& find, Options& own) {
-    if (std::ranges::find(own.table(), entry.key, &OptionSpec::name) != own.table().end())
-      return set_option(own, entry.key, entry.value, find);
-    const bool split = section.name == "slurm" && entry.key == "split";
-    if (split && entry.value == "problem") return;  // stored by earlier versions
+  void reject_key(const IniSection& section, const IniEntry& entry, const Options& own) {
+    if (section.name == "slurm" && entry.key == "split" && entry.value == "problem")
+      return;  // stored by earlier versions
     std::vector<std::string> names;
     for (const OptionSpec& one : table_of<Section>(&own)) names.push_back(one.name);
-    const IniEntry* solver = section.entries.find("solver");
-    const std::string known =
-        split ? "each task makes all runs on a data set and penalty; there are no tasks for single solvers"
-              : former_option(solver ? solver->value : section.label(), entry.key);
-    problems_.add(
-        entry.where,
-        fmt::format("found key '{}' in {}{}, expected one of {}", entry.key, section.title(),
-                    known.empty() ? did_you_mean(entry.key, names) : " (" + known + ")", joined(names)));
+    problems_.add(entry.where, fmt::format("found key '{}' in {}{}, expected one of {}", entry.key,
+                                           section.title(), did_you_mean(entry.key, names), joined(names)));
   }
 
   /// Sets the defaults that depend on other keys.
@@ -127,8 +132,8 @@ class ConfigReader {
     if (config_.title.empty()) config_.title = config_.name;
     if (!text_.given("experiment", "reference_solver")) {
       double largest = 0.0;
-      for (const PathGrid& lambda : config_.lambdas)
-        if (!lambda.is_path()) largest = std::max(largest, lambda.value());
+      for (const Strength& lambda : config_.lambdas)
+        if (!lambda.is_path()) largest = std::max(largest, lambda.number());
       config_.reference_solver = best_solver({largest, 0.0}, config_.loss.kind);
     }
     if (config_.has_paths() && !text_.given("plot", "kinds")) {
@@ -231,6 +236,49 @@ std::string stored_experiment(const std::filesystem::path& config_file) {
   problems.throw_if_any(config_file.string());
   const IniEntry* name = ini.find("experiment", "name");
   return name == nullptr ? "" : name->value;
+}
+
+// ---- a config as an INI file, with all values that came from defaults
+
+namespace {
+
+std::string line_of(const std::string& key, const std::string& value) {
+  std::string line = fmt::format("{} = {}\n", key, value);
+  // A backslash at the end of a value would join the next line. A second backslash and an empty line prevent
+  // this: the reader joins the empty line.
+  if (line.ends_with("\\\n")) line.insert(line.size() - 1, "\\\n");
+  return line;
+}
+
+/// Omits keys that have no effect in the config, and empty keys whose default is empty.
+template <class Section>
+std::string section_ini(const ExperimentConfig& config, const std::string& title, const Section& section) {
+  std::string out = fmt::format("[{}]\n", title);
+  for (const Row<Section>& key : keys_of<Section>()) {
+    const std::string text = ini_text(key.get(section));
+    if (conflict_of(config, title, key.spec.name).empty() &&
+        !(text.empty() && key.spec.default_value.empty()))
+      out += line_of(key.spec.name, text);
+  }
+  return out;
+}
+
+std::string options_ini(const Options& options) {
+  std::string out;
+  for (const auto& [key, value] : options.items()) out += line_of(key, value);
+  return out;
+}
+
+}  // namespace
+
+std::string ExperimentConfig::to_ini() const {
+  std::string out = section_ini(*this, "experiment", *this);
+  for (const DataConfig& one : data)
+    out += "\n" + section_ini(*this, "data." + one.name, one) + options_ini(one.options);
+  for (const SolverConfig& one : solvers)
+    out += "\n" + section_ini(*this, "solver." + one.label, one) + options_ini(one.options);
+  out += "\n" + section_ini(*this, "slurm", slurm) + "\n" + section_ini(*this, "plot", plot);
+  return paper.item.empty() ? out : out + "\n" + section_ini(*this, "paper", paper);
 }
 
 // ---- data files

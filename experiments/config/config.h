@@ -15,21 +15,11 @@
 #include "core/base/numbers.h"
 #include "core/base/options.h"
 #include "experiments/base/text.h"
-#include "experiments/config/data_format.h"
-#include "experiments/config/path_grid.h"
+#include "experiments/config/format_registry.h"
+#include "experiments/config/run_penalty.h"
 #include "experiments/config/run_settings.h"
 
 namespace proxbench {
-
-/// The keys of one kind of section, from the rows of config_keys.h. Used by completion, `proxbench list
-/// --options` and the documentation.
-struct ConfigSectionInfo {
-  std::string name;  ///< "experiment", "data", "solver", "plot", ...
-  std::string help;
-  OptionTable keys;
-};
-/// Returns the sections in the order of the documentation.
-const std::vector<ConfigSectionInfo>& config_sections();
 
 /// The default of the key targets of [experiment].
 inline std::vector<double> default_targets() {
@@ -101,8 +91,8 @@ struct ExperimentConfig : RunSettings {
 
   /// Each is a number or a path. One run solves for a number with a number, and one run for a path with a
   /// number. For two paths, see grid_of().
-  std::vector<PathGrid> lambdas;
-  std::vector<PathGrid> mus{{.of = PathOf::kMu}};
+  std::vector<Strength> lambdas;
+  std::vector<Strength> mus{0.0};
   int repetitions = 1;
   double stop_at = 0.0;               ///< relative difference to f* at which a run stops; 0: it does not
   double wall_limit = kNaN;           ///< seconds of a run's process; NaN: 60 + 3 * time_limit; 0: no limit
@@ -116,14 +106,14 @@ struct ExperimentConfig : RunSettings {
   std::vector<DataConfig> data;
   std::vector<SolverConfig> solvers;
   SlurmConfig slurm;
-  std::vector<std::string> includes;  ///< files that were included, in the order of reading
+  std::vector<std::string> includes;            ///< files that were included, in the order of reading
   std::vector<std::string> missing_files = {};  ///< a message for each data file that was not found
 
   /// The penalties of the grid, in the order of its runs.
-  std::vector<GridPenalty> penalties() const { return grid_of(lambdas, mus); }
-  bool has_paths() const { return std::ranges::any_of(penalties(), &GridPenalty::is_path); }
+  std::vector<RunPenalty> penalties() const { return grid_of(lambdas, mus); }
+  bool has_paths() const { return std::ranges::any_of(penalties(), &RunPenalty::is_path); }
   /// Whether there are runs of a single penalty.
-  bool has_singles() const { return !std::ranges::all_of(penalties(), &GridPenalty::is_path); }
+  bool has_singles() const { return !std::ranges::all_of(penalties(), &RunPenalty::is_path); }
   /// Whether f* is computed for the runs of single penalties.
   bool has_reference() const { return has_singles() && reference != "none"; }
 

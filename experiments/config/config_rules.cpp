@@ -6,7 +6,7 @@
 #include <map>
 #include <regex>
 
-#include "experiments/config/config_keys.h"
+#include "experiments/config/format_registry.h"
 #include "experiments/config/trainers.h"
 #include "oracles/oracles.h"
 #include "solvers/solvers.h"
@@ -16,10 +16,10 @@ namespace {
 
 /// Requires that lambda + mu > 0 for each lambda with each mu.
 void check_penalties(const ExperimentConfig& config, const ConfigText& text) {
-  if (std::ranges::none_of(config.mus, [](const PathGrid& mu) { return mu.value() == 0.0; })) return;
+  if (std::ranges::none_of(config.mus, [](const Strength& mu) { return mu.any_value() == 0.0; })) return;
   const std::vector<ListPart> parts = list_parts(text.value("experiment", "lambda"));
   for (std::size_t i = 0; i < parts.size(); ++i)
-    if (config.lambdas[i].value() == 0.0)
+    if (config.lambdas[i].any_value() == 0.0)
       text.reject("experiment", "lambda",
                   fmt::format("found '{}' with mu = 0, expected lambda + mu > 0", parts[i].text),
                   parts[i].offset);
@@ -48,7 +48,7 @@ void check_paper(const ExperimentConfig& config, const ConfigText& text) {
   check_length(text, "paper", "accuracy", paper.accuracy.size(), "lambda", paper.lambdas.size());
   const std::vector<ListPart> parts = list_parts(text.value("paper", "lambda"));
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const auto same = [&](const PathGrid& one) { return !one.is_path() && one.value() == paper.lambdas[i]; };
+    const auto same = [&](const Strength& one) { return one == Strength(paper.lambdas[i]); };
     if (std::ranges::none_of(config.lambdas, same))
       text.reject("paper", "lambda",
                   fmt::format("found {}, expected one of [experiment] lambda = {}", parts[i].text,
@@ -72,11 +72,11 @@ void check_slurm(const ExperimentConfig& config, const ConfigText& text) {
 
 /// Returns for each problem of the grid (a data set with a penalty) why the solver cannot run on it. Returns
 /// "" for those on which it can run, as far as this is known without the data.
-std::vector<std::string> unmet_needs_of(const ExperimentConfig& config, const SolverInfo& solver) {
+std::vector<std::string> skip_reasons(const ExperimentConfig& config, const SolverInfo& solver) {
   std::vector<std::string> out;
   for (const DataConfig& data : config.data)
-    for (const GridPenalty& one : config.penalties()) {
-      const Penalty penalty = one.penalty();
+    for (const RunPenalty& one : config.penalties()) {
+      const Penalty penalty = one.any_penalty();
       const OracleInfo* oracle = known_oracle(data);
       if (!data.start.empty() && !solver.starts_anywhere)
         out.emplace_back("it cannot start from a model");
@@ -95,11 +95,11 @@ bool fits_none(const std::vector<std::string>& reasons) {
 /// Rejects each solver that can run on no problem, and names the solvers that can.
 void check_solvers(const ExperimentConfig& config, const ConfigText& text) {
   for (const SolverConfig& solver : config.solvers) {
-    const std::vector<std::string> reasons = unmet_needs_of(config, solver_or_trainer(solver.solver));
+    const std::vector<std::string> reasons = skip_reasons(config, solver_or_trainer(solver.solver));
     if (reasons.empty() || !fits_none(reasons)) continue;
     std::vector<std::string> fitting;
     for (const SolverInfo& other : solver_registry().items())
-      if (!fits_none(unmet_needs_of(config, other))) fitting.push_back(other.name);
+      if (!fits_none(skip_reasons(config, other))) fitting.push_back(other.name);
     text.reject("solver." + solver.label,
                 fmt::format("[solver.{}] can run on no problem of the config: {}; {}{}",
                             printable(solver.label), reasons.front(),
@@ -150,7 +150,7 @@ std::string conflict_of(const ExperimentConfig& config, const std::string& secti
   const std::string name = section.substr(0, section.find('.')) + "." + key;
   const PlotConfig& plot = config.plot;
   const bool paths = config.has_paths(), singles = config.has_singles(), f_star = config.reference != "none";
-  const bool of_mu = std::ranges::none_of(config.lambdas, &PathGrid::is_path);
+  const bool of_mu = std::ranges::none_of(config.lambdas, &Strength::is_path);
   const std::string path = fmt::format(", but [experiment] {} has ", of_mu ? "mu" : "lambda");
   const auto any = [](const std::vector<std::string>& chosen, std::initializer_list<const char*> names) {
     return std::ranges::any_of(names, [&](const char* one) { return contains(chosen, one); });

@@ -6,8 +6,9 @@
 #include <set>
 
 #include "experiments/base/test_folder.h"
-#include "experiments/config/config_row.h"
+#include "experiments/config/config_sections.h"
 #include "experiments/config/ini.h"
+#include "experiments/config/ini_values.h"
 #include "solvers/best_solver.h"
 #include "solvers/solvers.h"
 
@@ -47,7 +48,7 @@ std::string error_of(const std::string& text, const std::vector<std::string>& ov
 
 std::vector<std::string> lambdas_of(const ExperimentConfig& config) {
   std::vector<std::string> out;
-  for (const PathGrid& lambda : config.lambdas) out.push_back(lambda.text());
+  for (const Strength& lambda : config.lambdas) out.push_back(lambda.text());
   return out;
 }
 
@@ -322,11 +323,12 @@ TEST(Config, TheNameOfAStoredExperimentIsRead) {
 }
 
 TEST(Config, SlurmHasNoTasksForSingleSolvers) {
-  EXPECT_EQ(parse_config(kGood + std::string("[slurm]\nsplit = problem\naccount = crf\n"), "c.ini", "").slurm.account,
+  EXPECT_EQ(parse_config(kGood + std::string("[slurm]\nsplit = problem\naccount = crf\n"), "c.ini", "")
+                .slurm.account,
             "crf")
       << "earlier versions stored the default";
   EXPECT_THAT(error_of(kGood + std::string("[slurm]\nsplit = solver\n")),
-              HasSubstr("found key 'split' in [slurm] (each task makes all runs on a data set and penalty"));
+              HasSubstr("found key 'split' in [slurm], expected one of partition"));
 }
 
 TEST(Config, ASolverThatCanRunOnNoProblemIsAnError) {
@@ -484,16 +486,22 @@ TEST(DataFiles, MayHaveACommaInTheirName) {
     if (contains({"a,b.txt", "c.txt", "d, e,f.txt"}, name)) return name;
     throw Error("no file");
   };
+  const OptionSpec files{.name = "train", .file = true, .list = true, .repeats = true};
   const auto names = [&](const char* text) {
+    Value found;
+    EXPECT_TRUE(read_ini_value(files, text, find, found).empty());
     std::vector<std::string> out;
-    for (const ListPart& part : file_list(text, find)) out.push_back(part.text);
+    assign(out, found);
     return out;
   };
   using testing::ElementsAre;
   EXPECT_THAT(names("a,b.txt"), ElementsAre("a,b.txt"));
   EXPECT_THAT(names("c.txt, a,b.txt, c.txt, d, e,f.txt"),
               ElementsAre("c.txt", "a,b.txt", "c.txt", "d, e,f.txt"));
-  EXPECT_THAT(names("x.txt, c.txt"), ElementsAre("x.txt", "c.txt"));
+  Value ignored;
+  const std::vector<ValueError> errors = read_ini_value(files, "c.txt, x.txt", find, ignored);
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_EQ(errors.front().offset, 7u);
 }
 
 TEST(DataFiles, AFolderIsNone) {

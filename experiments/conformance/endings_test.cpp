@@ -42,8 +42,8 @@ TEST_P(Ends, WhereRoundingForbidsTheGap) {
     settings.loss.kind = solver.needs.loss;
     if (!unmet_needs(solver, penalty, settings.loss.kind, oracle_registry().find("chain")).empty()) continue;
     settings.solver = solver.name;
-    settings.lambda = penalty.lambda;
-    settings.mu = penalty.mu;
+    settings.penalty.lambda = penalty.lambda;
+    settings.penalty.mu = penalty.mu;
     settings.tol = 0.0;
     settings.gap_target = 1e-3;
     settings.max_iterations = 100000;
@@ -62,7 +62,7 @@ TEST(GapEnds, HaveTheSameBitsAreTheSameAgain) {
   for (const bool sample_kkt : {false, true}) {
     RunParameters settings;
     settings.solver = "owl-qn";
-    settings.lambda = 0.01;
+    settings.penalty.lambda = 0.01;
     settings.tol = 0.0;
     settings.gap_target = 1e-4;
     settings.sample_kkt = sample_kkt;

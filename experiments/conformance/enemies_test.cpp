@@ -233,8 +233,8 @@ class Hearing {
     settings.format = "test";
     settings.solver = trainer.solver;
     settings.solver_options = trainer.options;
-    settings.lambda = penalty_.lambda;
-    settings.mu = penalty_.mu;
+    settings.penalty.lambda = penalty_.lambda;
+    settings.penalty.mu = penalty_.mu;
     settings.loss = loss_;
     settings.tol = run.tol;
     settings.gap_target = run.gap_target;
@@ -257,7 +257,7 @@ class Hearing {
   }
 
   void certify_at(const std::string& by, const SparseVector& w) {
-    Objective objective = data_.objective(penalty_.lambda, penalty_.mu, loss_);
+    Objective objective = data_.objective({penalty_.lambda, penalty_.mu}, loss_);
     claims_.push_back({.by = fmt::format("certify at {}, {}", by, penalty_.text()),
                        .w = w,
                        .certificate = certify(objective, w)});

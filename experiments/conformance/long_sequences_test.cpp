@@ -61,8 +61,8 @@ RunOutcome trained(const LoadedData& data, const std::string& solver, const Pena
                    std::int64_t iterations, const Loss& loss = {}) {
   RunParameters settings;
   settings.solver = solver;
-  settings.lambda = penalty.lambda;
-  settings.mu = penalty.mu;
+  settings.penalty.lambda = penalty.lambda;
+  settings.penalty.mu = penalty.mu;
   settings.loss = loss;
   settings.tol = 0.0;
   settings.gap_target = gap;
@@ -116,7 +116,7 @@ TEST(LongSequences, HaveTrueKkt) {
   const LoadedData data = load(sequence(Kind::kNoisy, 3000));
   const Penalty penalty{1.0, 0.0};
   const Judge judge(data.train(), "chain", penalty);
-  Objective objective = data.objective(penalty.lambda, penalty.mu, {});
+  Objective objective = data.objective({penalty.lambda, penalty.mu}, {});
   for (const double size : {0.0, 0.1, 3.0}) {
     Random random(5);
     SparseVector w;
@@ -132,7 +132,7 @@ TEST(LongSequences, HaveTrueCertificatesInTheLogDomain) {
   const LoadedData data = load(sequence(Kind::kNoisy, 20000));
   const Penalty penalty{1.0, 0.0};
   const Judge judge(data.train(), "chain", penalty);
-  Objective objective = data.objective(penalty.lambda, penalty.mu, {});
+  Objective objective = data.objective({penalty.lambda, penalty.mu}, {});
   SparseVector w;
   for (Coord c = 0; c < judge.dimension(); ++c)
     w.push_back(c, c == judge.unary_weights() + 1 ? -400.0 : 0.1 * static_cast<double>(c % 7));
@@ -255,7 +255,7 @@ TEST(EqualLosses, HaveTrueBounds) {
       const LoadedData data = load(draft);
       const auto instances = static_cast<long double>(data.train().instances());
       const long double least = instances * std::log(static_cast<long double>(labels));
-      Objective objective = data.objective(1000.0, 0.0, {});
+      Objective objective = data.objective({1000.0, 0.0}, {});
       const Certificate c = certify(objective, {});
       EXPECT_LE(c.dual, least) << oracle << ", " << labels << " labels: min F >= " << digits(c.dual)
                                << ", but min F = " << digits(least);

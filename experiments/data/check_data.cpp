@@ -1,8 +1,8 @@
+#include "experiments/data/check_data.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-
-#include "experiments/data/files.h"
 
 namespace proxbench {
 namespace {

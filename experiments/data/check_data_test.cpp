@@ -1,3 +1,5 @@
+#include "experiments/data/check_data.h"
+
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -1,3 +1,5 @@
+#include "experiments/data/file_parts.h"
+
 #include <fmt/format.h>
 #include <xxhash.h>
 

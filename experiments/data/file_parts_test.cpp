@@ -1,3 +1,5 @@
+#include "experiments/data/file_parts.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +9,7 @@
 #include "core/base/sum.h"
 #include "core/base/test_process_team.h"
 #include "experiments/base/test_file.h"
-#include "experiments/config/data_format.h"
+#include "experiments/config/format_registry.h"
 #include "experiments/data/files.h"
 
 namespace proxbench {

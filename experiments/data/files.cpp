@@ -7,6 +7,8 @@
 
 #include "experiments/base/files.h"
 #include "experiments/base/waiting_text.h"
+#include "experiments/data/file_parts.h"
+#include "experiments/data/first_lines.h"
 
 namespace proxbench {
 

@@ -1,6 +1,6 @@
 #pragma once
-/// Code that all data formats share: readers that check the given files, the parts of files that several
-/// processes read, descriptions, the last steps of reading, and checks of the data.
+/// Code that all data formats share: readers that check the given files, descriptions, and the last steps of
+/// reading.
 
 #include <memory>
 #include <string>
@@ -39,36 +39,6 @@ LineReader option_lines(const Options& options, const std::string& name);
 /// Returns the options for a model. Each file is replaced by its text, so the model needs no other file.
 /// Throws Error (kInput) if a file cannot be read.
 std::vector<std::pair<std::string, std::string>> options_with_texts(const Options& options);
-
-/// Throws Error with the format, the set and the fault. Checks the boundaries of instances, gold outputs, X,
-/// vocabulary and hierarchy of each set, and that the test set fits the training set. A test set without
-/// positions counts as none.
-void check_data(const DataPair& data, const std::string& format);
-
-/// Returns why the labels of a checked training set may be wrong: the set has only one label, or more than
-/// half as many labels as positions. Empty if neither is the case.
-std::string label_doubt(const Dataset& train);
-
-/// If the file lacks a mark of `format` in its first lines and looks like another format, says which, e.g.
-/// "`--format conll`"; otherwise "". `waiting` are the first lines of a file that can be read only once, such
-/// as a pipe. Throws Error (kInput) if the file lacks something that its format needs, even though its reader
-/// would accept it: a crfsuite file needs a TAB, unless its lines are only labels without blanks. Also throws
-/// what LineReader throws.
-std::string other_format(const std::string& format, const std::string& file, const std::string& waiting = "");
-
-/// Returns the format that the first lines of the file look like. `waiting` are those of a file that can be
-/// read only once. Throws Error (kUsage) if no format fits, or if the file is packed.
-std::string guessed_format(const std::string& file, const std::string& waiting = "");
-
-/// Throws Error (kInput) if the contents of training files, test files, the hierarchy, or files that options
-/// name differ between processes.
-void require_same_files(const DataFiles& files, const Options& options, const Processes& processes);
-
-/// Returns the parts of the training files that this process reads, after require_same_files(). All processes
-/// read about the same number of bytes, in order. No file may be compressed. Without processes, returns all
-/// files.
-std::vector<FilePart> own_parts(const DataFiles& files, const Options& options, const Processes* processes,
-                                FileRecords records = FileRecords::kUpToBlankLine);
 
 /// Returns 0, 1, ..., count - 1.
 std::vector<Index> first_indices(std::size_t count);

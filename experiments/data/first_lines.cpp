@@ -1,3 +1,5 @@
+#include "experiments/data/first_lines.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+#include "experiments/data/first_lines.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

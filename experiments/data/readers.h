@@ -1,7 +1,7 @@
 #pragma once
 /// All built-in data formats; data_format_registry() holds them.
 
-#include "experiments/config/data_format.h"
+#include "experiments/config/format_registry.h"
 
 namespace proxbench {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "experiments/base/test_file.h"
-#include "experiments/config/data_format.h"
+#include "experiments/config/format_registry.h"
 
 namespace proxbench {
 

@@ -79,7 +79,7 @@ void use(DataPair data) {
   if ((chain || data_has_sets) && train.outputs() > kMostLabels) return;
   const bool relaxed = loaded.oracle().sum() == nullptr;
   Objective objective =
-      relaxed ? loaded.objective(0.0, 1.0, {Loss::Kind::kHinge}) : loaded.objective(1.0, 0.0);
+      relaxed ? loaded.objective({0.0, 1.0}, {Loss::Kind::kHinge}) : loaded.objective({1.0, 0.0});
   if (objective.dimension() > kMostWeights) return;
   Scores scores = objective.make_scores();
   Residual residual = objective.make_residual();

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -16,7 +15,8 @@
 
 #include "core/base/numbers.h"
 #include "core/monitor.h"
-#include "experiments/base/json_members.h"
+#include "experiments/base/json_values.h"
+#include "experiments/config/run_penalty.h"
 #include "experiments/config/run_settings.h"
 
 namespace proxbench {
@@ -33,10 +33,7 @@ struct RunParameters : RunData, RunSettings {
   /// A registered name. If it is empty, the job only reads and describes the data.
   std::string solver;
   std::map<std::string, std::string> solver_options;
-  /// path(...) instead of lambda or mu; empty: a single penalty.
-  std::string path;
-  bool path_of_mu = false;
-  double lambda = 1.0, mu = 0.0;
+  RunPenalty penalty{1.0, 0.0};
   double tighten = 0.0;
   double objective_target = -kInfinity;
   bool drop_features = true;
@@ -52,13 +49,7 @@ struct PhaseCost {
   std::int64_t sums = 0;
   double sum_bytes = 0.0;
 
-  static auto members() {
-    return std::tuple(std::pair("phase", &PhaseCost::phase), std::pair("calls", &PhaseCost::calls),
-                      std::pair("seconds", &PhaseCost::seconds),
-                      std::pair("loop_seconds", &PhaseCost::loop_seconds),
-                      std::pair("flops", &PhaseCost::flops), std::pair("bytes", &PhaseCost::bytes),
-                      std::pair("sums", &PhaseCost::sums), std::pair("sum_bytes", &PhaseCost::sum_bytes));
-  }
+  static const Schema<PhaseCost>& schema();
 };
 
 /// The end of the search for a better bound that follows a run (run/trainer.h).
@@ -68,16 +59,8 @@ struct TightenEnd {
   std::int64_t iterations = 0;
   double seconds = 0.0;
 
-  static auto members() {
-    return std::tuple(
-        std::pair("status", &TightenEnd::status), std::pair("gap_target", &TightenEnd::gap_target),
-        std::pair("iterations", &TightenEnd::iterations), std::pair("seconds", &TightenEnd::seconds));
-  }
+  static const Schema<TightenEnd>& schema();
 };
-void to_json(nlohmann::ordered_json& json, Status status);
-/// Throws Error (kInput) if no status has this name.
-void from_json(const nlohmann::json& json, Status& status);
-
 /// The results of a run. NaN or no value: not measured, or not applicable.
 struct RunFigures {
   std::optional<Status> status;
@@ -188,7 +171,7 @@ struct Run {
   std::vector<Sample> trace;
   std::vector<PathPoint> points;  ///< the completed points of a path
 
-  bool is_path() const { return !parameters.path.empty(); }
+  bool is_path() const { return parameters.penalty.is_path(); }
   /// How the run ended, e.g. "converged" or "crashed(SIGSEGV)"; empty if it has not run.
   std::string status() const;
   void set_status(const std::string& text);
@@ -202,38 +185,13 @@ struct Run {
 /// The expected content of a file, in error messages about stored results.
 inline constexpr const char* kStoredResult = "a stored result";
 
-/// kNumbers: numbers by name.
-enum class FieldType { kText, kCount, kReal, kTruth, kNumbers, kJson };
-
-/// `section` is the JSON object that holds the field, e.g. "run.data"; empty: the top level. `get` returns
-/// null if the value was not measured or is not applicable. `set` is null if the value follows from other
-/// fields.
-template <class Record>
-struct Field {
-  std::string section, name, help;
-  FieldType type;
-  std::function<nlohmann::ordered_json(const Record&)> get;
-  std::function<void(Record&, const nlohmann::json& value)> set;
-  FieldUse use = FieldUse::kColumn;
-  std::string unit = "";
-
-  Field used(FieldUse other) const {
-    Field out = *this;
-    out.use = other;
-    return out;
-  }
-  Field in(const std::string& other) const {
-    Field out = *this;
-    out.unit = other;
-    return out;
-  }
-};
-
-const std::vector<Field<Run>>& run_fields();
+/// The record of a run. Each row has the section and the name of its field. A field has null if its value was
+/// not measured or is not applicable.
+const Schema<Run>& run_fields();
 /// The columns of trace.csv, in order.
-const std::vector<Field<Sample>>& trace_columns();
+const Schema<Sample>& trace_columns();
 /// The columns of path.csv, in order.
-const std::vector<Field<PathPoint>>& path_columns();
+const Schema<PathPoint>& path_columns();
 
 /// The JSON of a manifest, a job file or a reference.
 nlohmann::ordered_json run_json(const Run& run);
@@ -246,7 +204,7 @@ nlohmann::ordered_json parameters_json(const RunParameters& parameters);
 nlohmann::ordered_json summary_json(const RunParameters& parameters, const RunFigures& figures);
 
 /// The column name of a field in exports, e.g. "nnz", "reference_objective", "machine_name".
-std::string column_name(const Field<Run>& field);
+std::string column_name(const OptionSpec& field);
 
 /// The three tables as JSON, for programs that read records: run, trace and path. Each row has section, name,
 /// type, unit, help and, for a run, column (its name in exports) and use (FieldUse: record, column, summary

@@ -14,23 +14,22 @@
 namespace proxbench {
 namespace {
 
-template <class Record>
-std::set<std::string> names_of(const std::vector<Field<Record>>& fields) {
+std::set<std::string> names_of(const OptionTable& fields) {
   std::set<std::string> out;
-  for (const Field<Record>& field : fields) {
-    EXPECT_TRUE(out.insert(field.section + "." + field.name).second) << "twice: " << field.name;
+  for (const OptionSpec& field : fields) {
+    EXPECT_TRUE(out.insert(field.section + "." + field.field_name()).second) << "twice: " << field.name;
     EXPECT_FALSE(field.help.empty()) << field.name;
   }
   return out;
 }
 
 TEST(Fields, HaveNamesOfTheirOwn) {
-  names_of(run_fields());
-  names_of(trace_columns());
-  names_of(path_columns());
+  names_of(run_fields().specs());
+  names_of(trace_columns().specs());
+  names_of(path_columns().specs());
   std::set<std::string> columns;
-  for (const Field<proxbench::Run>& field : run_fields())
-    EXPECT_TRUE(field.use == FieldUse::kRecord || columns.insert(column_name(field)).second)
+  for (const OptionSpec& field : run_fields().specs())
+    EXPECT_TRUE(field.field_use() == FieldUse::kRecord || columns.insert(column_name(field)).second)
         << column_name(field);
 }
 
@@ -50,8 +49,7 @@ TEST(Fields, OfASummaryAreTheAgreedKeys) {
 proxbench::Run made_up() {
   proxbench::Run run;
   run.parameters.solver = "owl-qn";
-  run.parameters.path = "path(max, 50, 50)";
-  run.parameters.mu = 0.5;
+  run.parameters.penalty = {Strength{{1.0, true}, {50.0}, 50}, 0.5};
   run.parameters.files.train = {"/a", "/b"};
   run.parameters.files.hierarchy = "/h";
   run.parameters.seed = 18446744073709551615u;
@@ -138,12 +136,12 @@ TEST(Fields, RefuseANullThatNoRecordHas) {
 
 TEST(Fields, AreAllExpectedInARecord) {
   const nlohmann::json json = run_json(made_up());
-  for (const Field<proxbench::Run>& field : run_fields()) {
+  for (const OptionSpec& field : run_fields().specs()) {
     nlohmann::json without = json;
     nlohmann::json* at = &without;
     std::istringstream sections(field.section);
     for (std::string section; std::getline(sections, section, '.');) at = &at->at(section);
-    at->erase(field.name);
+    at->erase(field.field_name());
     EXPECT_THROW(run_from(without, "a test"), Error) << field.name;
   }
 }

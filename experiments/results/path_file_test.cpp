@@ -4,7 +4,8 @@
 
 #include "core/base/error.h"
 #include "experiments/base/test_folder.h"
-#include "experiments/results/field_csv.h"
+#include "experiments/results/csv.h"
+#include "experiments/results/fields.h"
 
 namespace proxbench {
 namespace {
@@ -17,7 +18,7 @@ TEST(PathFile, IsReadAsItWasWritten) {
   point.status = Status::kStalled;
   const std::string text = csv_header(path_columns()) + "\n" + line(point) + "\n";
   const std::filesystem::path file = folder.write("path.csv", text + "2,0.05,3.");
-  repair_csv(path_columns(), file);  // as after a kill
+  repair_csv(csv_header(path_columns()), file);  // as after a kill
   EXPECT_EQ(read_text(file), text);
   const std::vector<PathPoint> read = read_csv(path_columns(), file);
   ASSERT_EQ(read.size(), 1u);

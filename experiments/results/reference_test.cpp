@@ -10,7 +10,7 @@ namespace {
 
 proxbench::Run reference(Status status, Status tighten_status) {
   proxbench::Run run;
-  run.parameters.lambda = 2.0;
+  run.parameters.penalty.lambda = 2.0;
   run.parameters.tol = 1e-9;
   run.parameters.tighten = 1e-9;
   run.parameters.time_limit = 60.0;

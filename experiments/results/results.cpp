@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/numbers.h"
-#include "experiments/results/field_csv.h"
+#include "experiments/results/csv.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;
@@ -49,7 +49,7 @@ std::optional<Run> find_reference(const fs::path& out, const std::string& proble
 
 ProblemKey problem_of(const Run& run) {
   const RunParameters& p = run.parameters;
-  return {p.dataset, p.path, p.lambda, p.mu, p.loss.text()};
+  return {p.dataset, p.penalty, p.loss};
 }
 
 bool is_skipped(const Run& run) {
@@ -121,7 +121,7 @@ BestKnown best_of(const Run& reference) {
 
 double slack(const Run& reference) {
   const Certificate& c = reference.result.certificate;
-  const double lambda = reference.parameters.lambda;
+  const double lambda = reference.parameters.penalty.single().lambda;
   const double by_kkt =
       lambda > 0.0 && !std::isnan(c.kkt) ? c.kkt * (c.l1 + c.objective / lambda) : kInfinity;
   return std::isnan(c.dual) ? by_kkt : std::min(by_kkt, std::max(c.objective - c.dual, 0.0));

@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/numbers.h"
 #include "experiments/base/test_folder.h"
-#include "experiments/results/field_csv.h"
+#include "experiments/results/csv.h"
 #include "experiments/results/test_results.h"
 
 namespace proxbench {
@@ -30,7 +30,7 @@ void write_run(const TestFolder& out, const std::string& name, const std::string
                const std::string& label, int repetition, const std::string& status = "converged") {
   proxbench::Run run;
   run.parameters.dataset = dataset;
-  run.parameters.lambda = lambda;
+  run.parameters.penalty.lambda = lambda;
   run.parameters.label = label;
   run.parameters.repetition = repetition;
   run.set_status(status);
@@ -134,7 +134,7 @@ TEST(Results, ATruncatedFileOfACompleteRunTellsWhatToDo) {
   EXPECT_THAT(error(), AllOf(testing::StartsWith(run + "/trace.csv: "), testing::EndsWith(advice)));
   out.write("runs/x/trace.csv", whole);
   proxbench::Run path = read_record(out / "runs/x" / kManifestFile);
-  path.parameters.path = "path(2, 1, 2)";
+  path.parameters.penalty.lambda = Strength{{2.0}, {1.0}, 2};
   path.result.points_done = 2;
   write_record(out / "runs/x" / kManifestFile, path);
   out.write("runs/x/path.csv",
@@ -148,8 +148,10 @@ TEST(Results, AFailedRunHasWhatItsTraceGotTo) {
   write_run(out, "2", "d", 1, "cut", 1, "crashed(SIGKILL)");
   write_run(out, "3", "d", 1, "empty", 1, "crashed(SIGKILL)");
   std::filesystem::remove(out / "runs/1/trace.csv");
-  repair_csv(trace_columns(), out.write("runs/2/trace.csv", read_text(out / "runs/2/trace.csv") + "1,2,3"));
-  repair_csv(trace_columns(), out.write("runs/3/trace.csv", csv_header(trace_columns()).substr(0, 9)));
+  repair_csv(csv_header(trace_columns()),
+             out.write("runs/2/trace.csv", read_text(out / "runs/2/trace.csv") + "1,2,3"));
+  repair_csv(csv_header(trace_columns()),
+             out.write("runs/3/trace.csv", csv_header(trace_columns()).substr(0, 9)));
   std::map<std::string, std::size_t> samples;
   for (const proxbench::Run& run : stored_runs(out.path())) samples[run.parameters.label] = run.trace.size();
   EXPECT_EQ(samples, (std::map<std::string, std::size_t>{{"gone", 0}, {"cut", 1}, {"empty", 0}}));

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/base/numbers.h"
-#include "experiments/base/json_members.h"
+#include "experiments/base/json_values.h"
 
 namespace proxbench {
 
@@ -24,12 +24,13 @@ struct TheoryIteration {
   double order = kNaN;        ///< log of this ratio divided by log of the previous one
   double dennis_more = kNaN;  ///< kkt / ||m(w_t) - m(w_{t-1})||
 
-  static auto members() {
+  static const Schema<TheoryIteration>& schema() {
     using T = TheoryIteration;
-    return std::tuple(std::pair("iteration", &T::iteration), std::pair("passes", &T::passes),
-                      std::pair("objective", &T::objective), std::pair("nnz", &T::nnz),
-                      std::pair("kkt", &T::kkt), std::pair("error", &T::error), std::pair("ratio", &T::ratio),
-                      std::pair("order", &T::order), std::pair("dennis_more", &T::dennis_more));
+    static const Schema<T> rows({row(&T::iteration, "iteration"), row(&T::passes, "passes"),
+                                 row(&T::objective, "objective"), row(&T::nnz, "nnz"), row(&T::kkt, "kkt"),
+                                 row(&T::error, "error"), row(&T::ratio, "ratio"), row(&T::order, "order"),
+                                 row(&T::dennis_more, "dennis_more")});
+    return rows;
   }
 };
 
@@ -41,11 +42,12 @@ struct TheoryArm {
   std::uint64_t steps_since = 0, unit_steps = 0;  ///< iterations since then, and how many took one pass
   std::vector<TheoryIteration> iterations;
 
-  static auto members() {
+  static const Schema<TheoryArm>& schema() {
     using T = TheoryArm;
-    return std::tuple(std::pair("label", &T::label), std::pair("support_settled_at", &T::support_settled_at),
-                      std::pair("unit_steps", &T::unit_steps), std::pair("steps_since", &T::steps_since),
-                      std::pair("iterations", &T::iterations));
+    static const Schema<T> rows({row(&T::label, "label"), row(&T::support_settled_at, "support_settled_at"),
+                                 row(&T::unit_steps, "unit_steps"), row(&T::steps_since, "steps_since"),
+                                 row(&T::iterations, "iterations")});
+    return rows;
   }
 };
 
@@ -54,20 +56,21 @@ struct TheoryArm {
 struct TheoryFace {
   double rank = kNaN, smallest = kNaN, largest = kNaN;
 
-  static auto members() {
+  static const Schema<TheoryFace>& schema() {
     using T = TheoryFace;
-    return std::tuple(std::pair("rank", &T::rank), std::pair("smallest", &T::smallest),
-                      std::pair("largest", &T::largest));
+    static const Schema<T> rows(
+        {row(&T::rank, "rank"), row(&T::smallest, "smallest"), row(&T::largest, "largest")});
+    return rows;
   }
 };
 
 struct TheoryOptimum {
   double nnz = kNaN, objective = kNaN, kkt = kNaN;
 
-  static auto members() {
+  static const Schema<TheoryOptimum>& schema() {
     using T = TheoryOptimum;
-    return std::tuple(std::pair("nnz", &T::nnz), std::pair("objective", &T::objective),
-                      std::pair("kkt", &T::kkt));
+    static const Schema<T> rows({row(&T::nnz, "nnz"), row(&T::objective, "objective"), row(&T::kkt, "kkt")});
+    return rows;
   }
 };
 
@@ -80,12 +83,12 @@ struct TheoryProblem {
   TheoryFace face = {};                        ///< NaN: not computed
   std::vector<TheoryArm> arms = {};
 
-  static auto members() {
+  static const Schema<TheoryProblem>& schema() {
     using T = TheoryProblem;
-    return std::tuple(std::pair("dataset", &T::dataset), std::pair("description", &T::description),
-                      std::pair("lambda", &T::lambda), std::pair("optimum", &T::optimum),
-                      std::pair("stretch", &T::stretch), std::pair("face", &T::face),
-                      std::pair("arms", &T::arms));
+    static const Schema<T> rows({row(&T::dataset, "dataset"), row(&T::description, "description"),
+                                 row(&T::lambda, "lambda"), row(&T::optimum, "optimum"),
+                                 row(&T::stretch, "stretch"), row(&T::face, "face"), row(&T::arms, "arms")});
+    return rows;
   }
 };
 

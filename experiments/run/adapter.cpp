@@ -103,7 +103,8 @@ std::vector<std::string> files_of(const Trainer& trainer) {
 }
 
 std::string algorithm_of(const Trainer& trainer, const RunParameters& job) {
-  const std::string penalty = job.lambda == 0.0 ? "l2" : job.mu == 0.0 ? "l1" : "both";
+  const Penalty given = job.penalty.single();
+  const std::string penalty = given.lambda == 0.0 ? "l2" : given.mu == 0.0 ? "l1" : "both";
   const std::string& asked = job.solver_options.at("algorithm");
   std::vector<std::string> fitting;
   for (const auto& [name, penalties] : trainer.algorithms)
@@ -111,8 +112,7 @@ std::string algorithm_of(const Trainer& trainer, const RunParameters& job) {
   if (asked.empty() ? !fitting.empty() : contains(fitting, asked))
     return asked.empty() ? fitting.front() : asked;
   throw TrainerMismatch(fmt::format("{}: found algorithm '{}' with {}, expected one of: {}", trainer.name,
-                                    asked, Penalty{job.lambda, job.mu}.text(),
-                                    fitting.empty() ? "none" : joined(fitting)));
+                                    asked, given.text(), fitting.empty() ? "none" : joined(fitting)));
 }
 
 std::string trainer_title(const RunParameters& job) {
@@ -123,7 +123,7 @@ std::string trainer_title(const RunParameters& job) {
 }
 
 std::string unmet_trainer(const RunParameters& job, const OracleInfo* oracle) {
-  if (!job.path.empty()) return "a program of its own solves one penalty at a time: found a path";
+  if (job.penalty.is_path()) return "a program of its own solves one penalty at a time: found a path";
   if (job.processes > 1) return fmt::format("a program of its own is one process: found {}", job.processes);
   const Trainer& trainer = find_trainer(job.solver_options);
   if (!trainer.missing.empty()) return trainer.missing;

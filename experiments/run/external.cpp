@@ -1,3 +1,5 @@
+#include "experiments/run/external.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,7 +49,7 @@ class ExternalTraining {
         hooks_(hooks),
         trainer_(find_trainer(job.solver_options)),
         scratch_(fs::absolute(folder) / "trainer"),
-        evaluator_(data.objective(job.lambda, job.mu, job.loss)) {
+        evaluator_(data.objective(job.penalty.single(), job.loss)) {
     if (!trainer_.missing.empty()) throw TrainerMismatch(trainer_.missing);
     algorithm_ = algorithm_of(trainer_, job);
     begin_counting(outcome_);
@@ -125,8 +127,8 @@ class ExternalTraining {
                                {"template", files_.template_file.string()},
                                {"model", model_file().string()},
                                {"log", log_file().string()},
-                               {"lambda", job_.lambda},
-                               {"mu", job_.mu},
+                               {"lambda", job_.penalty.lambda.number()},
+                               {"mu", job_.penalty.mu.number()},
                                {"loss", loss_name(job_.loss.kind)},
                                {"threads", job_.threads},
                                {"seed", job_.seed}};

@@ -1,3 +1,5 @@
+#include "experiments/run/external.h"
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,6 +12,7 @@
 #include "experiments/base/files.h"
 #include "experiments/base/process.h"
 #include "experiments/base/test_folder.h"
+#include "experiments/config/format_registry.h"
 #include "experiments/config/trainers.h"
 #include "experiments/data/convert.h"
 #include "experiments/data/model.h"
@@ -108,7 +111,7 @@ TEST_P(SharedModel, HasTheObjectiveAndTheNonzerosThatItsProgramFound) {
   const SparseVector w =
       model_weights(parse_model(tsv_of(shown, folder), shown.adapter), data.train(),
                     data.oracle().extra_weights(), data.extra_names(), UnknownFeatures::kReject);
-  Objective objective = data.objective(1.0, 0.0);
+  Objective objective = data.objective({1.0, 0.0});
   const Certificate found = certify(objective, w);
   EXPECT_NEAR(found.objective, shown.objective, shown.within);
   EXPECT_EQ(found.nnz, shown.nnz);
@@ -197,7 +200,7 @@ TEST_F(External, ProxbenchThroughTheDoorIsTheSolverInTheHarnessToTheLastDigit) {
   const std::unique_ptr<LoadedData> data = load();
   for (const char* solver : {"prox-newton", "owl-qn"}) {
     RunParameters job = job_of("proxbench");
-    job.lambda = 0.1;
+    job.penalty.lambda = 0.1;
     job.max_iterations = 3;
     job.solver_options["algorithm"] = solver;
     const RunOutcome outside = train_externally(*data, job, folder.path(), {});
@@ -306,7 +309,7 @@ TEST_F(External, WhatItCannotTakeIsNoFailure) {
             "its features "
             "have no values");
   RunParameters both = job_of(fake("", ""));
-  both.mu = 1.0;
+  both.penalty.mu = 1.0;
   EXPECT_EQ(unmet_trainer(both, nullptr),
             "Fake: found algorithm '' with lambda = 1, mu = 1, expected one of: none");
   EXPECT_THAT(unmet_trainer(job_of("waptii"), nullptr), HasSubstr("no adapter 'waptii' in "));
@@ -338,8 +341,8 @@ TEST_P(TwoClasses, EndsAtTheOptimumThatProxNewtonProves) {
   const auto& [adapter, algorithm, lambda, mu] = GetParam();
   RunParameters job = job_of(adapter, "libsvm");
   job.solver_options["algorithm"] = algorithm;
-  job.lambda = lambda;
-  job.mu = mu;
+  job.penalty.lambda = lambda;
+  job.penalty.mu = mu;
   job.gap_target = 1e-5;
   if (const Trainer& trainer = find_trainer(job.solver_options); !trainer.missing.empty())
     GTEST_SKIP() << trainer.missing;
@@ -370,8 +373,8 @@ class FiveSentences : public testing::TestWithParam<std::tuple<const char*, doub
 TEST_P(FiveSentences, AreSolvedByTheProgramItself) {
   const auto& [adapter, lambda, mu] = GetParam();
   RunParameters job = job_of(adapter);
-  job.lambda = lambda;
-  job.mu = mu;
+  job.penalty.lambda = lambda;
+  job.penalty.mu = mu;
   job.gap_target = 2e-4;  // CRF++ ends by its own rule soon after
   const std::string five = shared_file("data/five.crfsuite.txt");
   if (five.empty()) GTEST_SKIP() << "../shared/trainers is missing";

@@ -126,7 +126,7 @@ TEST(ExtraWeights, OfAnyOracleAreStoredInModels) {
   const LoadedData data(sequences("starts"), Parallel(1));
   RunParameters settings;
   settings.solver = "prox-gd";
-  settings.lambda = 0.1;
+  settings.penalty.lambda = 0.1;
   settings.tol = 1e-8;
   const RunOutcome outcome = train(data, settings);
   ASSERT_EQ(outcome.status, Status::kConverged);

@@ -1,6 +1,7 @@
 #include "experiments/run/job.h"
 
 #include "core/base/error.h"
+#include "experiments/data/check_data.h"
 #include "experiments/data/files.h"
 #include "experiments/metrics/chunks.h"
 #include "experiments/run/plugins.h"

@@ -98,7 +98,7 @@ class Path {
  private:
   OnClock on_clock() { return {outcome_, data_.parallel().processes()}; }
   Objective objective(const Penalty& penalty) const {
-    return data_.objective(reduced_, penalty.lambda, penalty.mu, settings_.loss);
+    return data_.objective(reduced_, penalty, settings_.loss);
   }
 
   /// The scale of tol; see train_path().
@@ -305,8 +305,7 @@ class Path {
   void summarize() {
     const bool any = !outcome_.points.empty();
     const PathPoint last = any ? outcome_.points.back() : PathPoint{.mu = penalties_.front().mu};
-    outcome_.parameters.lambda = any ? last.lambda : kNaN;
-    outcome_.parameters.mu = last.mu;
+    outcome_.parameters.penalty = Penalty{any ? last.lambda : kNaN, last.mu};
     set_test_figures({.test_accuracy = last.test_accuracy, .test_metrics = last.test_metrics}, outcome_);
     if (any) {
       outcome_.certificate = last.certificate;
@@ -346,7 +345,7 @@ class Path {
 }  // namespace
 
 double lambda_max(const LoadedData& data, const Loss& loss) {
-  Objective at_zero = data.objective(1.0, 0.0, loss);
+  Objective at_zero = data.objective({1.0, 0.0}, loss);
   const LinearMap& map = at_zero.map();
   const Scores zero = map.make_scores();
   Residual residual = map.make_scores();

@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 #include "experiments/base/test_folder.h"
-#include "experiments/config/path_grid.h"
+#include "experiments/config/run_penalty.h"
 #include "solvers/shared/test_problems.h"
 #include "solvers/solvers.h"
 
@@ -26,19 +26,19 @@ RunParameters settings_for(const ProblemSpec& spec, const std::string& solver = 
                            double tol = 1e-8) {
   RunParameters settings;
   settings.solver = solver;
-  settings.mu = spec.mu;
+  settings.penalty.mu = spec.mu;
   settings.tol = tol;
   return settings;
 }
 
 std::vector<double> geometric(const LoadedData& data, double ratio, int count) {
-  return PathGrid{{1.0, true}, {ratio, true}, count}.values(lambda_max(data, {}));
+  return Strength{{1.0, true}, {ratio, true}, count}.values(lambda_max(data, {}));
 }
 
 RunOutcome path_over_lambda(const LoadedData& data, const RunParameters& settings,
                             const std::vector<double>& lambdas, const RunHooks& hooks = {}) {
   std::vector<Penalty> penalties;
-  for (const double lambda : lambdas) penalties.push_back({lambda, settings.mu});
+  for (const double lambda : lambdas) penalties.push_back({lambda, settings.penalty.mu.number()});
   return train_path(data, settings, penalties, hooks);
 }
 
@@ -57,7 +57,7 @@ TEST(LambdaMax, IsWhereTheFirstWeightEnters) {
     ASSERT_GT(max, 0.0);
     for (const auto& [factor, zero] : {std::pair{1.0, true}, {1.5, true}, {0.999, false}}) {
       RunParameters settings = settings_for(spec);
-      settings.lambda = factor * max;
+      settings.penalty.lambda = factor * max;
       EXPECT_EQ(train(*data, settings).w.nnz() == 0, zero) << factor;
     }
   }
@@ -79,7 +79,7 @@ void expect_same_optima(const ProblemSpec& spec, const std::string& solver, doub
     SCOPED_TRACE(lambdas[k]);
     const PathPoint& point = path.points[k];
     EXPECT_EQ(point.lambda, lambdas[k]);
-    Objective whole = data->objective(lambdas[k], spec.mu);
+    Objective whole = data->objective({lambdas[k], spec.mu});
     const Certificate own = certify(whole, models[k]);
     EXPECT_LE(own.kkt, point.kkt_target * (1.0 + 1e-6));
     EXPECT_NEAR(own.kkt, point.certificate.kkt, 1e-10);
@@ -87,7 +87,7 @@ void expect_same_optima(const ProblemSpec& spec, const std::string& solver, doub
     EXPECT_NEAR(own.dual, point.certificate.dual, 1e-9 * own.objective);
     EXPECT_EQ(own.nnz, point.certificate.nnz);
     RunParameters settings = settings_for(spec, "prox-newton", 1e-9);
-    settings.lambda = lambdas[k];
+    settings.penalty.lambda = lambdas[k];
     const double single = train(*data, settings).certificate.objective;
     EXPECT_NEAR(point.certificate.objective, single, 1e-6 * single);
   }
@@ -120,7 +120,7 @@ TEST(Path, HasLargerWeightsAndSmallerLossesAtSmallerLambdas) {
       EXPECT_GE(now.seconds, before.seconds);
       EXPECT_GE(now.passes, before.passes);
       EXPECT_LT(now.certificate.relative_gap(), 1e-4);
-      EXPECT_LE(before.candidates, data->objective(1.0, 0.0).dimension());
+      EXPECT_LE(before.candidates, data->objective({1.0, 0.0}).dimension());
     }
   }
 }
@@ -225,7 +225,7 @@ TEST(Path, EndsEachPointAtItsGap) {
     for (const PathPoint& point : path.points) {
       EXPECT_LE(point.certificate.relative_gap(), 1e-3 * (1.0 + 1e-9));
       RunParameters optimum = settings_for(spec);
-      optimum.lambda = point.lambda;
+      optimum.penalty.lambda = point.lambda;
       EXPECT_LE(point.certificate.dual, train(*data, optimum).certificate.objective * (1.0 + 1e-12));
     }
     EXPECT_EQ(path.summary()["dual"], path.points.back().certificate.dual);
@@ -282,7 +282,7 @@ TEST(Path, OverMuEveryPointIsTheOptimumOfItsPenalty) {
         SCOPED_TRACE(spec.name + " " + solver + ", lambda = " + std::to_string(lambda));
         const auto data = load(spec);
         const std::vector<Penalty> penalties =
-            PathGrid{{10.0}, {0.05}, 8, PathOf::kMu}.penalties(lambda, lambda_max(*data, {}));
+            RunPenalty(lambda, Strength{{10.0}, {0.05}, 8}).penalties(lambda_max(*data, {}));
         std::vector<SparseVector> models;
         RunHooks hooks;
         hooks.on_point = [&](const PathPoint&, const SparseVector& w) { models.push_back(w); };
@@ -293,7 +293,7 @@ TEST(Path, OverMuEveryPointIsTheOptimumOfItsPenalty) {
         for (std::size_t k = 0; k < penalties.size(); ++k) {
           const PathPoint& point = path.points[k];
           EXPECT_EQ((Penalty{point.lambda, point.mu}), penalties[k]);
-          Objective whole = data->objective(lambda, penalties[k].mu);
+          Objective whole = data->objective({lambda, penalties[k].mu});
           const Certificate own = certify(whole, models[k]);
           EXPECT_NEAR(point.certificate.objective, own.objective, 1e-12 * own.objective);
           EXPECT_NEAR(point.certificate.kkt, own.kkt, 1e-9);
@@ -308,8 +308,8 @@ TEST(Path, OverMuEveryPointIsTheOptimumOfItsPenalty) {
 TEST(Path, RefusesASolverThatCannot) {
   const auto data = load(chain_spec());
   RunParameters settings = settings_for(chain_spec(), "liblbfgs-owlqn");
-  settings.lambda = 0.0;
-  settings.mu = 1.0;
+  settings.penalty.lambda = 0.0;
+  settings.penalty.mu = 1.0;
   const std::vector<Penalty> penalties{{0.0, 2.0}, {0.0, 1.0}};
   EXPECT_THROW(train(*data, settings), Error);
   EXPECT_THROW(train_path(*data, settings, penalties), Error);

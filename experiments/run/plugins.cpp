@@ -13,7 +13,7 @@
 
 #include "experiments/base/files.h"
 #include "experiments/base/text.h"
-#include "experiments/config/config.h"
+#include "experiments/config/config_sections.h"
 #include "experiments/metrics/metrics.h"
 #include "experiments/run/launch.h"
 #include "oracles/oracles.h"

@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 #include "experiments/base/test_folder.h"
-#include "experiments/config/data_format.h"
+#include "experiments/config/format_registry.h"
 #include "experiments/conformance/conformance.h"
 #include "experiments/metrics/metrics.h"
 #include "oracles/oracles.h"

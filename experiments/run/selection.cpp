@@ -26,10 +26,11 @@ struct Measured {
   std::vector<double> weight;
   double lambda = 0.0;
 
-  static auto members() {
-    return std::tuple(std::pair("values", &Measured::values), std::pair("nnz", &Measured::nnz),
-                      std::pair("unsolved", &Measured::unsolved), std::pair("index", &Measured::index),
-                      std::pair("weight", &Measured::weight), std::pair("lambda", &Measured::lambda));
+  static const Schema<Measured>& schema() {
+    static const Schema<Measured> rows({row(&Measured::values, "values"), row(&Measured::nnz, "nnz"),
+                                        row(&Measured::unsolved, "unsolved"), row(&Measured::index, "index"),
+                                        row(&Measured::weight, "weight"), row(&Measured::lambda, "lambda")});
+    return rows;
   }
 };
 
@@ -88,7 +89,7 @@ MeasuredPaths read_selection(const std::filesystem::path& file, const Processes*
   if (text.empty()) return {};
   try {
     return Json::parse(text).get<MeasuredPaths>();
-  } catch (const Json::exception& error) {
+  } catch (const std::exception& error) {
     throw Error::in_file(
         file.string(), 0, error.what(),
         "what an interrupted `proxbench select` wrote; remove the file, and the same command "
@@ -310,7 +311,7 @@ class Selector {
   std::size_t best_path_ = 0;
   const SelectionSettings& selection_;
   const Hooks& hooks_;
-  std::filesystem::path file_;      ///< stores the results if the user interrupts
+  std::filesystem::path file_;  ///< stores the results if the user interrupts
   MeasuredPaths measured_;
   bool interrupted_ = false;
   ModelSelection out_;

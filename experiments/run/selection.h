@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/base/json_members.h"
+#include "experiments/base/json_values.h"
 #include "experiments/metrics/metrics.h"
 #include "experiments/run/job.h"
 #include "experiments/run/path.h"
@@ -50,10 +50,11 @@ class HeldOut {
     double value, standard_error;
     std::map<std::string, double> others;  ///< if the measure is a metric: the other metrics by name
 
-    static auto members() {
-      return std::tuple(std::pair("value", &Value::value),
-                        std::pair("standard_error", &Value::standard_error),
-                        std::pair("others", &Value::others));
+    static const Schema<Value>& schema() {
+      static const Schema<Value> rows({row(&Value::value, "value"),
+                                       row(&Value::standard_error, "standard_error"),
+                                       row(&Value::others, "others")});
+      return rows;
     }
   };
   Value measure(const SparseVector& w) const;  ///< w is in the coordinates of the data

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "experiments/config/path_grid.h"
+#include "experiments/config/run_penalty.h"
 #include "experiments/metrics/metrics.h"
 #include "solvers/shared/test_problems.h"
 #include "solvers/solvers.h"
@@ -33,7 +33,7 @@ LoadedData load(Dataset test = {}) {
 }
 
 std::vector<Penalty> grid(const LoadedData& data) {
-  return PathGrid{{1.0, true}, {0.05, true}, 6}.penalties(0.0, lambda_max(data, {}));
+  return RunPenalty(Strength{{1.0, true}, {0.05, true}, 6}, 0.0).penalties(lambda_max(data, {}));
 }
 
 TEST(Folds, PartitionTheInstances) {
@@ -160,8 +160,7 @@ void expect_solves_of_each_fold(const std::vector<Penalty>& penalties) {
           if (std::find(fold.begin(), fold.end(), i) == fold.end()) rest.push_back(i);
         const LoadedData part(DataPair{select_instances(data.train(), rest), {}, "chain"}, Parallel(1));
         RunParameters single = settings;
-        single.lambda = penalties[k].lambda;
-        single.mu = penalties[k].mu;
+        single.penalty = penalties[k];
         const HeldOut held_out(select_instances(data.train(), fold), "chain", Parallel(1), measure);
         values.push_back(held_out.measure(train(part, single).w).value);
       }
@@ -174,8 +173,7 @@ void expect_solves_of_each_fold(const std::vector<Penalty>& penalties) {
     EXPECT_EQ(selection.chosen, selection.best);
     // The model is the optimum of the chosen lambda on all instances.
     RunParameters single = settings;
-    single.lambda = penalties[selection.chosen].lambda;
-    single.mu = penalties[selection.chosen].mu;
+    single.penalty = penalties[selection.chosen];
     const RunOutcome whole = train(data, single);
     EXPECT_EQ(selection.refit.points.size(), selection.chosen + 1);
     EXPECT_NEAR(selection.refit.points.back().certificate.objective, whole.certificate.objective,
@@ -244,7 +242,8 @@ TEST(SelectModel, TellsWhatDoesNotFit) {
 TEST(SelectModel, SeveralPathsGiveWhatEachGivesAlone) {
   const LoadedData data = load();
   PenaltyPaths paths;
-  for (const double mu : {1.0, 0.1}) paths.push_back(PathGrid{{2.0}, {0.2}, 4}.penalties(mu, 0.0));
+  for (const double mu : {1.0, 0.1})
+    paths.push_back(RunPenalty(Strength{{2.0}, {0.2}, 4}, mu).penalties(0.0));
   const ModelSelection both = select_model(data, settings_of(), paths, {.folds = 3});
   ASSERT_EQ(both.points.size(), 8u);
   std::vector<ModelSelection> alone;
@@ -261,7 +260,7 @@ TEST(SelectModel, SeveralPathsGiveWhatEachGivesAlone) {
   EXPECT_EQ(both.best, both.begin + alone[better].best);
   EXPECT_EQ(both.one_standard_error, both.begin + alone[better].one_standard_error);
   EXPECT_EQ(both.refit.certificate.objective, alone[better].refit.certificate.objective);
-  EXPECT_EQ(both.refit.parameters.mu, paths[better].front().mu);
+  EXPECT_EQ(both.refit.parameters.penalty.mu, paths[better].front().mu);
 }
 
 TEST(SelectModel, CountsTheModelsThatAreFarFromConverged) {
@@ -270,7 +269,7 @@ TEST(SelectModel, CountsTheModelsThatAreFarFromConverged) {
   few.max_iterations = 1;
   few.tol = 1e-9;
   const ModelSelection selection =
-      select_model(data, few, {PathGrid{{0.02}, {0.001}, 3}.penalties(0, 0)}, {.folds = 3});
+      select_model(data, few, {RunPenalty(Strength{{0.02}, {0.001}, 3}, 0.0).penalties(0.0)}, {.folds = 3});
   EXPECT_EQ(selection.points[0].unsolved, 3u);
   EXPECT_TRUE(is_unsolved(selection.refit.points.back()));
   for (const SelectionPoint& point : select_model(data, settings_of(), {grid(data)}, {.folds = 3}).points)

@@ -1,6 +1,7 @@
+#include "experiments/run/tighten.h"
+
 #include <cmath>
 
-#include "experiments/run/trainer.h"
 #include "solvers/best_solver.h"
 #include "solvers/solvers.h"
 
@@ -13,8 +14,7 @@ RunOutcome tighten(const LoadedData& data, const SparseVector& w, const RunParam
   RunParameters job;
   job.solver = info.name;
   job.solver_options = info.as_reference.options;
-  job.lambda = settings.lambda;
-  job.mu = settings.mu;
+  job.penalty = settings.penalty;
   job.loss = settings.loss;
   job.tol = 0.0;
   job.gap_target = settings.tighten;

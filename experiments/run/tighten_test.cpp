@@ -1,3 +1,5 @@
+#include "experiments/run/tighten.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,8 +21,8 @@ DataPair pair_of(const test::Problem& problem) {
 RunParameters settings_of(const test::ProblemSpec& spec, double tol) {
   RunParameters settings;
   settings.solver = "prox-newton";
-  settings.lambda = spec.lambda;
-  settings.mu = spec.mu;
+  settings.penalty.lambda = spec.lambda;
+  settings.penalty.mu = spec.mu;
   settings.tol = tol;
   settings.tighten = 1e-7;
   return settings;
@@ -47,7 +49,7 @@ TEST(Tighten, ProvesMoreOfAModelThanItsOwnGradientDoes) {
     EXPECT_NEAR(near.certificate.objective - better.certificate.dual, near.certificate.objective - optimum,
                 2e-7 * optimum)
         << spec.name;
-    Objective objective = data.objective(spec.lambda, spec.mu);
+    Objective objective = data.objective({spec.lambda, spec.mu});
     EXPECT_NEAR(certify(objective, better.w).objective, better.certificate.objective, 1e-9 * optimum)
         << "in the coordinates of all features";
   }

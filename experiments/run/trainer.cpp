@@ -213,7 +213,7 @@ RunOutcome train(const LoadedData& data, const RunParameters& settings, const Ru
 RunOutcome train_from(const LoadedData& data, const RunParameters& settings, SparseVector start,
                       const RunHooks& hooks) {
   const double began = wall_seconds();
-  const Penalty penalty{settings.lambda, settings.mu};
+  const Penalty penalty = settings.penalty.single();
   penalty.check();
   const SolverInfo& info = solver_registry().find(settings.solver);
   const Options options = options_from(info.options, settings.solver_options);
@@ -223,13 +223,13 @@ RunOutcome train_from(const LoadedData& data, const RunParameters& settings, Spa
   // features, all features are kept.
   const Index features = data.train().x.features(), outputs = data.train().outputs();
   const LoadedData::Reduced* reduced =
-      &data.reduced(settings.drop_features ? settings.lambda : LoadedData::kAllFeatures);
+      &data.reduced(settings.drop_features ? penalty.lambda : LoadedData::kAllFeatures);
   if (const auto within = reduce_features(start, reduced->kept, features, outputs))
     start = *within;
   else
     reduced = &data.reduced(LoadedData::kAllFeatures);
-  Objective objective = data.objective(*reduced, settings.lambda, settings.mu, settings.loss);
-  Objective evaluator = data.objective(*reduced, settings.lambda, settings.mu, settings.loss);
+  Objective objective = data.objective(*reduced, penalty, settings.loss);
+  Objective evaluator = data.objective(*reduced, penalty, settings.loss);
   Profile profile;
   if (settings.profile) objective.time_phases(&profile);
   RunOutcome outcome;
@@ -360,11 +360,12 @@ double share_with_weight(const Dataset& data, const SparseVector& w) {
 
 std::string model_of(const LoadedData& data, const std::string& format, const Options& data_options,
                      const RunParameters& settings, const SparseVector& w) {
+  const Penalty penalty = settings.penalty.single();
   std::map<std::string, std::string> header{
       {"format", format},
       {"oracle", data.oracle_name()},
-      {"lambda", fmt::format("{}", settings.lambda)},
-      {"mu", fmt::format("{}", settings.mu)},
+      {"lambda", fmt::format("{}", penalty.lambda)},
+      {"mu", fmt::format("{}", penalty.mu)},
       {"loss", loss_name(settings.loss.kind)},
       {"solver", settings.solver},
       {"seed", std::to_string(settings.seed)},

@@ -68,8 +68,8 @@ class LoadedData {
   const Parallel& parallel() const { return parallel_; }
   /// Null if there are no test instances.
   const TestSet* test_set() const { return test_set_.get(); }
-  Objective objective(double lambda, double mu, const Loss& loss = {}) const {
-    return {data_.train.x, *oracle_, {lambda, mu}, parallel_, loss};
+  Objective objective(const Penalty& penalty, const Loss& loss = {}) const {
+    return {data_.train.x, *oracle_, penalty, parallel_, loss};
   }
 
   /// The data without the features whose weights are proven to be 0 at this lambda. Coordinates count only
@@ -87,8 +87,8 @@ class LoadedData {
   /// The result is valid until the next call with another lambda.
   const Reduced& reduced(double lambda) const;
   /// lambda must be at least that of the reduction.
-  Objective objective(const Reduced& reduced, double lambda, double mu, const Loss& loss = {}) const {
-    return {reduced.all ? data_.train.x : reduced.x, *oracle_, {lambda, mu}, parallel_, loss};
+  Objective objective(const Reduced& reduced, const Penalty& penalty, const Loss& loss = {}) const {
+    return {reduced.all ? data_.train.x : reduced.x, *oracle_, penalty, parallel_, loss};
   }
   const TestSet* test_set(const Reduced& reduced) const {
     return reduced.all ? test_set_.get() : reduced.test_set.get();
@@ -174,26 +174,5 @@ std::map<std::string, double> metrics_of(const Dataset& data, std::span<const In
 
 /// Returns the number of cores if `threads` is 0.
 int resolved_threads(int threads);
-
-// ---- Better lower bounds on min F than the one from a model's own gradient.
-//
-// The dual bound of any point is a bound on the same minimum (core/dual.h). A point's own bound converges
-// more slowly than its F, so a model may be much nearer to the optimum than its own bound proves. Hence a
-// solver continues from the model until the bounds of its iterates are good enough. The best of them holds
-// for the model, too.
-
-/// Runs prox-newton from w with its options for a reference (SolverInfo::as_reference), and with the penalty,
-/// loss and seed of `settings`. w need not be near the optimum. Stops once the relative gap of its own
-/// iterate is at most settings.tighten (> 0), or after settings.time_limit on the clock, which stands still
-/// while bounds are computed. wall_seconds of the outcome includes everything. The clock decides nothing
-/// else: without a time limit the same w gives the same bits. Throws Error if it fails.
-RunOutcome tighten(const LoadedData& data, const SparseVector& w, const RunParameters& settings,
-                   const std::atomic<bool>* interrupt = nullptr);
-
-/// Continues from the end of a run if its relative gap is above settings.tighten. The outcome's certificate
-/// gets the better bound. The outcome also gets the new w if that is no worse in F and kkt. `tighten` of the
-/// outcome says how this ended; it is gap-reached also if there was nothing to do.
-void tighten(const LoadedData& data, const RunParameters& settings, RunOutcome& outcome,
-             const std::atomic<bool>* interrupt = nullptr);
 
 }  // namespace proxbench

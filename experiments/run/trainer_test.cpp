@@ -65,7 +65,7 @@ TEST_P(Dropping, FeaturesThatCannotEnterChangesNoOptimum) {
       const LoadedData data(make_data(GetParam(), seed), Parallel(1));
       RunParameters settings;
       settings.solver = "prox-newton";
-      settings.lambda = lambda;
+      settings.penalty.lambda = lambda;
       settings.tol = 1e-9;
       const RunOutcome dropped = train(data, settings);
       settings.drop_features = false;
@@ -74,7 +74,7 @@ TEST_P(Dropping, FeaturesThatCannotEnterChangesNoOptimum) {
       EXPECT_NEAR(dropped.certificate.objective, all.certificate.objective, 1e-8 * all.certificate.objective);
 
       // The smaller problem has the same certificate and accuracy as the whole one.
-      Objective whole = data.objective(lambda, 0.0);
+      Objective whole = data.objective({lambda, 0.0});
       const Certificate certificate = certify(whole, dropped.w);
       EXPECT_NEAR(certificate.objective, dropped.certificate.objective, 1e-12 * certificate.objective);
       EXPECT_NEAR(certificate.kkt, dropped.certificate.kkt, 1e-11);
@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(Oracles, Dropping, testing::Values("chain", "tree"));
 RunParameters settings_of(const std::string& solver) {
   RunParameters settings;
   settings.solver = solver;
-  settings.lambda = 0.5;
+  settings.penalty.lambda = 0.5;
   settings.max_iterations = 40;
   return settings;
 }
@@ -170,8 +170,8 @@ TEST(Train, SaysThatAGapIsReachedOnlyWhereOneWasAskedFor) {
       const LoadedData data(make_data(oracle, seed), Parallel(1));
       RunParameters settings;
       settings.solver = "newton-cg";
-      settings.lambda = 0.0;
-      settings.mu = 1.0;
+      settings.penalty.lambda = 0.0;
+      settings.penalty.mu = 1.0;
       settings.tol = 0.0;
       const RunOutcome outcome = train(data, settings);
       EXPECT_LE(outcome.certificate.relative_gap(), 1e-12) << "nothing that a gap could add";
@@ -187,8 +187,8 @@ TEST(Train, ProvesAGapWithL2AloneByEverySolver) {
       const LoadedData data(make_data(oracle, 1), Parallel(1));
       RunParameters settings;
       settings.solver = solver.name;
-      settings.lambda = 0.0;
-      settings.mu = 1.0;
+      settings.penalty.lambda = 0.0;
+      settings.penalty.mu = 1.0;
       settings.tol = 0.0;
       settings.gap_target = solver.exact ? 1e-6 : 1e-2;
       const Options options(solver.options);
@@ -200,7 +200,7 @@ TEST(Train, ProvesAGapWithL2AloneByEverySolver) {
       const Sample& last = outcome.trace.back();
       EXPECT_LE(last.gap, settings.gap_target * last.objective);
 
-      Objective objective = data.objective(0.0, 1.0);
+      Objective objective = data.objective({0.0, 1.0});
       std::vector<double> w(objective.dimension(), 0.0), gradient(w.size());
       for (std::size_t i = 0; i < outcome.w.nnz(); ++i) w[outcome.w.index[i]] = outcome.w.value[i];
       Scores scores = objective.make_scores();
@@ -227,15 +227,15 @@ TEST(Train, EverySolverStartsFromTheModelThatItIsGiven) {
     const LoadedData data(make_data(oracle, 1), Parallel(1));
     RunParameters settings = settings_of("prox-newton");
     settings.format = "text";
-    settings.lambda = 3.0;
-    settings.mu = 0.5;
+    settings.penalty.lambda = 3.0;
+    settings.penalty.mu = 0.5;
     const RunOutcome near = train(data, settings);
     ASSERT_LT(*near.features_kept, data.train().x.features());
     settings.start = write_model(folder, data, near.w);
     for (const SolverInfo& solver : solver_registry().items()) {
       SCOPED_TRACE(std::string(oracle) + " " + solver.name);
       settings.solver = solver.name;
-      if (!unmet_needs(solver, {settings.lambda, settings.mu}, Loss::Kind::kLog,
+      if (!unmet_needs(solver, settings.penalty.single(), Loss::Kind::kLog,
                        oracle_registry().find(oracle))
                .empty())
         continue;
@@ -258,13 +258,13 @@ TEST(Train, KeepsTheWeightsThatItStartsFromAlsoOfFeaturesThatCannotEnter) {
   const LoadedData data(make_data("chain", 1), Parallel(1));
   RunParameters settings = settings_of("prox-newton");
   settings.format = "text";
-  settings.lambda = 0.1;
+  settings.penalty.lambda = 0.1;
   const RunOutcome many = train(data, settings);
-  settings.lambda = 3.0;
+  settings.penalty.lambda = 3.0;
   const RunOutcome cold = train(data, settings);
   settings.start = write_model(folder, data, many.w);
   const RunOutcome warm = train(data, settings);
-  Objective objective = data.objective(3.0, 0.0);
+  Objective objective = data.objective({3.0, 0.0});
   EXPECT_NEAR(warm.trace.front().objective, certify(objective, many.w).objective, 1e-9);
   EXPECT_GT(*warm.features_kept, *cold.features_kept);
   EXPECT_EQ(warm.status, Status::kConverged);

@@ -16,13 +16,14 @@
 #include "core/monitor.h"
 #include "experiments/base/files.h"
 #include "experiments/config/config.h"
-#include "experiments/config/path_grid.h"
 #include "experiments/config/trainers.h"
-#include "experiments/results/field_csv.h"
+#include "experiments/results/csv.h"
 #include "experiments/results/results.h"
 #include "experiments/run/adapter.h"
+#include "experiments/run/external.h"
 #include "experiments/run/path.h"
 #include "experiments/run/plugins.h"
+#include "experiments/run/tighten.h"
 #include "experiments/run/trainer.h"
 #include "solvers/solvers.h"
 
@@ -48,7 +49,7 @@ extern "C" void ask_to_stop(int) {
 template <class Record>
 class LineByLine {
  public:
-  LineByLine(fs::path file, const std::vector<Field<Record>>& columns)
+  LineByLine(fs::path file, const Schema<Record>& columns)
       : file_(std::move(file)), columns_(columns), out_(writes_files() ? file_ : fs::path("/dev/null")) {
     out_ << csv_header(columns_) << std::endl;
   }
@@ -61,7 +62,7 @@ class LineByLine {
 
  private:
   fs::path file_;
-  const std::vector<Field<Record>>& columns_;
+  const Schema<Record>& columns_;
   std::ofstream out_;
 };
 
@@ -76,14 +77,11 @@ void tighten_within_limit(const LoadedData& data, RunParameters job, const std::
 
 RunOutcome run_path(const LoadedData& data, RunParameters job, const Options& data_options,
                     const fs::path& folder, const RunHooks& of_trace) {
-  const PathOf of = job.path_of_mu ? PathOf::kMu : PathOf::kLambda;
-  const std::vector<Penalty> penalties =
-      parse_path(job.path, of).penalties(of == PathOf::kMu ? job.lambda : job.mu, lambda_max(data, job.loss));
+  const std::vector<Penalty> penalties = job.penalty.penalties(lambda_max(data, job.loss));
   LineByLine<PathPoint> points(folder / "path.csv", path_columns());
   RunHooks hooks = of_trace;
   hooks.on_point = [&](const PathPoint& point, const SparseVector& w) {
-    job.lambda = point.lambda;
-    job.mu = point.mu;
+    job.penalty = Penalty{point.lambda, point.mu};
     const std::string model = model_of(data, job.format, data_options, job, w);
     write_file_atomically(folder / fmt::format("model-{:03}.tsv", point.number), model);
     write_file_atomically(folder / "model.tsv", model);
@@ -101,11 +99,11 @@ RunOutcome run_solver(const LoadedData& data, const RunParameters& job, const Op
   RunHooks hooks;
   hooks.interrupt = &interrupt;
   hooks.on_sample = [&](const Sample& sample) { trace.add(sample); };
-  RunOutcome outcome = !job.path.empty()         ? run_path(data, job, data_options, folder, hooks)
+  RunOutcome outcome = job.penalty.is_path()     ? run_path(data, job, data_options, folder, hooks)
                        : job.solver == kExternal ? train_externally(data, job, folder, hooks)
                                                  : train(data, job, hooks);
   trace.close();
-  if (!job.path.empty()) return outcome;
+  if (job.penalty.is_path()) return outcome;
   if (const std::string note = missing_loss_text(outcome); !note.empty())
     std::fprintf(stderr, "%s\n", note.c_str());
   const bool diverged = outcome.status == Status::kDiverged;

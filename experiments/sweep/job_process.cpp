@@ -13,7 +13,7 @@
 #include "core/base/error.h"
 #include "experiments/base/files.h"
 #include "experiments/config/trainers.h"
-#include "experiments/results/field_csv.h"
+#include "experiments/results/csv.h"
 #include "experiments/results/results.h"
 #include "experiments/run/job.h"
 #include "experiments/run/launch.h"

@@ -1,3 +1,5 @@
+#include "experiments/sweep/make_runs.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,13 +9,12 @@
 
 #include "core/base/error.h"
 #include "experiments/base/files.h"
-#include "experiments/results/field_csv.h"
+#include "experiments/results/csv.h"
 #include "experiments/results/results.h"
 #include "experiments/run/trainer.h"
 #include "experiments/sweep/job_process.h"
 #include "experiments/sweep/out_folder.h"
 #include "experiments/sweep/provenance.h"
-#include "experiments/sweep/sweep.h"
 #include "oracles/oracles.h"
 
 namespace proxbench {
@@ -31,8 +32,7 @@ std::string duration_text(double seconds) {
 /// limit ended the reference.
 void warn_if_loose(const Run& reference, const ExperimentConfig& config, const Hooks& hooks) {
   const RunParameters& job = reference.parameters;
-  const std::string problem =
-      fmt::format("reference of {} at {}", job.dataset, Penalty{job.lambda, job.mu}.text());
+  const std::string problem = fmt::format("reference of {} at {}", job.dataset, job.penalty.single().text());
   const BestKnown best = best_of(reference);
   if (best.relative_kkt > config.reference_tol ||
       (std::isnan(best.relative_kkt) && best.relative_gap > config.reference_gap))
@@ -124,7 +124,7 @@ class LocalSweep {
     const OracleInfo& oracle = oracle_registry().find(facts_.oracle);
     std::vector<const Cell*> fitting;
     for (const Cell* cell : missing)
-      if (const std::string unmet = unmet_needs(cell->run.parameters, &oracle); unmet.empty())
+      if (const std::string unmet = skip_reason(cell->run.parameters, &oracle); unmet.empty())
         fitting.push_back(cell);
       else
         skip({cell}, kDoesNotFit, unmet);
@@ -287,8 +287,8 @@ class LocalSweep {
       figures.instances = facts_.instances;
       figures.positions = facts_.positions;
     }
-    repair_csv(trace_columns(), folder / "trace.csv");
-    if (run.is_path()) repair_csv(path_columns(), folder / "path.csv");
+    repair_csv(csv_header(trace_columns()), folder / "trace.csv");
+    if (run.is_path()) repair_csv(csv_header(path_columns()), folder / "path.csv");
     if (!figures.iterations) add_last_sample(figures, folder / "trace.csv");
     write_record(folder / kManifestFile, run);
   }

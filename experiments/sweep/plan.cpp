@@ -20,6 +20,7 @@
 #include "experiments/run/job.h"
 #include "experiments/run/plugins.h"
 #include "experiments/run/trainer.h"
+#include "experiments/sweep/run_key.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -67,7 +68,7 @@ RunParameters job_on(const ExperimentConfig& config, const DataConfig& data) {
   for (const OptionSpec& spec : data.options.table())
     if (std::string& value = job.data_options.at(spec.name); spec.names_file(value)) make_absolute(value);
   job.threads = resolved_threads(config.threads);
-  job.mu = 0.0;
+  job.penalty.mu = 0.0;
   for (const LoadedPlugin& plugin : loaded_plugins()) job.plugins.push_back(plugin.file.string());
   return job;
 }
@@ -88,7 +89,7 @@ class Inspector {
     SweepProblem problem;
     problem.name = problem_name(cell);
     problem.dataset = cell.dataset;
-    if (!cell.path.empty() || !config_.has_reference()) return problem;
+    if (cell.penalty.is_path() || !config_.has_reference()) return problem;
     problem.reference = asked(reference_job(config_, cell), 0.0);
     std::string ignored;  // the next lines find the same problem
     lend_data(find_record(reference_file(out_, problem.name), ignored), *problem.reference);
@@ -105,7 +106,7 @@ class Inspector {
 
   void add(SweepProblem& problem, const RunParameters& job) {
     Cell cell{.run = asked(job, config_.stop_at),
-              .skipped = unmet_needs(job),
+              .skipped = skip_reason(job),
               .why = {},
               .changes = {},
               .wall_seconds = kNaN,
@@ -125,7 +126,7 @@ class Inspector {
     }
     if (cell.why.empty() && options_.force) cell.why.emplace_back("forced");
     cell.stored = cell.why.empty();
-    if (!job.path.empty() && !cell.stored) tell_points(folder, cell);
+    if (job.penalty.is_path() && !cell.stored) tell_points(folder, cell);
     if (std::isnan(cell.wall_seconds) && job.time_limit > 0) cell.wall_seconds = job.time_limit;
     problem.cells.push_back(std::move(cell));
   }
@@ -160,7 +161,7 @@ class Inspector {
   static void tell_points(const fs::path& folder, Cell& cell) {
     const RunParameters& job = cell.run.parameters;
     const std::int64_t points = stored_points(folder);
-    const auto all = parse_path(job.path, job.path_of_mu ? PathOf::kMu : PathOf::kLambda).count;
+    const int all = job.penalty.path().count;
     cell.begins_anew = 0 < points && points < all;
     if (cell.begins_anew)
       cell.why.push_back(
@@ -177,13 +178,11 @@ class Inspector {
 
 }  // namespace
 
-std::string unmet_needs(const RunParameters& job, const OracleInfo* oracle) {
+std::string skip_reason(const RunParameters& job, const OracleInfo* oracle) {
   if (oracle == nullptr) oracle = known_oracle(job);
   if (job.solver == kExternal)
     if (std::string unmet = unmet_trainer(job, oracle); !unmet.empty()) return unmet;
-  // All values of a path are above 0. Which values they are does not matter here.
-  Penalty penalty{job.lambda, job.mu};
-  if (!job.path.empty()) (job.path_of_mu ? penalty.mu : penalty.lambda) = 1.0;
+  const Penalty penalty = job.penalty.any_penalty();
   const SolverInfo& info = solver_or_trainer(job.solver);
   if (std::string unmet = unmet_start(info, job.start); !unmet.empty()) return unmet;
   return oracle != nullptr ? unmet_needs(info, penalty, job.loss.kind, *oracle)
@@ -192,37 +191,24 @@ std::string unmet_needs(const RunParameters& job, const OracleInfo* oracle) {
 
 namespace {
 
-double single_value(const PathGrid& grid) {
-  return grid.is_path() ? 0.0 : grid.value();
-}
-
 /// Whether OUT has a run of this problem that is planned with this penalty.
 bool is_stored(const fs::path& out, const std::string& problem, const ExperimentConfig& config,
-               const GridPenalty& penalty) {
+               const RunPenalty& penalty) {
   for (const SolverConfig& solver : config.solvers)
     for (int repetition = 1; repetition <= config.repetitions; ++repetition) {
       std::string missing;
       const std::string name = fmt::format("{}-{}-rep{}", problem, solver.label, repetition);
-      if (const std::optional<Run> run = find_record(out / "runs" / name / kManifestFile, missing)) {
-        const RunParameters& p = run->parameters;
-        // A path's record has the last lambda; the name has the path.
-        return p.mu == single_value(penalty.mu) &&
-               (run->is_path() || p.lambda == single_value(penalty.lambda)) &&
-               run->is_path() == penalty.is_path() && !p.path_of_mu;
-      }
+      if (const std::optional<Run> run = find_record(out / "runs" / name / kManifestFile, missing))
+        return run->parameters.penalty == penalty;
     }
   return false;
 }
 
 /// Returns the name of a problem; see plan_runs().
-std::string problem_named(const std::string& data, const GridPenalty& penalty, bool several_mus,
+std::string problem_named(const std::string& data, const RunPenalty& penalty, bool several_mus,
                           const ExperimentConfig& config, const fs::path& out) {
-  const auto& [lambda, mu] = penalty;
-  const std::string plain = fmt::format(
-      "{}-{}", data, lambda.is_path() ? lambda.file_text() : fmt::format("lambda{}", lambda.value()));
-  if (mu.is_path()) return plain + "-" + mu.file_text();
-  std::string name = fmt::format("{}-mu{}", plain, mu.value()), other = plain;
-  if (!several_mus) std::swap(name, other);
+  const std::string name = data + "-" + penalty.file_text(several_mus),
+                    other = data + "-" + penalty.file_text(!several_mus);
   const bool renamed =
       !out.empty() && !is_stored(out, name, config, penalty) && is_stored(out, other, config, penalty);
   return renamed ? other : name;
@@ -233,10 +219,10 @@ std::string problem_named(const std::string& data, const GridPenalty& penalty, b
 std::vector<RunParameters> plan_runs(const ExperimentConfig& config, const fs::path& out) {
   std::vector<RunParameters> plan;
   std::set<std::string> names;
-  const std::vector<GridPenalty> penalties = config.penalties();
+  const std::vector<RunPenalty> penalties = config.penalties();
   const bool several_mus = penalties.size() > config.lambdas.size();
   for (const DataConfig& data : config.data)
-    for (const GridPenalty& penalty : penalties) {
+    for (const RunPenalty& penalty : penalties) {
       const std::string problem = problem_named(data.name, penalty, several_mus, config, out);
       for (const SolverConfig& solver : config.solvers)
         for (int repetition = 1; repetition <= config.repetitions; ++repetition) {
@@ -253,10 +239,7 @@ std::vector<RunParameters> plan_runs(const ExperimentConfig& config, const fs::p
             for (const char* file : {"adapter", "program"})
               if (std::string& name = job.solver_options.at(file); name.find('/') != name.npos)
                 make_absolute(name);
-          job.lambda = single_value(penalty.lambda);
-          job.mu = single_value(penalty.mu);
-          if (penalty.is_path()) job.path = penalty.path().text();
-          job.path_of_mu = penalty.mu.is_path();
+          job.penalty = penalty;
           static_cast<StopRules&>(job) = solver;
           job.seed += static_cast<std::uint64_t>(repetition) - 1;
         }
@@ -280,8 +263,7 @@ RunParameters reference_job(const ExperimentConfig& config, const RunParameters&
   job.name = "reference " + problem_name(cell);
   const SolverInfo& solver = solver_registry().find(config.reference_solver);
   job.solver = solver.name;
-  job.lambda = cell.lambda;
-  job.mu = cell.mu;
+  job.penalty = cell.penalty;
   static_cast<StopRules&>(job) = {.time_limit = config.reference_time_limit};
   if (solver.as_reference.tightened) {
     job.tol = config.reference_tol;
@@ -305,7 +287,7 @@ std::vector<std::string> notes_of_skipped_solvers(const ExperimentConfig& config
   for (const SolverConfig& solver : config.solvers) {
     std::vector<std::string> reasons;
     for (const RunParameters& job : plan)
-      if (job.label == solver.label && job.repetition == 1) reasons.push_back(unmet_needs(job));
+      if (job.label == solver.label && job.repetition == 1) reasons.push_back(skip_reason(job));
     const std::size_t problems = reasons.size();
     std::erase(reasons, "");
     if (must_fit && reasons.size() == problems)

@@ -30,8 +30,8 @@ RunParameters data_job(const ExperimentConfig& config, const std::string& datase
 RunParameters reference_job(const ExperimentConfig& config, const RunParameters& cell);
 
 /// Returns why the solver of a job cannot run with its start, its penalty and, if known, the oracle of its
-/// data (core/solver.h). Returns an empty text if the solver can run. Asks the adapters of external trainers.
-std::string unmet_needs(const RunParameters& job, const OracleInfo* oracle = nullptr);
+/// data (core/solver.h). Returns an empty text if it can. Asks the adapters of external trainers.
+std::string skip_reason(const RunParameters& job, const OracleInfo* oracle = nullptr);
 /// Returns a sentence for each solver that cannot run on some of the problems (a data set with a penalty), as
 /// far as this is known without the data. If `must_fit`, throws Error (kUsage) if a solver fits none of the
 /// problems.
@@ -87,35 +87,5 @@ std::vector<SweepProblem> inspect(const ExperimentConfig& config, const std::fil
 /// Says how many complete runs would be replaced, and which settings changed. Returns "" if no run would be
 /// replaced.
 std::string replacement_text(const std::vector<SweepProblem>& problems);
-
-// ---- Decides whether a stored run is the run that is asked for.
-
-/// Returns the key of a job: everything besides its parameters that decides its result. `stop_at` is the
-/// relative difference to f* at which the run stops. The key has `stop_at` in place of the job's target,
-/// since the target changes with every better f*.
-RunKey key_of(const RunParameters& job, double stop_at, const std::string& source_digest,
-              const std::string& program_digest);
-
-/// Returns "CONFIG-DATA-BUILD": short digests of the config, the data and the build, which decide the results
-/// of a problem.
-std::string key_of(const SweepProblem& problem);
-/// Throws Error if the problem has another key. The error names the digests that have changed.
-void require_key(const SweepProblem& problem, const std::string& expected);
-
-/// Returns one text for each parameter and each part of the key in which the two runs differ: "config tol:
-/// 1e-06 -> 1e-07", "program: another build or other plug-ins". Returns no text if the runs are the same.
-/// Names, locations of files and the program's revision do not count.
-std::vector<std::string> changes_from(const Run& stored, const Run& asked);
-
-/// Returns xxh3 of the data set of a job: the bytes of all its files with their roles, its format, options
-/// and oracle. Throws Error if a file cannot be read.
-std::string source_digest(const RunParameters& job);
-
-/// Returns xxh3 of the bytes of a file. Throws Error if it cannot be read.
-std::string file_digest(const std::filesystem::path& file);
-
-/// Returns xxh3 of the code that decides results (deciding_code() of provenance.h), of the loaded plug-ins,
-/// and of the bytes of these files. Throws Error if a file cannot be read.
-std::string program_digest(const std::vector<std::string>& files = {});
 
 }  // namespace proxbench

@@ -13,6 +13,7 @@
 #include "experiments/sweep/job_process.h"
 #include "experiments/sweep/plan.h"
 #include "experiments/sweep/provenance.h"
+#include "experiments/sweep/run_key.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;
@@ -54,7 +55,7 @@ struct Measurement {
   }
 
   void measure(const RunParameters& cell, std::vector<Run>& runs) {
-    if (const std::string unmet = unmet_needs(cell); !unmet.empty())
+    if (const std::string unmet = skip_reason(cell); !unmet.empty())
       throw Error::usage(fmt::format("{}: {}", cell.name, unmet));
     // By number of processes, the run that others are compared with, and the digest of its model.
     std::map<int, std::pair<std::string, std::string>> models;
@@ -129,10 +130,10 @@ Json scaling_json(const Scaling& scaling) {
 
 ScalingOptions completed(ScalingOptions options, const ExperimentConfig& config) {
   if (config.has_paths()) {
-    const std::vector<GridPenalty> penalties = config.penalties();
-    const PathGrid& path = std::ranges::find_if(penalties, &GridPenalty::is_path)->path();
+    const std::vector<RunPenalty> penalties = config.penalties();
+    const RunPenalty& found = *std::ranges::find_if(penalties, &RunPenalty::is_path);
     throw Error::usage(fmt::format("{}: [experiment] {}: found '{}', expected single {}s to measure",
-                                   config.name, path_of_name(path.of), path.text(), path_of_name(path.of)));
+                                   config.name, found.path_name(), found.path().text(), found.path_name()));
   }
   std::vector<int>& threads = options.threads;
   if (threads.empty()) {

@@ -19,6 +19,7 @@
 #include "experiments/sweep/job_process.h"
 #include "experiments/sweep/out_folder.h"
 #include "experiments/sweep/provenance.h"
+#include "experiments/sweep/run_key.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;

@@ -9,7 +9,9 @@
 #include "experiments/base/files.h"
 #include "experiments/base/text.h"
 #include "experiments/results/results.h"
+#include "experiments/sweep/make_runs.h"
 #include "experiments/sweep/out_folder.h"
+#include "experiments/sweep/run_key.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;

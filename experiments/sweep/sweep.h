@@ -11,6 +11,7 @@
 #include "experiments/config/config.h"
 #include "experiments/run/job.h"
 #include "experiments/sweep/plan.h"
+#include "experiments/sweep/run_key.h"
 
 namespace proxbench {
 
@@ -66,8 +67,5 @@ bool has_other_settings(const ExperimentConfig& config, const std::filesystem::p
 bool failed_run(const Run& run);
 /// Warns of a finished run that failed or that ended below f*.
 void warn_of_run(const Run& run, const std::optional<Run>& reference, const Hooks& hooks);
-
-/// Makes the missing runs of `sweep.problems` on this machine. The caller holds the locks of these problems.
-void make_runs(const Sweep& sweep, SweepResult& result);
 
 }  // namespace proxbench

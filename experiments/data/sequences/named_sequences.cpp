@@ -8,6 +8,7 @@
 
 #include "core/base/sum.h"
 #include "experiments/base/files.h"
+#include "experiments/data/file_parts.h"
 
 namespace proxbench {
 

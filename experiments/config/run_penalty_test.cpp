@@ -1,33 +1,49 @@
-#include "experiments/config/path_grid.h"
+#include "experiments/config/run_penalty.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <tuple>
 
+#include "experiments/config/ini_values.h"
+
 namespace proxbench {
 namespace {
 
 using testing::HasSubstr;
 
-TEST(PathGrid, MayBeASingleValue) {
-  const PathGrid grid{.start = {1e-6}};
-  EXPECT_FALSE(grid.is_path());
-  EXPECT_EQ(grid.value(), 1e-6);
-  EXPECT_EQ(grid.text(), "1e-6");
+TEST(Strength, MayBeANumber) {
+  const Strength number = 1e-6;
+  EXPECT_FALSE(number.is_path());
+  EXPECT_EQ(number.number(), 1e-6);
+  EXPECT_EQ(number.text(), "1e-6");
+  EXPECT_THROW(parse_path("path(2, 1, 2)", "lambda").number(), Error);
 }
 
-TEST(PathGrid, OverMuHasNumbersAlone) {
-  const PathGrid grid = parse_path("path(10, 0.1, 3)", PathOf::kMu);
-  EXPECT_EQ(grid.text(), "path(10, 0.1, 3)");
-  EXPECT_EQ(grid.file_text(), "mu-path-10-0.1-3");
-  const std::vector<Penalty> penalties = grid.penalties(0.5, 7.0);
+TEST(Strength, IsANumberOrATextInARecord) {
+  for (const Strength& one : {Strength(0.25), parse_path("path(max, 0.01*max, 50)", "lambda")})
+    EXPECT_EQ(Strength::from_value(one.to_value()), one);
+  EXPECT_EQ(Strength(0.25).to_value().as<double>(), 0.25);
+}
+
+TEST(RunPenalty, NamesFiles) {
+  EXPECT_EQ(RunPenalty(100.0, 0.0).file_text(false), "lambda100");
+  EXPECT_EQ(RunPenalty(100.0, 0.5).file_text(true), "lambda100-mu0.5");
+  EXPECT_THROW(RunPenalty(parse_path("path(2, 1, 2)", "lambda"), 0.0).single(), Error);
+  EXPECT_EQ(RunPenalty(2.0, 0.5).single(), (Penalty{2.0, 0.5}));
+}
+
+TEST(RunPenalty, OverMuHasNumbersAlone) {
+  const RunPenalty penalty(0.5, parse_path("path(10, 0.1, 3)", "mu"));
+  EXPECT_EQ(penalty.path().text(), "path(10, 0.1, 3)");
+  EXPECT_EQ(penalty.file_text(false), "lambda0.5-mu-path-10-0.1-3");
+  const std::vector<Penalty> penalties = penalty.penalties(7.0);
   ASSERT_EQ(penalties.size(), 3u);
   EXPECT_EQ(penalties.front(), (Penalty{0.5, 10.0}));
   EXPECT_EQ(penalties.back(), (Penalty{0.5, 0.1}));
   for (const char* text : {"path(max, 1, 3)", "path(2*max, 1, 3)"}) {
     try {
-      parse_path(text, PathOf::kMu);
+      parse_path(text, "mu");
       FAIL();
     } catch (const ValueError& error) {
       EXPECT_EQ(error.offset, 5u);
@@ -36,8 +52,8 @@ TEST(PathGrid, OverMuHasNumbersAlone) {
   }
 }
 
-TEST(PathGrid, GoesDownByAConstantFactor) {
-  const std::vector<double> lambdas = parse_path("path(100, 0.01, 5)", PathOf::kLambda).values(1.0);
+TEST(Strength, GoesDownByAConstantFactor) {
+  const std::vector<double> lambdas = parse_path("path(100, 0.01, 5)", "lambda").values(1.0);
   ASSERT_EQ(lambdas.size(), 5u);
   const double expected[] = {100.0, 10.0, 1.0, 0.1, 0.01};
   for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(lambdas[i], expected[i], 1e-12 * expected[i]);
@@ -45,19 +61,19 @@ TEST(PathGrid, GoesDownByAConstantFactor) {
   EXPECT_EQ(lambdas.back(), 0.01);
 }
 
-TEST(PathGrid, TakesMultiplesOfLambdaMax) {
-  const PathGrid grid = parse_path("path(max,0.01 * max, 3)", PathOf::kLambda);
+TEST(Strength, TakesMultiplesOfLambdaMax) {
+  const Strength grid = parse_path("path(max,0.01 * max, 3)", "lambda");
   EXPECT_EQ(grid.text(), "path(max, 0.01*max, 3)");
-  EXPECT_EQ(grid.file_text(), "path-max-0.01max-3");
+  EXPECT_EQ(RunPenalty(grid, 0.0).file_text(true), "path-max-0.01max-3-mu0");
   const std::vector<double> lambdas = grid.values(200.0);
   EXPECT_EQ(lambdas.front(), 200.0);
   EXPECT_NEAR(lambdas[1], 20.0, 1e-12);
   EXPECT_EQ(lambdas.back(), 2.0);
-  EXPECT_EQ(parse_path("path(max, 50, 2)", PathOf::kLambda).values(80.0), (std::vector<double>{80.0, 50.0}));
-  EXPECT_THROW(parse_path("path(max, 50, 2)", PathOf::kLambda).values(40.0), Error);
+  EXPECT_EQ(parse_path("path(max, 50, 2)", "lambda").values(80.0), (std::vector<double>{80.0, 50.0}));
+  EXPECT_THROW(parse_path("path(max, 50, 2)", "lambda").values(40.0), Error);
 }
 
-TEST(PathGrid, TellsWhatIsWrongAndWhere) {
+TEST(Strength, TellsWhatIsWrongAndWhere) {
   const std::vector<std::tuple<std::string, std::size_t, std::string>> cases = {
       {"path", 0, "found 'path', expected path(START, END, COUNT)"},
       {"path(max, 50", 0, "expected path(START, END, COUNT)"},
@@ -73,7 +89,7 @@ TEST(PathGrid, TellsWhatIsWrongAndWhere) {
   for (const auto& [text, offset, expected] : cases) {
     SCOPED_TRACE(text);
     try {
-      parse_path(text, PathOf::kLambda);
+      parse_path(text, "lambda");
       FAIL();
     } catch (const ValueError& error) {
       EXPECT_EQ(error.offset, offset);

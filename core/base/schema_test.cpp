@@ -1,4 +1,4 @@
-#include "core/base/option_rows.h"
+#include "core/base/schema.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,8 +23,8 @@ struct Settings {
   Search search;
 };
 
-OptionRows<Settings> rows() {
-  return OptionRows<Settings>(
+Schema<Settings> rows() {
+  return Schema<Settings>(
       {option(&Settings::memory,
               {.name = "memory", .default_value = "40", .help = "", .min = 1, .preset_values = paper("10")}),
        option(&Settings::rho, {.name = "rho", .default_value = "auto", .help = "", .automatic = true}),
@@ -33,13 +33,13 @@ OptionRows<Settings> rows() {
        choice(&Settings::order,
               {.name = "order", .default_value = "random", .help = "", .preset_values = paper("cyclic")},
               {{"random", Order::kRandom}, {"cyclic", Order::kCyclic}}),
-       part(&Settings::search,
-            OptionRows<Search>(
-                {option(&Search::sigma, {.name = "sigma", .default_value = "0.5", .help = ""}),
-                 option(&Search::trials, {.name = "trials", .default_value = "7", .help = ""})}))});
+       part(
+           &Settings::search,
+           Schema<Search>({option(&Search::sigma, {.name = "sigma", .default_value = "0.5", .help = ""}),
+                           option(&Search::trials, {.name = "trials", .default_value = "7", .help = ""})}))});
 }
 
-TEST(OptionRows, TakeTypesAndChoicesFromTheMembers) {
+TEST(Schema, TakeTypesAndChoicesFromTheMembers) {
   std::vector<std::string> found;
   for (const OptionSpec& spec : rows().table()) found.push_back(spec.name + " " + spec.type_name());
   EXPECT_THAT(found, testing::ElementsAre("preset string", "memory integer", "rho real", "averaging bool",
@@ -47,7 +47,7 @@ TEST(OptionRows, TakeTypesAndChoicesFromTheMembers) {
   EXPECT_EQ(rows().table()[5].constraint(), "one of random, cyclic");
 }
 
-TEST(OptionRows, FillTheMembers) {
+TEST(Schema, FillTheMembers) {
   Options options(rows().table());
   Settings settings = rows().read(options);
   EXPECT_EQ(settings.memory, 40U);
@@ -70,7 +70,7 @@ TEST(OptionRows, FillTheMembers) {
   EXPECT_EQ(settings.search.trials, 3);
 }
 
-TEST(OptionRows, ThePresetPaperChangesTheDefaultsThatNameOne) {
+TEST(Schema, ThePresetPaperChangesTheDefaultsThatNameOne) {
   Options options(rows().table());
   options.set("preset", "paper");
   const Settings settings = rows().read(options);
@@ -79,14 +79,13 @@ TEST(OptionRows, ThePresetPaperChangesTheDefaultsThatNameOne) {
   EXPECT_FALSE(settings.averaging);
 }
 
-TEST(OptionRows, ATableWithoutPresetValuesHasNoPreset) {
-  const OptionRows<Search> plain(
-      {option(&Search::sigma, {.name = "sigma", .default_value = "1", .help = ""})});
+TEST(Schema, ATableWithoutPresetValuesHasNoPreset) {
+  const Schema<Search> plain({option(&Search::sigma, {.name = "sigma", .default_value = "1", .help = ""})});
   ASSERT_EQ(plain.table().size(), 1U);
   EXPECT_EQ(plain.table()[0].name, "sigma");
 }
 
-TEST(OptionRows, MakeAThingFromTheSettings) {
+TEST(Schema, MakeAThingFromTheSettings) {
   struct Thing {
     explicit Thing(const Settings& settings) : memory(settings.memory) {}
     std::size_t memory;

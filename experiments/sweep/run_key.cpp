@@ -1,3 +1,5 @@
+#include "experiments/sweep/run_key.h"
+
 #include <fmt/format.h>
 #include <xxhash.h>
 
@@ -7,10 +9,9 @@
 
 #include "core/base/error.h"
 #include "core/kernels/instruction_set.h"
-#include "experiments/config/data_format.h"
-#include "experiments/results/field_csv.h"
+#include "experiments/config/format_registry.h"
+#include "experiments/results/csv.h"
 #include "experiments/run/plugins.h"
-#include "experiments/sweep/plan.h"
 #include "experiments/sweep/provenance.h"
 
 namespace proxbench {
@@ -56,8 +57,11 @@ class Digest {
 void add_changes(const std::string& where, const nlohmann::json& from, const nlohmann::json& to,
                  std::vector<std::string>& out) {
   if (from == to) return;
+  const auto text = [](const nlohmann::json& json) {
+    return json.is_structured() ? json.dump() : csv_text(value_of_json(json));
+  };
   if (!from.is_object() || !to.is_object()) {
-    out.push_back(fmt::format("{}: {} -> {}", where, field_text(from), field_text(to)));
+    out.push_back(fmt::format("{}: {} -> {}", where, text(from), text(to)));
     return;
   }
   std::set<std::string> keys;

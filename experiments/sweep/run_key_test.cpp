@@ -1,3 +1,5 @@
+#include "experiments/sweep/run_key.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

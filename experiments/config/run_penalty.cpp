@@ -1,0 +1,140 @@
+#include "experiments/config/run_penalty.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/base/options.h"
+#include "experiments/config/ini.h"
+#include "experiments/config/ini_values.h"
+
+namespace proxbench {
+namespace {
+
+constexpr std::string_view kOpen = "path(", kMax = "max", kMu = "mu";
+constexpr std::int64_t kMostPoints = 10000;
+
+const char* form(std::string_view name) {
+  return name == kMu ? "path(START, END, COUNT), e.g. path(10, 0.1, 20)"
+                     : "path(START, END, COUNT), e.g. path(max, 50, 50), path(max, 0.01*max, 50) or "
+                       "path(100, 0.01, 50)";
+}
+
+bool parse_end(std::string_view text, Strength::End& end) {
+  end = {1.0, text.ends_with(kMax)};
+  if (text == kMax) return true;
+  if (end.of_max) {
+    text = trim(text.substr(0, text.size() - kMax.size()));
+    if (!text.ends_with('*')) return false;
+    text = trim(text.substr(0, text.size() - 1));
+  }
+  return parse_real(text, end.value) && end.value > 0.0;
+}
+
+std::string end_text(const Strength::End& end, const char* times) {
+  if (!end.of_max) return fmt::format("{}", end.value);
+  return end.value == 1.0 ? std::string(kMax) : fmt::format("{}{}{}", end.value, times, kMax);
+}
+
+double resolved(const Strength::End& end, double lambda_max) {
+  return end.of_max ? end.value * lambda_max : end.value;
+}
+
+}  // namespace
+
+double Strength::number() const {
+  if (is_path()) throw Error(text() + ": found a path, expected a number");
+  return start.value;
+}
+
+std::string Strength::text() const {
+  if (!is_path()) return number_as_written(start.value);
+  return fmt::format("path({}, {}, {})", end_text(start, "*"), end_text(end, "*"), count);
+}
+
+std::vector<double> Strength::values(double lambda_max) const {
+  const double first = resolved(start, lambda_max), last = resolved(end, lambda_max);
+  if (!(first > last && last > 0.0))
+    throw Error::usage(
+        fmt::format("{}: with lambda_max = {} it would go from {} down to {}, expected a path "
+                    "that ends above 0 and below its start",
+                    text(), lambda_max, first, last));
+  std::vector<double> out{first};
+  for (int i = 1; i + 1 < count; ++i)
+    out.push_back(first * std::pow(last / first, static_cast<double>(i) / (count - 1)));
+  out.push_back(last);
+  return out;
+}
+
+Strength Strength::from_value(const Value& value) {
+  const auto* text = value.get_if<std::string>();
+  return text ? parse_path(*text, "lambda") : Strength(value.number<double>());
+}
+
+std::vector<Penalty> RunPenalty::penalties(double lambda_max) const {
+  std::vector<Penalty> out;
+  for (const double value : path().values(lambda_max))
+    out.push_back(mu.is_path() ? Penalty{lambda.number(), value} : Penalty{value, mu.number()});
+  return out;
+}
+
+std::string RunPenalty::file_text(bool with_mu) const {
+  const auto part = [](const char* name, const Strength& one) {
+    if (!one.is_path()) return fmt::format("{}{}", name, one.start.value);
+    return fmt::format("path-{}-{}-{}", end_text(one.start, ""), end_text(one.end, ""), one.count);
+  };
+  const std::string first = part("lambda", lambda);
+  if (mu.is_path()) return first + "-mu-" + part("mu", mu);
+  return with_mu ? first + "-" + part("mu", mu) : first;
+}
+
+std::vector<RunPenalty> grid_of(const std::vector<Strength>& lambdas, const std::vector<Strength>& mus) {
+  std::vector<RunPenalty> out;
+  for (const Strength& lambda : lambdas)
+    for (const Strength& mu : mus) {
+      if (!lambda.is_path() || !mu.is_path()) {
+        out.emplace_back(lambda, mu);
+        continue;
+      }
+      for (const double value : mu.values(0.0)) out.emplace_back(lambda, value);
+    }
+  return out;
+}
+
+bool looks_like_path(std::string_view text) {
+  return text == kOpen.substr(0, kOpen.size() - 1) || text.starts_with(kOpen);
+}
+
+Strength parse_path(std::string_view text, std::string_view name) {
+  Strength path;
+  if (!text.starts_with(kOpen) || !text.ends_with(')'))
+    throw ValueError(fmt::format("found '{}', expected {}", text, form(name)));
+  const std::vector<ListPart> parts = list_parts(text.substr(kOpen.size(), text.size() - kOpen.size() - 1));
+  if (parts.size() != 3)
+    throw ValueError(fmt::format("found '{}' with {} value{}, expected {}", text, parts.size(),
+                                 parts.size() == 1 ? "" : "s", form(name)));
+  const auto reject = [&](std::size_t part, const std::string& what) {
+    throw ValueError(what, kOpen.size() + parts[part].offset);
+  };
+  for (const std::size_t i : {0u, 1u}) {
+    Strength::End& end = i == 0 ? path.start : path.end;
+    if (!parse_end(parts[i].text, end) || (name == kMu && end.of_max))
+      reject(i, fmt::format("found '{}' as {} of a path over {}, expected a {}", parts[i].text,
+                            i == 0 ? "START" : "END", name,
+                            name == kMu ? "number, e.g. path(10, 0.1, 20)"
+                                        : "real above 0, max, or R*max with R above 0"));
+  }
+  std::int64_t count = 0;
+  if (!parse_integer(parts[2].text, count) || count < 2 || count > kMostPoints)
+    reject(2, fmt::format("found '{}' as COUNT of a path, expected an integer, 2 <= COUNT <= {}",
+                          parts[2].text, kMostPoints));
+  path.count = static_cast<int>(count);
+  if (path.start.of_max == path.end.of_max && !(path.start.value > path.end.value))
+    reject(1, fmt::format("found END = {} of a path from {}, expected less: paths go from the largest {} "
+                          "down",
+                          parts[1].text, parts[0].text, name));
+  return path;
+}
+
+}  // namespace proxbench
