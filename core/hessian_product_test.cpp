@@ -1,4 +1,4 @@
-/// Compares Objective::hessian_product() with finite differences of the gradient, and with the dense Hessian
+/// Compares Curvature::product() with finite differences of the gradient, and with the dense Hessian
 /// from covariances.
 #include <gtest/gtest.h>
 

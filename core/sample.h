@@ -14,7 +14,7 @@ struct Sample {
   double cpu_seconds = 0.0;  ///< CPU time of the process on the clock
   std::int64_t iteration = 0;
   double passes = 0.0;
-  /// Parameter updates by all training instances (Objective::count_updates()).
+  /// Parameter updates by all training instances (Counts::add_updates()).
   double updates = kNaN;
   double objective = 0.0;  ///< F at the iterate
   double loss = 0.0;       ///< l at the iterate; in a light sample as the solver's own objective gave it

@@ -194,8 +194,10 @@ TEST_F(SweepProcess, AChangedConfigReplacesCompleteRunsOnlyIfAsked) {
   EXPECT_EQ(stored().size(), 8u);
   fs::remove_all(folder / "out/runs/words-lambda1-gd-rep2");
   ASSERT_EQ(sweep(changed + "--replace").status, 0);
-  for (const auto& [name, time] : stored())
-    if (before.contains(name)) EXPECT_EQ(time == before.at(name), name.find("gd") == name.npos) << name;
+  for (const auto& [name, time] : stored()) {
+    if (!before.contains(name)) continue;
+    EXPECT_EQ(time == before.at(name), name.find("gd") == name.npos) << name;
+  }
 }
 
 TEST_F(SweepProcess, OnlyMakesFStarAndTheRunsOfOneProblem) {

@@ -9,7 +9,7 @@
 /// nonzero. The method ends when neither occurs. Far from the solution the method may fail. A few passes of
 /// coordinate descent then replace it.
 ///
-/// The model is expensive: Objective::hessian(), and n^3/3 operations for a Cholesky factor. The model is
+/// The model is expensive: hessian(), and n^3/3 operations for a Cholesky factor. The model is
 /// meant for the end of hard solves: if outputs and positions depend strongly on each other, a few Newton
 /// steps replace thousands of L-BFGS iterations on blocks. In such solves H is so ill-conditioned that it
 /// needs double precision.
