@@ -37,15 +37,30 @@ void NameIndex::grow() {
   }
 }
 
-Index NameIndex::intern(std::string_view name) {
+Index NameIndex::intern(std::string_view name, std::uint32_t hash) {
   if (2 * names_.size() >= slots_.size()) grow();
-  const std::uint32_t hash = hash_of(name);
   Slot& slot = slots_[slot_of(name, hash)];
   if (slot.number == kFree) {
     slot = {hash, static_cast<Index>(names_.size())};
     names_.emplace_back(name);
   }
   return slot.number;
+}
+
+void NameIndex::intern(const NamedRows& rows, std::vector<Index>& numbers) {
+  numbers.resize(rows.value.size());
+  if (slots_.empty()) grow();
+  const std::size_t mask = slots_.size() - 1;
+  for (std::size_t e = 0; e < numbers.size(); ++e)
+    __builtin_prefetch(&slots_[(numbers[e] = hash_of(rows.name(e))) & mask]);
+  const auto each_name = [&](const auto& visit) {
+    for (const Index hash : numbers)
+      if (const Slot slot = slots_[hash & mask]; slot.number != kFree && slot.hash == hash)
+        visit(names_[slot.number]);
+  };
+  each_name([](const std::string& name) { __builtin_prefetch(&name); });
+  each_name([](const std::string& name) { __builtin_prefetch(name.data()); });
+  for (std::size_t e = 0; e < numbers.size(); ++e) numbers[e] = intern(rows.name(e), numbers[e]);
 }
 
 std::optional<Index> NameIndex::find(std::string_view name) const {
@@ -101,12 +116,8 @@ NamedSequences NamedSequences::test_for(const NamedSequences& train, TestLabels 
 }
 
 bool NamedSequences::add(std::string_view feature, double value) {
-  if (streams()) {
+  if (streams() || !is_test()) {
     named.add(feature, value);
-    return true;
-  }
-  if (!is_test()) {
-    rows.add(names.features.intern(feature), value);
     return true;
   }
   const auto known_feature = known().features.find(feature);
@@ -131,6 +142,11 @@ void NamedSequences::end_row(const LineReader& in) {
     named.end_position();
     return;
   }
+  names.features.intern(named, numbers_);
+  for (std::size_t e = 0; e < numbers_.size(); ++e) rows.add(numbers_[e], named.value[e]);
+  named.text.clear();
+  named.text_end.clear();
+  named.value.clear();
   try {
     rows.end_position();
   } catch (const Error&) {

@@ -22,7 +22,9 @@ class NameIndex {
     for (const std::string& name : names) intern(name);
   }
   /// Returns the number of a name. A new name gets the next number.
-  Index intern(std::string_view name);
+  Index intern(std::string_view name) { return intern(name, hash_of(name)); }
+  /// Does it for the entries of rows, in order. Begins all loads from memory before it waits for the first.
+  void intern(const NamedRows& rows, std::vector<Index>& numbers);
   std::optional<Index> find(std::string_view name) const;
   const std::vector<std::string>& names() const { return names_; }
 
@@ -35,6 +37,7 @@ class NameIndex {
     Index number = kFree;
   };
   static std::uint32_t hash_of(std::string_view name);
+  Index intern(std::string_view name, std::uint32_t hash);
   /// The place where the name is or would be stored.
   std::size_t slot_of(std::string_view name, std::uint32_t hash) const;
   void grow();
@@ -147,13 +150,15 @@ class NamedSequences {
   Names names;  ///< empty for a test set
   Dataset data;
   DesignMatrix::Builder rows;  ///< the rows of X, one for each position
-  NamedRows named;             ///< in place of them, if it streams
+  /// In place of them, if it streams. Otherwise, the current position of a training set.
+  NamedRows named;
   /// Squares of values up to here have finite sums over positions.
   double largest_value = 1e150;
 
  private:
   std::string label_doubt_text() const;
 
+  std::vector<Index> numbers_;             ///< of the features of the position that ends
   const Processes* processes_ = nullptr;   ///< the processes that share the set
   const NamedSequences* train_ = nullptr;  ///< the training set of a test set
   TestLabels labels_ = TestLabels::kRequired;
