@@ -724,7 +724,7 @@ TEST_F(CommandLine, DryRunAndCheckWriteNothing) {
 
 TEST_F(CommandLine, EveryCommandHasHelp) {
   for (const char* command : {"run", "check", "train", "predict", "evaluate", "certify", "list", "table",
-                              "plot", "report", "completion", "man"}) {
+                              "plot", "report", "completion"}) {
     const Result result = run(std::string(command) + " --help");
     EXPECT_EQ(result.status, 0) << command;
     EXPECT_THAT(result.out, HasSubstr("Usage: proxbench " + std::string(command))) << command;
