@@ -83,7 +83,7 @@ class Study {
 
  private:
   Objective make_objective() const {
-    return {reduced_.all ? data_.train().x : reduced_.x, oracle_, {job_.lambda, job_.mu}, data_.parallel()};
+    return {reduced_.all ? data_.train().x : reduced_.x, oracle_, job_.penalty.single(), data_.parallel()};
   }
 
   SparseVector solve(const std::string& name, const std::map<std::string, std::string>& options, double tol,
