@@ -108,7 +108,7 @@ std::vector<std::pair<std::string, std::vector<double>>> null_directions(const O
   return out;
 }
 
-double stretch(Objective& objective, Curvature& at, const std::vector<double>& v) {
+double stretch(Curvature& at, const std::vector<double>& v) {
   std::vector<double> product(v.size());
   at.product(v, product);
   return norm(product) / norm(v);

@@ -62,7 +62,7 @@ std::vector<std::pair<std::string, std::vector<double>>> null_directions(const O
                                                                          std::uint64_t seed);
 
 /// Returns ||H v|| / ||v|| at the curvature's point.
-double stretch(Objective& objective, Curvature& at, const std::vector<double>& v);
+double stretch(Curvature& at, const std::vector<double>& v);
 /// Returns the curvature at w.
 Curvature curvature_at(Objective& objective, const SparseVector& w);
 

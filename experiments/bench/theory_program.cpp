@@ -113,10 +113,10 @@ class Study {
       std::vector<double> random_on_support(objective.dimension(), 0.0);
       Random random(1);
       for (const Coord c : best_.index) random_on_support[c] = random.normal();
-      out["random on the support"] = stretch(objective, curvature, random_on_support);
+      out["random on the support"] = stretch(curvature, random_on_support);
     }
     for (const auto& [name, v] : null_directions(objective, data_.train().hierarchy.get(), 1))
-      out[name] = stretch(objective, curvature, v);
+      out[name] = stretch(curvature, v);
     return out;
   }
 
