@@ -119,12 +119,16 @@ class ConfigReader {
   /// Rejects a key that is neither in the table of the section nor an option of its solver or format.
   template <class Section>
   void reject_key(const IniSection& section, const IniEntry& entry, const Options& own) {
-    if (section.name == "slurm" && entry.key == "split" && entry.value == "problem")
-      return;  // stored by earlier versions
+    const bool split = section.name == "slurm" && entry.key == "split";
+    if (split && entry.value == "problem") return;  // stored by earlier versions
     std::vector<std::string> names;
     for (const OptionSpec& one : table_of<Section>(&own)) names.push_back(one.name);
-    problems_.add(entry.where, fmt::format("found key '{}' in {}{}, expected one of {}", entry.key,
-                                           section.title(), did_you_mean(entry.key, names), joined(names)));
+    problems_.add(entry.where,
+                  fmt::format("found key '{}' in {}{}, expected one of {}", entry.key, section.title(),
+                              split ? " (each task makes all runs on a data set and penalty; there are no "
+                                      "tasks for single solvers)"
+                                    : did_you_mean(entry.key, names),
+                              joined(names)));
   }
 
   /// Sets the defaults that depend on other keys.

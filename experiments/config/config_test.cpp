@@ -328,7 +328,7 @@ TEST(Config, SlurmHasNoTasksForSingleSolvers) {
             "crf")
       << "earlier versions stored the default";
   EXPECT_THAT(error_of(kGood + std::string("[slurm]\nsplit = solver\n")),
-              HasSubstr("found key 'split' in [slurm], expected one of partition"));
+              HasSubstr("found key 'split' in [slurm] (each task makes all runs on a data set and penalty"));
 }
 
 TEST(Config, ASolverThatCanRunOnNoProblemIsAnError) {
