@@ -57,8 +57,8 @@ def _measured(sweep, runs, forms, targets):
     exact enough."""
     metrics = sweep.traces.filter(regex=f"^(run$|{METRICS})").drop_duplicates("run", keep="last").set_index("run")
     costs = sweep.times(sorted({*targets, RATIO_TARGET}))
-    costs = costs[costs.exact].assign(name=costs.cost + "_to_" + costs.target.map(number_text))
-    costs = costs.pivot(index="run", columns="name", values=["to", "from"])
+    costs = costs.assign(name=costs.cost + "_to_" + costs.target.map(number_text))
+    costs = costs[costs.exact].pivot(index="run", columns="name", values=["to", "from"])
     costs.columns = [name + ("_from" if side == "from" else "") for side, name in costs.columns]
     phases = pd.DataFrame([{one["phase"]: one["seconds"] for one in some or []} for some in runs.phases], runs.index)
     share = phases.get("solver", 0.0) / phases.sum(axis=1, min_count=1)
