@@ -49,6 +49,12 @@ def test_a_question_mark_is_explained_only_where_it_stands(tmp_path):
     assert shown.rows[0][1] == "?" and any(note.startswith("?: f*") for note in shown.footnotes)
 
 
+def test_a_sweep_of_which_no_target_can_be_told_has_its_table(tmp_path):
+    write_run(tmp_path, "a", reference_relative_gap=0.2)
+    notes = summary(tmp_path, [1e-2, 1e-6]).tables[0].footnotes
+    assert any("no cost to 0.01, 1e-06 can be told" in note for note in notes)
+
+
 def test_short_times_have_significant_digits():
     assert [times.seconds_text(x) for x in (0, 0.00123, 0.04, 0.5, 12.34, 123.4, math.inf)] == [
         "0.00", "0.0012", "0.040", "0.50", "12.3", "123", "never"]
