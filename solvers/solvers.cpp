@@ -28,4 +28,8 @@ void add_solver(SolverInfo info) {
   registry().add(std::move(info));
 }
 
+void replace_solver(SolverInfo info) {
+  registry().replace(std::move(info));
+}
+
 }  // namespace proxbench

@@ -10,6 +10,8 @@ namespace proxbench {
 const Registry<SolverInfo>& solver_registry();
 /// Adds a solver from outside. Throws Error (kUsage) if the name is taken.
 void add_solver(SolverInfo info);
+/// Replaces a solver that was added. No run may use it.
+void replace_solver(SolverInfo info);
 
 SolverInfo prox_newton_info();
 SolverInfo prox_qn_info();

@@ -23,6 +23,8 @@ class Registry {
     if (contains(info.name)) throw Error::usage(kind_, " '", info.name, "' is registered twice");
     items_.push_back(std::move(info));
   }
+  /// The item with this name becomes `info`. There must be one.
+  void replace(Info info) { *std::ranges::find(items_, info.name, &Info::name) = std::move(info); }
   /// Throws Error (kUsage) with a did-you-mean and the known names if there is no such item.
   const Info& find(std::string_view name) const {
     for (const Info& info : items_)

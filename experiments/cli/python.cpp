@@ -8,94 +8,21 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
-#include "experiments/base/process.h"
+#include "experiments/base/python_program.h"
 
 namespace proxbench {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// Prints what the interpreter lacks, without importing any of it.
-constexpr const char* kProbe =
-    "import sys\n"
-    "from importlib.util import find_spec\n"
-    "names = ['pandas', 'matplotlib', 'jinja2', 'proxbench']\n"
-    "lacks = [name for name in names if find_spec(name) is None]\n"
-    "print(', '.join(lacks if sys.version_info >= (3, 9) else ['a version from 3.9']), end='')\n";
-
-constexpr const char* kPackages =
-    "python3-pandas, python3-matplotlib and python3-jinja2 of Debian (scripts/install-deps), or the name of "
-    "another interpreter in $PROXBENCH_PYTHON";
-
-std::string environment_text(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-bool holds_package(const fs::path& folder) {
-  std::error_code ignored;
-  return fs::exists(folder / "proxbench/__init__.py", ignored);
-}
-
-/// Makes interpreters find the package of the build tree or installation to which this program belongs, and
-/// otherwise whatever they find by themselves. A file of the working folder, such as random.py, must not
-/// stand in for a module.
-void offer_package() {
-  ::setenv("PYTHONSAFEPATH", "1", 1);
-  std::error_code failed;
-  const fs::path beside = fs::read_symlink("/proc/self/exe", failed).parent_path();
-  for (const fs::path& folder : {beside / "python", beside.parent_path() / "lib/python3/dist-packages"}) {
-    if (!holds_package(folder)) continue;
-    const std::string others = environment_text("PYTHONPATH");
-    ::setenv("PYTHONPATH", (folder.string() + (others.empty() ? "" : ":" + others)).c_str(), 1);
-    return;
-  }
-}
-
-/// Returns "" if the interpreter can show results, otherwise the packages that it lacks.
-std::string lack_of(const std::string& interpreter) {
-  constexpr std::chrono::seconds kPatience{60};  // the disk may be slow
-  try {
-    const ProgramOutput probe = run_program({interpreter, "-c", kProbe}, kPatience);
-    if (probe.end.exit_status != 0) return "an interpreter that starts";
-    return probe.out;
-  } catch (const Error&) {
-    return "an interpreter that starts";
-  }
-}
-
-/// Returns the interpreters on the PATH, behind Debian's.
-std::vector<std::string> candidates() {
-  std::vector<std::string> out{"/usr/bin/python3"};
-  const std::string path = environment_text("PATH");
-  for (std::size_t begin = 0; begin < path.size();) {
-    const std::size_t end = std::min(path.find(':', begin), path.size());
-    const std::string file = path.substr(begin, end - begin) + "/python3";
-    if (::access(file.c_str(), X_OK) == 0 && !contains(out, file)) out.push_back(file);
-    begin = end + 1;
-  }
-  return out;
-}
-
-/// Returns the interpreter and "", or "" and the reason why none can show results.
-std::pair<std::string, std::string> find_python() {
-  offer_package();
-  if (const std::string chosen = environment_text("PROXBENCH_PYTHON"); !chosen.empty()) {
-    const std::string lack = lack_of(chosen);
-    if (lack.empty()) return {chosen, ""};
-    return {"", fmt::format("PROXBENCH_PYTHON={} lacks {}, expected {}", chosen, lack, kPackages)};
-  }
-  std::string seen;
-  for (const std::string& one : candidates()) {
-    const std::string lack = lack_of(one);
-    if (lack.empty()) return {one, ""};
-    seen += fmt::format("{}{} lacks {}", seen.empty() ? "" : "; ", one, lack);
-  }
-  return {"", fmt::format("no Python that can show results: {}; expected {}", seen, kPackages)};
+/// The interpreter that shows results.
+PythonProgram showing_python() {
+  return find_python(
+      {"pandas", "matplotlib", "jinja2", "proxbench"}, "show results",
+      "python3-pandas, python3-matplotlib and python3-jinja2 of Debian (scripts/install-deps), or "
+      "the name of another interpreter in $PROXBENCH_PYTHON");
 }
 
 /// The words of a call of the package.
@@ -195,11 +122,11 @@ std::vector<std::string> PythonFlags::arguments() const {
 }
 
 std::string missing_python() {
-  return find_python().second;
+  return showing_python().missing;
 }
 
 void become_python(const std::string& command, const std::vector<std::string>& arguments) {
-  const auto [interpreter, missing] = find_python();
+  const auto [interpreter, missing] = showing_python();
   if (!missing.empty()) throw Error(missing);
   finish_standard_output();
   ::execvp(interpreter.c_str(), Call(interpreter, command, arguments).data());
@@ -208,7 +135,7 @@ void become_python(const std::string& command, const std::vector<std::string>& a
 
 int show_by_python(const std::string& command, const std::vector<std::string>& arguments,
                    const std::string& stored) {
-  const auto [interpreter, missing] = find_python();
+  const auto [interpreter, missing] = showing_python();
   if (!missing.empty()) {
     spdlog::warn("{}; {}", missing, stored);
     return 0;

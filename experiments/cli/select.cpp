@@ -2,9 +2,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <functional>
 #include <optional>
-#include <set>
 
 #include "core/base/error.h"
 #include "experiments/base/table_text.h"
@@ -23,59 +21,17 @@ constexpr const char* kLoss = "loss";
 /// The number of points beyond the end of a path, for --extend and for the command that edge_text() proposes.
 constexpr int kMorePoints = 10;
 
-/// The values of lists and paths, descending.
-std::vector<double> values_of(const std::vector<Strength>& grids, double lambda_max) {
-  std::set<double, std::greater<>> out;
-  for (const Strength& grid : grids)
-    if (grid.is_path())
-      for (const double value : grid.values(lambda_max)) out.insert(value);
-    else
-      out.insert(grid.number());
-  return {out.begin(), out.end()};
+/// As in a config.
+std::string text_of(const PenaltySearch& search) {
+  std::vector<std::string> texts;
+  for (const Strength& one : search.values()) texts.push_back(one.text());
+  return joined(texts);
 }
 
-bool has_several(const std::vector<Strength>& grids) {
-  return grids.size() > 1 || (!grids.empty() && grids.front().is_path());
+template <class Point>
+double value_of(const PenaltySearch& search, const Point& point) {
+  return search.over_mu() ? point.mu : point.lambda;
 }
-
-/// The penalties to choose from: paths along lambda, one for each mu, or one path along mu.
-struct Search {
-  std::vector<Strength> lambdas, mus;
-
-  bool over_mu() const { return !has_several(lambdas); }
-  std::string name() const { return over_mu() ? "mu" : "lambda"; }
-  const std::vector<Strength>& values() const { return over_mu() ? mus : lambdas; }
-  /// Whether both lambda and mu have several values.
-  bool is_grid() const { return has_several(lambdas) && has_several(mus); }
-  /// As in a config.
-  std::string text() const {
-    std::vector<std::string> texts;
-    for (const Strength& grid : values()) texts.push_back(grid.text());
-    return joined(texts);
-  }
-  template <class Point>
-  double value_of(const Point& point) const {
-    return over_mu() ? point.mu : point.lambda;
-  }
-  /// Throws Error (kUsage) unless lambda + mu > 0 everywhere.
-  PenaltyPaths paths(double lambda_max) const {
-    const std::vector<double> all_lambdas = values_of(lambdas, lambda_max),
-                              all_mus = values_of(mus, lambda_max);
-    PenaltyPaths out;
-    if (over_mu()) {
-      out.emplace_back();
-      for (const double mu : all_mus) out.front().push_back({all_lambdas.front(), mu});
-    } else {
-      for (const double mu : all_mus) {
-        out.emplace_back();
-        for (const double lambda : all_lambdas) out.back().push_back({lambda, mu});
-      }
-    }
-    for (const std::vector<Penalty>& path : out)
-      for (const Penalty& penalty : path) penalty.check();
-    return out;
-  }
-};
 
 struct SelectCommand : TrainingFlags {
   std::string measure = "accuracy", rule = "best";
@@ -129,11 +85,8 @@ struct SelectCommand : TrainingFlags {
         .more_points = extend ? kMorePoints : 0,
         .processes = launched_processes()};
     const ExperimentConfig asked = config_of(run);
-    const Search searched = search(asked);
-    const auto largest = [](const std::vector<Strength>& grids) {
-      return std::ranges::max(grids, {}, &Strength::any_value).any_value();
-    };
-    RunParameters settings = settings_for(asked, {largest(searched.lambdas), largest(searched.mus)});
+    const PenaltySearch searched = search(asked);
+    RunParameters settings = settings_for(asked, searched.largest());
     ProgressPrinter progress(quiet);
     const auto loaded = load(config, nullptr, make_parallel(asked).alone(), settings, progress);
     const ModelSelection selection =
@@ -172,10 +125,10 @@ struct SelectCommand : TrainingFlags {
     return held_out ? fmt::format("{:g} of the training instances", *held_out) : "test set";
   }
 
-  Search search(const ExperimentConfig& asked) const {
-    Search out{asked.lambdas, asked.mus};
+  PenaltySearch search(const ExperimentConfig& asked) const {
+    PenaltySearch out{asked.lambdas, asked.mus};
     if (out.lambdas.empty()) out.lambdas.emplace_back();
-    if (has_several(out.values())) return out;
+    if (out.several()) return out;
     throw Error::usage(
         run.given("lambda")
             ? fmt::format("--lambda: found '{}', expected a list or path, or a number and a list or path of "
@@ -192,7 +145,7 @@ struct SelectCommand : TrainingFlags {
   }
 
   /// Lists all points. Those that were trained on all training instances also have test results.
-  TextTable table(const Search& search, const ModelSelection& selection) const {
+  TextTable table(const PenaltySearch& search, const ModelSelection& selection) const {
     const std::vector<PathPoint>& refit = selection.refit.points;
     const bool tested = only_tests() && !refit.empty() && !std::isnan(refit.back().test_accuracy);
     TextTable table;
@@ -212,7 +165,7 @@ struct SelectCommand : TrainingFlags {
       if (!selection.interrupted && k == selection.best) marks.emplace_back("best");
       if (!selection.interrupted && k == selection.one_standard_error) marks.emplace_back("one-se");
       std::vector<std::string>& row = table.rows.emplace_back();
-      row = {joined(marks), fmt::format("{:.6g}", search.value_of(point)), fixed_cell(point.mean, 5),
+      row = {joined(marks), fmt::format("{:.6g}", value_of(search, point)), fixed_cell(point.mean, 5),
              fixed_cell(point.standard_error, 5), count_cell(std::round(point.nnz))};
       if (search.is_grid()) row.insert(row.begin() + 1, fmt::format("{:.6g}", point.mu));
       if (selection.interrupted) row.push_back(std::to_string(point.splits));
@@ -225,12 +178,12 @@ struct SelectCommand : TrainingFlags {
     return table;
   }
 
-  void print(const Search& search, const ModelSelection& selection, const LoadedData& trained) const {
+  void print(const PenaltySearch& search, const ModelSelection& selection, const LoadedData& trained) const {
     fmt::print("{}\n", markdown_document({table(search, selection)}));
     if (selection.interrupted) return;
     const PathPoint& last = selection.refit.points.back();
     fmt::print("chosen: {} = {:.10g}{}; on all training instances {} nonzeros, objective {:.10g}",
-               search.name(), search.value_of(last),
+               search.name(), value_of(search, last),
                search.is_grid() ? fmt::format(", mu = {:.10g}", last.mu) : "", last.certificate.nnz,
                last.certificate.objective);
     if (!std::isnan(last.certificate.kkt)) fmt::print(", kkt {:.3g}", last.certificate.kkt);
@@ -259,8 +212,8 @@ struct SelectCommand : TrainingFlags {
 
   /// If the best point is at an end of its path, says so, with the command that searches beyond a path.
   /// Returns "" otherwise, or if all weights are 0 there.
-  std::string edge_text(const Search& search, const ModelSelection& selection) const {
-    const auto value = [&](std::size_t k) { return search.value_of(selection.points[selection.begin + k]); };
+  std::string edge_text(const PenaltySearch& search, const ModelSelection& selection) const {
+    const auto value = [&](std::size_t k) { return value_of(search, selection.points[selection.begin + k]); };
     const std::size_t count = selection.end - selection.begin, best = selection.best - selection.begin;
     const bool last = best + 1 == count,
                first = best == 0 && (search.over_mu() || value(0) < selection.refit.lambda_max);
@@ -284,7 +237,7 @@ struct SelectCommand : TrainingFlags {
     return fmt::format("{}: `{}` tries them", found, command.replace(at, path.size(), beyond));
   }
 
-  Json result(const Search& search, const ModelSelection& selection) const {
+  Json result(const PenaltySearch& search, const ModelSelection& selection) const {
     Json points = Json::array();
     for (const SelectionPoint& point : selection.points)
       points.push_back({{"lambda", point.lambda},
@@ -301,7 +254,7 @@ struct SelectCommand : TrainingFlags {
       metrics = trained.test_metrics;
       metrics[trace_metric().name] = trained.test_accuracy;
     }
-    Json out{{"path", search.text()},
+    Json out{{"path", text_of(search)},
              {"over", search.name()},
              {"lambda_max", selection.refit.lambda_max},
              {"measure", measure},

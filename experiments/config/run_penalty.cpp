@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/base/options.h"
@@ -99,6 +102,62 @@ std::vector<RunPenalty> grid_of(const std::vector<Strength>& lambdas, const std:
       }
       for (const double value : mu.values(0.0)) out.emplace_back(lambda, value);
     }
+  return out;
+}
+
+namespace {
+
+/// The values of lists and paths, descending.
+std::vector<double> values_of(const std::vector<Strength>& all, double lambda_max) {
+  std::set<double, std::greater<>> out;
+  for (const Strength& one : all)
+    if (one.is_path())
+      for (const double value : one.values(lambda_max)) out.insert(value);
+    else
+      out.insert(one.number());
+  return {out.begin(), out.end()};
+}
+
+bool has_several(const std::vector<Strength>& all) {
+  return all.size() > 1 || all.front().is_path();
+}
+
+}  // namespace
+
+bool PenaltySearch::over_mu() const {
+  return !has_several(lambdas);
+}
+
+bool PenaltySearch::several() const {
+  return has_several(lambdas) || has_several(mus);
+}
+
+bool PenaltySearch::is_grid() const {
+  return has_several(lambdas) && has_several(mus);
+}
+
+Penalty PenaltySearch::largest() const {
+  const auto largest_of = [](const std::vector<Strength>& all) {
+    return std::ranges::max(all, {}, &Strength::any_value).any_value();
+  };
+  return {largest_of(lambdas), largest_of(mus)};
+}
+
+std::vector<std::vector<Penalty>> PenaltySearch::paths(double lambda_max) const {
+  const std::vector<double> all_lambdas = values_of(lambdas, lambda_max),
+                            all_mus = values_of(mus, lambda_max);
+  std::vector<std::vector<Penalty>> out;
+  if (over_mu()) {
+    out.emplace_back();
+    for (const double mu : all_mus) out.front().push_back({all_lambdas.front(), mu});
+  } else {
+    for (const double mu : all_mus) {
+      out.emplace_back();
+      for (const double lambda : all_lambdas) out.back().push_back({lambda, mu});
+    }
+  }
+  for (const std::vector<Penalty>& path : out)
+    for (const Penalty& penalty : path) penalty.check();
   return out;
 }
 

@@ -72,6 +72,26 @@ struct RunPenalty {
 /// Returns every lambda with every mu. With a path of lambda, a path of mu counts as its single values.
 std::vector<RunPenalty> grid_of(const std::vector<Strength>& lambdas, const std::vector<Strength>& mus);
 
+/// The penalties to choose from: every lambda with every mu, either of which may be a path.
+struct PenaltySearch {
+  std::vector<Strength> lambdas, mus;  ///< not empty
+
+  /// Whether only mu has several values.
+  bool over_mu() const;
+  /// Whether lambda or mu has several values.
+  bool several() const;
+  /// Whether both have.
+  bool is_grid() const;
+  /// The parameter that varies along each path: "mu" or "lambda".
+  const char* name() const { return over_mu() ? "mu" : "lambda"; }
+  const std::vector<Strength>& values() const { return over_mu() ? mus : lambdas; }
+  /// The largest lambda and mu, where 1 stands for a path (Strength::any_value()).
+  Penalty largest() const;
+  /// Paths along lambda, one for each mu, or one path along mu; penalties descend. Throws Error (kUsage)
+  /// unless lambda + mu > 0 everywhere, and for a path that lambda_max leaves empty.
+  std::vector<std::vector<Penalty>> paths(double lambda_max) const;
+};
+
 /// Whether the text looks like a path: "path", or "path(" followed by anything.
 bool looks_like_path(std::string_view text);
 

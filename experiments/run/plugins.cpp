@@ -16,6 +16,7 @@
 #include "experiments/config/config_sections.h"
 #include "experiments/metrics/metrics.h"
 #include "experiments/run/launch.h"
+#include "experiments/run/python_plugin.h"
 #include "oracles/oracles.h"
 #include "solvers/solvers.h"
 
@@ -179,11 +180,13 @@ const LoadedPlugin& load_plugin(const fs::path& given) {
   for (const LoadedPlugin& known : loaded_plugins())
     if (fs::equivalent(known.file, file))
       throw Error::usage(file.string() + ": this plug-in is loaded already");
-  check_library(file, bytes);
-  check_stamp(file, bytes);
+  if (!is_python(file)) {
+    check_library(file, bytes);
+    check_stamp(file, bytes);
+  }
   const std::uint64_t hash = XXH3_64bits(bytes.data(), bytes.size());
   check_others(file, hash);
-  const Plugin plugin = contents_of(file);
+  const Plugin plugin = is_python(file) ? python_plugin(file) : contents_of(file);
   const auto each_kind = [&](const auto& act) {
     act("solver", &Plugin::solvers, solver_registry(), &SolverInfo::make, add_solver);
     act("oracle", &Plugin::oracles, oracle_registry(), &OracleInfo::make, add_oracle);

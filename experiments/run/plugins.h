@@ -1,5 +1,6 @@
 #pragma once
-/// Shared libraries that add solvers, oracles, data formats and metrics (core/plugin.h).
+/// Shared libraries that add solvers, oracles, data formats and metrics (core/plugin.h), and files of Python
+/// that add solvers (python_plugin.h).
 
 #include <cstdint>
 #include <deque>

@@ -76,33 +76,42 @@ std::unique_ptr<Oracle> make_oracle(const OracleInfo& info, const Dataset& data)
   }
 }
 
-LoadedData::LoadedData(DataPair data, const Parallel& parallel, Decoding decoding)
-    : data_(std::move(data)), parallel_(parallel), decoding_(decoding) {
-  if (data_.train.instances() == 0 || data_.train.positions() == 0)
-    throw Error("no training instances in " + data_.train.description, ErrorKind::kInput);
-  if (parallel.processes() != nullptr && !data_.train.x.shared()) share();
-  const OracleInfo& oracle = oracle_registry().find(data_.oracle);
-  extra_names_ = &oracle.extra;
-  oracle_ = make_oracle(oracle, data_.train);
-  check_capabilities(oracle, *oracle_);
-  if (data_.test.positions() == 0) return;
-  test_oracle_ = make_oracle(oracle, data_.test);
-  test_set_ = std::make_unique<TestSet>(data_.test, *test_oracle_, parallel_.alone(), metrics_for(data_.test),
-                                        decoding);
-}
+namespace {
 
-/// Keeps only this process's share of the training set.
-void LoadedData::share() {
-  const Processes& processes = *parallel_.processes();
-  const std::uint64_t first = agree(&processes, data_.train.digest);
-  const bool here = first != data_.train.digest;
-  const std::size_t different = whole_count(parallel_, here ? 1 : 0);
+/// The data with only this process's share of the training set.
+DataPair share_with(const Parallel& parallel, DataPair data) {
+  const Processes* const processes = parallel.processes();
+  if (processes == nullptr || data.train.instances() == 0 || data.train.x.shared()) return data;
+  const std::uint64_t first = agree(processes, data.train.digest);
+  const bool here = first != data.train.digest;
+  const std::size_t different = whole_count(parallel, here ? 1 : 0);
   if (different > 0)
     throw Error(fmt::format("{}: found the digest {}, process 1 has {}{}, expected the same data on all",
-                            data_.train.description, digest_text(data_.train.digest), digest_text(first),
+                            data.train.description, digest_text(data.train.digest), digest_text(first),
                             here ? "" : fmt::format(", and {} other processes have others", different)),
                 ErrorKind::kInput);
-  data_.train = share_of(std::move(data_.train), processes);
+  data.train = share_of(std::move(data.train), *processes);
+  return data;
+}
+
+}  // namespace
+
+LoadedData::LoadedData(DataPair data, const Parallel& parallel, Decoding decoding)
+    : LoadedData(std::make_shared<const DataPair>(share_with(parallel, std::move(data))), parallel,
+                 decoding) {}
+
+LoadedData::LoadedData(std::shared_ptr<const DataPair> data, const Parallel& parallel, Decoding decoding)
+    : data_(std::move(data)), parallel_(parallel), decoding_(decoding) {
+  if (train().instances() == 0 || train().positions() == 0)
+    throw Error("no training instances in " + train().description, ErrorKind::kInput);
+  const OracleInfo& oracle = oracle_registry().find(oracle_name());
+  extra_names_ = &oracle.extra;
+  oracle_ = make_oracle(oracle, train());
+  check_capabilities(oracle, *oracle_);
+  if (test().positions() == 0) return;
+  test_oracle_ = make_oracle(oracle, test());
+  test_set_ =
+      std::make_unique<TestSet>(test(), *test_oracle_, parallel_.alone(), metrics_for(test()), decoding);
 }
 
 const LoadedData::Reduced& LoadedData::reduced(double lambda) const {
@@ -110,15 +119,15 @@ const LoadedData::Reduced& LoadedData::reduced(double lambda) const {
   reduced_.reset();  // memory need not hold two of them
   auto out = std::make_unique<Reduced>();
   out->lambda = lambda;
-  out->kept = features_that_can_enter(data_.train.x, lambda, parallel_);
-  out->all = out->kept.size() == data_.train.x.features();
+  out->kept = features_that_can_enter(train().x, lambda, parallel_);
+  out->all = out->kept.size() == train().x.features();
   if (!out->all) {
-    out->x = data_.train.x.select_features(out->kept);
+    out->x = train().x.select_features(out->kept);
     if (test_set_) {
-      out->test = data_.test;
-      out->test.x = data_.test.x.select_features(out->kept);
+      out->test = test();
+      out->test.x = test().x.select_features(out->kept);
       out->test_set = std::make_unique<TestSet>(out->test, *test_oracle_, parallel_.alone(),
-                                                metrics_for(data_.test), decoding_);
+                                                metrics_for(test()), decoding_);
     }
   }
   reduced_ = std::move(out);

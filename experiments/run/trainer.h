@@ -56,20 +56,23 @@ class LoadedData {
   /// Throws Error (kInput) if there is nothing to train on, and OracleMismatch. If `parallel` has processes,
   /// each passes the same data, and this process keeps its share of the training set and the whole test set.
   LoadedData(DataPair data, const Parallel& parallel, Decoding decoding = Decoding::kStructure);
+  /// Does the same for data that others use at the same time. They must not be those of several processes.
+  LoadedData(std::shared_ptr<const DataPair> data, const Parallel& parallel,
+             Decoding decoding = Decoding::kStructure);
   LoadedData(const LoadedData&) = delete;
   LoadedData& operator=(const LoadedData&) = delete;
 
-  const Dataset& train() const { return data_.train; }
-  const Dataset& test() const { return data_.test; }
+  const Dataset& train() const { return data_->train; }
+  const Dataset& test() const { return data_->test; }
   const Oracle& oracle() const { return *oracle_; }
-  const std::string& oracle_name() const { return data_.oracle; }
+  const std::string& oracle_name() const { return data_->oracle; }
   /// The names of the oracle's extra weights in model files.
   const ExtraWeightNames& extra_names() const { return *extra_names_; }
   const Parallel& parallel() const { return parallel_; }
   /// Null if there are no test instances.
   const TestSet* test_set() const { return test_set_.get(); }
   Objective objective(const Penalty& penalty, const Loss& loss = {}) const {
-    return {data_.train.x, *oracle_, penalty, parallel_, loss};
+    return {train().x, *oracle_, penalty, parallel_, loss};
   }
 
   /// The data without the features whose weights are proven to be 0 at this lambda. Coordinates count only
@@ -88,16 +91,14 @@ class LoadedData {
   const Reduced& reduced(double lambda) const;
   /// lambda must be at least that of the reduction.
   Objective objective(const Reduced& reduced, const Penalty& penalty, const Loss& loss = {}) const {
-    return {reduced.all ? data_.train.x : reduced.x, *oracle_, penalty, parallel_, loss};
+    return {reduced.all ? train().x : reduced.x, *oracle_, penalty, parallel_, loss};
   }
   const TestSet* test_set(const Reduced& reduced) const {
     return reduced.all ? test_set_.get() : reduced.test_set.get();
   }
 
  private:
-  void share();
-
-  DataPair data_;
+  std::shared_ptr<const DataPair> data_;
   Parallel parallel_;
   Decoding decoding_;
   const ExtraWeightNames* extra_names_;

@@ -23,6 +23,7 @@
 #include "experiments/run/external.h"
 #include "experiments/run/path.h"
 #include "experiments/run/plugins.h"
+#include "experiments/run/python_plugin.h"
 #include "experiments/run/tighten.h"
 #include "experiments/run/trainer.h"
 #include "solvers/solvers.h"
@@ -116,7 +117,8 @@ RunOutcome run_solver(const LoadedData& data, const RunParameters& job, const Op
 
 void do_job(Run run, const fs::path& folder, const std::atomic<bool>& interrupt) {
   const RunParameters& job = run.parameters;
-  for (const std::string& plugin : job.plugins) load_plugin(plugin);
+  for (const std::string& plugin : job.plugins)
+    if (!is_python(plugin)) load_plugin(plugin);  // proxbench.worker has run those of Python
   const double begin = wall_seconds();
   std::optional<StopScope> reading(std::in_place, StopToken([&] { return interrupt.load(); }),
                                    "the data were read");

@@ -17,6 +17,7 @@
 #include "experiments/results/results.h"
 #include "experiments/run/job.h"
 #include "experiments/run/launch.h"
+#include "experiments/run/python_plugin.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;
@@ -91,8 +92,11 @@ JobProcess::JobProcess(Run run, const fs::path& folder, ProcessSettings settings
     std::istringstream words(launch_command(processes));
     for (std::string word; words >> word;) settings.command.push_back(word);
   }
-  for (const std::string& word : {worker_program().string(), (folder / kJobFile).string(), folder.string()})
+  const bool in_python = std::ranges::any_of(run_.parameters.plugins, is_python);
+  for (const std::string& word : in_python ? python_worker() : std::vector{worker_program().string()})
     settings.command.push_back(word);
+  settings.command.push_back((folder / kJobFile).string());
+  settings.command.push_back(folder.string());
   settings.log = folder / "log.txt";
   process_ = std::make_unique<Process>(settings);
 }

@@ -1,25 +1,35 @@
-"""Stored results of proxbench: `load` reads them into data frames, and `proxbench.plots` shows them.
+"""proxbench for Python. Its parts are loaded when they are used:
 
-    import proxbench
-    sweep = proxbench.load("results/quickstart")
-    sweep.runs, sweep.samples, sweep.times([1e-4])
+    sweep = proxbench.load("results/quickstart")       # stored results as data frames
     proxbench.plots.curves(sweep)
+
+    data = proxbench.sequences(X, y)                   # with the compiled module: train, and write solvers
+    result = proxbench.train(data, lambda_=1.5, gap=1e-4)
+    result.model.predict(X)
 """
-from .errors import ProxbenchError, UsageError
+import importlib
 
-__all__ = ["ProxbenchError", "UsageError", "load", "plots"]
+from .errors import Error, ProxbenchError, UsageError
 
+_PARTS = {
+    "datasets": ["Data", "read", "sequences", "classes", "groups", "label_sets"],
+    "training": ["Model", "Result", "train", "path", "certify", "select", "solvers"],
+    "custom_solvers": ["Problem", "check_solver", "option", "problem", "soft_threshold", "solver"],
+    "estimators": ["CRF", "LogisticRegression"],
+    "sweep": ["load"],
+}
+_PART_OF = {name: part for part, names in _PARTS.items() for name in names}
 
-def load(*folders, **options):
-    """See proxbench.sweep.load."""
-    from .sweep import load as read
-
-    return read(*folders, **options)
+__all__ = ["Error", "ProxbenchError", "UsageError", "plots", *_PART_OF]
 
 
 def __getattr__(name):
     if name == "plots":
-        import importlib
-
         return importlib.import_module(".plots", __name__)
+    if name in _PART_OF:
+        return getattr(importlib.import_module("." + _PART_OF[name], __name__), name)
     raise AttributeError(f"module 'proxbench' has no attribute '{name}'")
+
+
+def __dir__():
+    return sorted([*globals(), *__all__])

@@ -2,19 +2,22 @@
 import difflib
 
 
-class ProxbenchError(Exception):
+class Error(ValueError):
     """A message for the user. `status` is the exit status of a command: 1 failed, 2 bad usage or config. `damaged` is
     the stored run or reference that it is about."""
 
     status, damaged = 1, ""
 
 
-class UsageError(ProxbenchError):
+ProxbenchError = Error
+
+
+class UsageError(Error):
     status = 2
 
 
 def in_file(file, line, found, expected):
-    return ProxbenchError(f"{file}{f':{line}' if line else ''}: found {found}, expected {expected}")
+    return Error(f"{file}{f':{line}' if line else ''}: found {found}, expected {expected}")
 
 
 def require_known(what, name, known, expected="one of"):

@@ -1,0 +1,142 @@
+#include "python/core/module.h"
+
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "core/base/error.h"
+
+namespace proxbench::python {
+namespace {
+
+/// How often the waiting thread looks for signals.
+constexpr std::chrono::milliseconds kPoll{50};
+
+/// proxbench.errors has the classes; UsageError is for wrong arguments.
+void raise_error(const Error& error) {
+  const py::module_ errors = py::module_::import("proxbench.errors");
+  const char* const name = error.kind() == ErrorKind::kUsage ? "UsageError" : "Error";
+  PyErr_SetString(errors.attr(name).ptr(), error.what());
+}
+
+}  // namespace
+
+void in_background(std::atomic<bool>& interrupt, const std::function<void()>& work) {
+  std::exception_ptr failure;
+  std::optional<py::error_already_set> signal;
+  std::mutex mutex;
+  std::condition_variable ended;
+  bool done = false;
+  {
+    const py::gil_scoped_release released;
+    std::thread worker([&] {
+      try {
+        work();
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      const std::lock_guard lock(mutex);
+      done = true;
+      ended.notify_one();
+    });
+    for (std::unique_lock lock(mutex); !ended.wait_for(lock, kPoll, [&] { return done; });) {
+      lock.unlock();
+      {
+        const py::gil_scoped_acquire held;
+        if (!signal && PyErr_CheckSignals() != 0) {
+          signal.emplace();
+          interrupt = true;
+        }
+      }
+      lock.lock();
+    }
+    worker.join();
+  }
+  if (signal) throw py::error_already_set(*signal);
+  if (failure) std::rethrow_exception(failure);
+}
+
+SparseVector vector_of(const py::object& given, Coord dimension, const char* name) {
+  SparseVector out;
+  const auto add = [&](std::size_t at, Coord c, double value) {
+    if (!std::isfinite(value))
+      throw Error::usage(name, "[", at, "]: found ", std::isnan(value) ? "NaN" : "an infinite number",
+                         ", expected finite numbers");
+    if (value != 0.0) out.push_back(c, value);
+  };
+  if (!py::isinstance<py::tuple>(given)) {
+    const Reals dense = Reals::ensure(given);
+    if (!dense) throw py::error_already_set();
+    require_size(dense, dimension, name);
+    for (std::size_t c = 0; c < dimension; ++c) add(c, c, dense.data()[c]);
+    return out;
+  }
+  const auto [index, value] = given.cast<std::pair<Integers, Reals>>();
+  require_size(value, static_cast<std::size_t>(index.size()), name);
+  for (py::ssize_t i = 0; i < index.size(); ++i) {
+    const std::int64_t c = index.data()[i];
+    if (c < 0 || static_cast<Coord>(c) >= dimension || (i > 0 && c <= index.data()[i - 1]))
+      throw Error::usage(name, ": found coordinate ", c, ", expected ascending ones below ", dimension);
+    add(static_cast<std::size_t>(i), static_cast<Coord>(c), value.data()[i]);
+  }
+  return out;
+}
+
+void require_size(const py::array& given, std::size_t size, const char* name) {
+  if (given.ndim() == 1 && static_cast<std::size_t>(given.size()) == size) return;
+  std::string shape;
+  for (py::ssize_t i = 0; i < given.ndim(); ++i)
+    shape += (i > 0 ? ", " : "") + std::to_string(given.shape(i));
+  throw Error::usage(name, ": found an array of shape (", shape, "), expected ", size, " numbers");
+}
+
+py::array_t<double> array_of(std::span<const double> numbers) {
+  return py::array_t<double>(static_cast<py::ssize_t>(numbers.size()), numbers.data());
+}
+
+py::tuple pair_of(const SparseVector& w) {
+  py::array_t<std::int64_t> index(static_cast<py::ssize_t>(w.nnz()));
+  std::copy(w.index.begin(), w.index.end(), index.mutable_data());
+  return py::make_tuple(index, array_of(w.value));
+}
+
+py::object object_of(const Value& value) {
+  return std::visit(
+      [](const auto& held) -> py::object {
+        using T = std::decay_t<decltype(held)>;
+        if constexpr (std::is_same_v<T, std::monostate>) {
+          return py::none();
+        } else if constexpr (std::is_same_v<T, Value::List>) {
+          py::list out;
+          for (const Value& one : held) out.append(object_of(one));
+          return out;
+        } else if constexpr (std::is_same_v<T, Value::Map>) {
+          py::dict out;
+          for (const auto& [name, one] : held) out[py::str(name)] = object_of(one);
+          return out;
+        } else {
+          return py::cast(held);
+        }
+      },
+      value.held);
+}
+
+}  // namespace proxbench::python
+
+PYBIND11_MODULE(_core, module) {
+  namespace here = proxbench::python;
+  module.doc() = "The compiled part of the package proxbench.";
+  pybind11::register_exception_translator([](std::exception_ptr thrown) {
+    try {
+      if (thrown) std::rethrow_exception(thrown);
+    } catch (const proxbench::Error& error) {
+      here::raise_error(error);
+    }
+  });
+  here::add_data(module);
+  here::add_training(module);
+  here::add_models(module);
+  here::add_problem(module);
+}

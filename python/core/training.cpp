@@ -1,0 +1,335 @@
+/// Training, paths, selection and certificates.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/base/error.h"
+#include "experiments/config/config_sections.h"
+#include "experiments/config/ini_values.h"
+#include "experiments/metrics/metrics.h"
+#include "experiments/results/fields.h"
+#include "experiments/run/path.h"
+#include "experiments/run/selection.h"
+#include "experiments/run/tighten.h"
+#include "experiments/run/worker.h"
+#include "oracles/oracles.h"
+#include "python/core/module.h"
+#include "solvers/best_solver.h"
+#include "solvers/solvers.h"
+
+namespace proxbench::python {
+namespace {
+
+/// The keys of [experiment] that a single training takes.
+const std::vector<std::string> kSettings{"lambda",
+                                         "mu",
+                                         "loss",
+                                         "cost",
+                                         "tol",
+                                         "gap",
+                                         "seed",
+                                         "time_limit",
+                                         "threads",
+                                         "max_iterations",
+                                         "profile",
+                                         "sample_kkt",
+                                         "sampling_budget",
+                                         "decoding",
+                                         "warm_up"};
+
+PenaltySearch search_of(const ExperimentConfig& config) {
+  return {config.lambdas.empty() ? std::vector<Strength>{0.0} : config.lambdas, config.mus};
+}
+
+Penalty single_penalty(const ExperimentConfig& config) {
+  const PenaltySearch search = search_of(config);
+  if (search.several())
+    throw Error::usage(
+        "lambda_ and mu: found a list or path, expected a number each (path() and select() take several)");
+  search.largest().check();
+  return search.largest();
+}
+
+/// The columns of records, each a list.
+template <class Record>
+py::dict columns_of(const Schema<Record>& schema, const std::vector<Record>& records) {
+  py::dict out;
+  for (const Row<Record>& row : schema) {
+    py::list column;
+    for (const Record& record : records) column.append(object_of(row.get(record)));
+    out[py::str(row.spec.name)] = column;
+  }
+  return out;
+}
+
+template <class Record>
+py::dict dict_of(const Schema<Record>& schema, const Record& record) {
+  py::dict out;
+  for (const Row<Record>& row : schema) out[py::str(row.spec.name)] = object_of(row.get(record));
+  return out;
+}
+
+/// The result of a training.
+struct Trained {
+  Data data;
+  RunOutcome outcome;
+};
+
+/// Calls a function of Python from the threads that train. An exception of it, or False, stops the training.
+class Callback {
+ public:
+  Callback(py::object function, std::atomic<bool>& interrupt)
+      : function_(std::move(function)), interrupt_(interrupt) {}
+
+  template <class... Arguments>
+  void operator()(const Arguments&... make_arguments) {
+    const py::gil_scoped_acquire held;
+    if (failure_ || function_.is_none()) return;
+    try {
+      if (function_(make_arguments()...).is(py::bool_(false))) interrupt_ = true;
+    } catch (const py::error_already_set& error) {
+      failure_.emplace(error);
+      interrupt_ = true;
+    }
+  }
+  bool given() const { return !function_.is_none(); }
+  /// Throws what the function threw. Needs the GIL.
+  void rethrow() const {
+    if (failure_) throw py::error_already_set(*failure_);
+  }
+
+ private:
+  py::object function_;
+  std::atomic<bool>& interrupt_;
+  std::optional<py::error_already_set> failure_;
+};
+
+/// Runs work(hooks) in the background and rethrows what the callback threw.
+void run(const py::object& callback, const std::function<void(const RunHooks&)>& work) {
+  std::atomic<bool> interrupt = false;
+  Callback call(callback, interrupt);
+  RunHooks hooks;
+  hooks.interrupt = &interrupt;
+  if (call.given())
+    hooks.on_sample = [&](const Sample& sample) { call([&] { return dict_of(trace_columns(), sample); }); };
+  try {
+    in_background(interrupt, [&] { work(hooks); });
+  } catch (const Error&) {
+    call.rethrow();
+    throw;
+  }
+  call.rethrow();
+}
+
+Trained train_once(const Data& data, const Texts& settings, const std::string& solver, const Texts& options,
+                   const py::object& start, const py::object& callback) {
+  const ExperimentConfig config = config_of(settings);
+  Trained out{data, {}};
+  single_penalty(config);
+  const RunParameters parameters = parameters_of(config, settings, data, solver, options);
+  const LoadedData loaded = data.with_threads(config.threads);
+  const bool given = !start.is_none();
+  if (given && !solver_registry().find(parameters.solver).starts_anywhere)
+    throw Error::usage(unmet_start(solver_registry().find(parameters.solver), "given"));
+  const Coord dimension = loaded.train().x.features() * static_cast<Coord>(loaded.train().outputs()) +
+                          loaded.oracle().extra_weights();
+  const SparseVector from = given ? vector_of(start, dimension, "start") : SparseVector();
+  run(callback, [&](const RunHooks& hooks) { out.outcome = train_from(loaded, parameters, from, hooks); });
+  return out;
+}
+
+/// Trains all penalties of a path. Calls on_point(point, (coordinates, values)) after each.
+Trained train_along(const Data& data, const Texts& settings, const std::string& solver, const Texts& options,
+                    const py::object& on_point) {
+  const ExperimentConfig config = config_of(settings);
+  Trained out{data, {}};
+  RunParameters parameters = parameters_of(config, settings, data, solver, options);
+  const LoadedData loaded = data.with_threads(config.threads);
+  std::atomic<bool> interrupt = false;
+  Callback call(on_point, interrupt);
+  RunHooks hooks;
+  hooks.interrupt = &interrupt;
+  hooks.on_point = [&](const PathPoint& point, const SparseVector& w) {
+    call([&] { return dict_of(path_columns(), point); }, [&] { return pair_of(w); });
+  };
+  in_background(interrupt, [&] {
+    const PenaltySearch searched = search_of(config);
+    const PenaltyPaths paths = searched.paths(lambda_max(loaded, config.loss));
+    if (paths.size() != 1)
+      throw Error::usage(
+          "lambda_ and mu: found several values of both, expected one number, and a list or path");
+    out.outcome = train_path(loaded, parameters, paths.front(), hooks);
+  });
+  call.rethrow();
+  return out;
+}
+
+py::dict certificate_of(const Data& data, const py::object& w, const Texts& settings,
+                        double tighten_seconds) {
+  const ExperimentConfig config = config_of(settings);
+  const LoadedData loaded = data.with_threads(config.threads);
+  RunOutcome outcome;
+  outcome.parameters.loss = config.loss;
+  outcome.parameters.penalty = single_penalty(config);
+  const Penalty penalty = outcome.parameters.penalty.single();
+  Objective objective = loaded.objective(penalty, config.loss);
+  const SparseVector at = vector_of(w, objective.dimension());
+  std::atomic<bool> interrupt = false;
+  in_background(interrupt, [&] {
+    const StopScope scope(StopToken([&] { return interrupt.load(); }), "the model was certified");
+    outcome.kkt_at_zero = kkt_at_zero(objective);
+    outcome.certificate = certify(objective, at);
+    if (tighten_seconds > 0.0) {
+      RunParameters search = outcome.parameters;
+      search.tighten = 1e-9;
+      search.time_limit = tighten_seconds;
+      const RunOutcome better = tighten(loaded, at, search, &interrupt);
+      outcome.certificate.dual = std::fmax(outcome.certificate.dual, better.certificate.dual);
+    }
+    set_facts(loaded, outcome);
+  });
+  const Certificate& found = outcome.certificate;
+  py::dict out;
+  out["objective"] = found.objective;
+  out["loss"] = found.loss;
+  out["l1"] = found.l1;
+  out["nnz"] = found.nnz;
+  out["kkt"] = found.kkt;
+  out["relative_kkt"] = outcome.relative_kkt();
+  out["lower_bound"] = found.dual;
+  out["gap"] = found.gap();
+  out["relative_gap"] = found.relative_gap();
+  out["rounding"] = found.rounding;
+  return out;
+}
+
+py::tuple select(const Data& data, const Texts& settings, const std::string& solver, const Texts& options,
+                 const std::string& measure, std::int64_t folds, std::optional<double> held_out, bool one_se,
+                 int more_points) {
+  const ExperimentConfig config = config_of(settings);
+  Trained out{data, {}};
+  const LoadedData loaded = data.with_threads(config.threads);
+  RunParameters parameters = parameters_of(config, settings, data, solver, options);
+  const SelectionSettings how{.folds = folds,
+                              .held_out = held_out,
+                              .measure = measure == "loss" ? nullptr : &metric_registry().find(measure),
+                              .one_standard_error = one_se,
+                              .more_points = more_points};
+  std::atomic<bool> interrupt = false;
+  Hooks hooks;
+  hooks.interrupt = &interrupt;
+  ModelSelection selected;
+  in_background(interrupt, [&] {
+    const PenaltySearch searched = search_of(config);
+    selected = select_model(loaded, parameters, searched.paths(lambda_max(loaded, config.loss)), how, hooks);
+  });
+  if (selected.interrupted) throw Error("interrupted; nothing is chosen yet");
+  out.outcome = std::move(selected.refit);
+  const SelectionPoint& chosen = selected.points[selected.chosen];
+  out.outcome.parameters.penalty = Penalty{chosen.lambda, chosen.mu};
+  const Schema<SelectionPoint> schema(
+      {row(&SelectionPoint::lambda, "lambda"), row(&SelectionPoint::mu, "mu"),
+       row(&SelectionPoint::mean, "mean"), row(&SelectionPoint::standard_error, "standard_error"),
+       row(&SelectionPoint::nnz, "nnz"), row(&SelectionPoint::unsolved, "unsolved")});
+  return py::make_tuple(out, columns_of(schema, selected.points), selected.chosen, selected.best);
+}
+
+/// The names of solvers, their help, options and needs.
+py::list solvers() {
+  py::list out;
+  for (const SolverInfo& info : solver_registry().items()) {
+    py::dict one;
+    one["name"] = info.name;
+    one["help"] = info.help;
+    one["paper"] = info.paper;
+    py::dict options;
+    for (const OptionSpec& spec : info.options) {
+      py::dict option;
+      option["type"] = spec.type_name();
+      option["default"] = spec.default_value;
+      option["constraint"] = spec.constraint();
+      option["help"] = spec.help;
+      options[py::str(spec.name)] = option;
+    }
+    one["options"] = options;
+    out.append(one);
+  }
+  return out;
+}
+
+int work(const std::vector<std::string>& arguments) {
+  std::vector<std::string> texts{"proxbench-worker"};
+  texts.insert(texts.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv;
+  for (std::string& text : texts) argv.push_back(text.data());
+  const py::gil_scoped_release released;
+  return worker_main(static_cast<int>(argv.size()), argv.data());
+}
+
+}  // namespace
+
+ExperimentConfig config_of(const Texts& settings) {
+  ExperimentConfig out;
+  for (const auto& [key, text] : settings) {
+    if (std::ranges::find(kSettings, key) == kSettings.end())
+      throw Error::usage("found an unknown argument '", key, "'", did_you_mean(key, kSettings),
+                         ", expected one of ", joined(kSettings));
+    const Row<ExperimentConfig>& row = *keys_of<ExperimentConfig>().find(key);
+    Value value;
+    for (const ValueError& error : read_ini_value(
+             row.spec, text, [](const std::string& name) { return name; }, value))
+      throw Error::usage(key, ": ", error.what());
+    row.set(out, value);
+  }
+  if (!settings.contains("warm_up")) out.warm_up = 0.0;
+  return out;
+}
+
+RunParameters parameters_of(const ExperimentConfig& config, const Texts& settings, const Data& data,
+                            std::string solver, const Texts& options) {
+  RunParameters out;
+  static_cast<RunSettings&>(out) = config;
+  if (config.gap_target > 0.0 && !settings.contains("tol")) out.tol = 0.0;
+  const PenaltySearch searched = search_of(config);
+  const Penalty penalty = searched.largest();
+  penalty.check();
+  if (!searched.several()) out.penalty = penalty;
+  out.format = data.format;
+  if (solver.empty()) {
+    const OracleInfo& oracle = oracle_registry().find(data.pair->oracle);
+    if (fitting_solvers(penalty, config.loss.kind, oracle).empty())
+      throw Error::usage(no_solver_text(penalty, config.loss.kind, oracle));
+    solver = best_solver(penalty, config.loss.kind, &oracle);
+  }
+  out.solver = solver;
+  out.solver_options = option_texts(options_from(solver_registry().find(solver).options, options));
+  return out;
+}
+
+void add_training(py::module_& module) {
+  py::class_<Trained>(module, "Trained")
+      .def("summary", [](const Trained& all) { return all.outcome.summary().dump(); })
+      .def("trace", [](const Trained& all) { return columns_of(trace_columns(), all.outcome.trace); })
+      .def("points", [](const Trained& all) { return columns_of(path_columns(), all.outcome.points); })
+      .def("w", [](const Trained& all) { return pair_of(all.outcome.w); })
+      .def("dimension", [](const Trained& all) { return *all.outcome.d; })
+      .def("model_text", [](const Trained& all) {
+        const LoadedData loaded = all.data.with_threads(1);
+        return py::bytes(
+            model_of(loaded, all.data.format, all.data.options, all.outcome.parameters, all.outcome.w));
+      });
+  module.def("train", &train_once, py::arg("data"), py::arg("settings"), py::arg("solver"),
+             py::arg("options"), py::arg("start"), py::arg("callback"));
+  module.def("train_path", &train_along, py::arg("data"), py::arg("settings"), py::arg("solver"),
+             py::arg("options"), py::arg("on_point"));
+  module.def("certify", &certificate_of, py::arg("data"), py::arg("w"), py::arg("settings"),
+             py::arg("tighten"));
+  module.def("select", &select, py::arg("data"), py::arg("settings"), py::arg("solver"), py::arg("options"),
+             py::arg("measure"), py::arg("folds"), py::arg("held_out"), py::arg("one_se"),
+             py::arg("more_points"));
+  module.def("solvers", &solvers);
+  module.def("work", &work, py::arg("arguments"));
+  module.attr("SETTINGS") = kSettings;
+}
+
+}  // namespace proxbench::python

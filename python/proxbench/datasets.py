@@ -1,0 +1,339 @@
+"""Data sets to train on: from files, from lists of dicts, and from matrices."""
+from itertools import chain
+
+import numpy as np
+
+from .compiled import require
+from .errors import UsageError
+
+UNKNOWN, NONE = -1, -2
+
+
+class Data:
+    """A training set, and perhaps a test set, with the names of features and labels. `read`, `sequences`, `classes`,
+    `groups` and `label_sets` make it. It does not change, and several trainings may use it at once."""
+
+    def __init__(self, core):
+        self._core = core
+
+    @property
+    def features_(self):
+        """Names of the features, a list of str."""
+        return self._core.features
+
+    @property
+    def labels_(self):
+        """Names of the labels (of a hierarchy: of its nodes), a list of str."""
+        return self._core.outputs
+
+    @property
+    def oracle(self):
+        """"chain", "tree", "candidates" or "labels"."""
+        return self._core.oracle
+
+    def facts(self, test=False):
+        """A dict: instances, positions, nonzeros, description, digest, notes (what was dropped), warnings."""
+        return self._core.facts(test)
+
+    def matrix(self, test=False):
+        """X as a scipy.sparse.csr_matrix, positions x features."""
+        from scipy.sparse import csr_matrix
+
+        indptr, indices, values = self._core.csr(test)
+        return csr_matrix((values, indices, indptr), shape=(len(indptr) - 1, len(self.features_)))
+
+    def gold(self, test=False):
+        """The label of each position as its number, an array of int64; -1: unknown, -2: none."""
+        return self._core.gold(test)
+
+    def lengths(self, test=False):
+        """Positions of each instance, an array of int64."""
+        return np.diff(np.asarray(self._core.begin(test), dtype=np.int64))
+
+    def __repr__(self):
+        facts = self.facts()
+        return f"<proxbench.Data: {facts['description']}, {len(self.features_)} features, {len(self.labels_)} labels>"
+
+
+def read(format, train, test=(), hierarchy="", oracle="", **options):
+    """Reads data files, as the program does.
+
+    format    a format of `proxbench list`: "crfsuite", "conll", "libsvm", "lshtc", "ocr", ...
+    train     a file name, or a list of them; also searched in $PROXBENCH_DATA
+    test      the same, for a test set
+    options   the options of the format, e.g. template="chunking"
+
+    Returns Data. Raises proxbench.Error with file, line, what was found and what was expected."""
+    return Data(require().read(format, _names(train), _names(test), str(hierarchy), oracle, _texts(options)))
+
+
+def sequences(X, y, lengths=None, test=None, feature_names=None):
+    """Sequences for a linear-chain CRF.
+
+    X         a list of sequences; each is a list of items, one a position, as for python-crfsuite: a dict (values are
+              numbers, bools, strings, lists of strings or dicts), or a list of strings.
+              Or a matrix, positions x features (SciPy or NumPy), with `lengths`
+    y         a list of lists of labels (str), or with `lengths` also one flat list
+    lengths   positions of each sequence, for a matrix
+    test      (X, y) or (X, y, lengths) of a test set
+    feature_names   of a matrix; else the numbers of its columns
+
+    Returns Data."""
+    make = _Maker(*_sequence_rows(X, lengths, feature_names, None, "X"), oracle="chain", format="crfsuite")
+    labels = _flat(y, make.begin, "y")
+    number = _numbers_of(labels, "y")
+    make.truth(_gold(labels, number))
+    if test is not None:
+        test_x, test_y, *more = test
+        rows, begin = _sequence_rows(test_x, more[0] if more else None, None, make.rows, "test X")
+        make.test(rows, begin, _gold(_flat(test_y, begin, "test y"), number, UNKNOWN))
+    return make.data(list(number), f"{len(make.begin) - 1} sequences from Python, {make.begin[-1]} positions")
+
+
+def classes(X, y, hierarchy=None, test=None, feature_names=None):
+    """Rows of one label each, for multinomial logistic regression, or for a hierarchy of classes.
+
+    X           a matrix, rows x features
+    y           a label for each row; numbers are sorted as such, other labels come in order of first appearance
+    hierarchy   a dict from each label or inner node to its parent, or None for the top
+    test        (X, y) of a test set
+
+    Returns Data."""
+    make = _Maker(*_matrix_rows(X, None, feature_names, None, "X"), oracle="tree", format="libsvm",
+                  options={"zero_based": "true"})
+    labels = _flat(y, make.begin, "y")
+    if hierarchy is None:
+        number = _numbers_of(sorted(set(labels)) if all(map(_is_number, labels)) else labels, "y")
+        parents = [0xFFFFFFFF] * len(number)
+    else:
+        number, parents = _preorder(hierarchy)
+    make.truth(_gold(labels, number))
+    make.parents = parents
+    if test is not None:
+        rows, begin = _matrix_rows(test[0], None, None, make.rows, "test X")
+        make.test(rows, begin, _gold(_flat(test[1], begin, "test y"), number, UNKNOWN))
+    return make.data([_name(label) for label in number], f"{make.begin[-1]} rows from Python")
+
+
+def groups(X, quality, lengths, test=None, feature_names=None):
+    """Groups of candidates, for re-ranking.
+
+    X         one row for each candidate: a matrix, or a list of items as in `sequences`
+    quality   a number for each candidate, higher is better; the first of the best of a group is the gold one
+    lengths   candidates of each group
+    test      (X, quality, lengths)
+
+    Returns Data."""
+    make = _Maker(*_group_rows(X, lengths, feature_names, None, "X"), oracle="candidates", format="rerank")
+    make.truth(*_best(quality, make.begin, "quality"))
+    if test is not None:
+        rows, begin = _group_rows(test[0], test[2], None, make.rows, "test X")
+        make.test(rows, begin, *_best(test[1], begin, "test quality"))
+    return make.data(["best"], f"{len(make.begin) - 1} groups from Python")
+
+
+def label_sets(X, y, test=None, feature_names=None):
+    """Rows with any number of labels each, for max-margin training (loss="hinge").
+
+    X      a matrix, rows x features
+    y      a list of the labels of each row, or a 0/1 matrix, rows x labels
+    test   (X, y)
+
+    Returns Data."""
+    make = _Maker(*_matrix_rows(X, None, feature_names, None, "X"), oracle="labels", format="arff")
+    sets = _label_lists(y, make.begin[-1], "y")
+    number = _numbers_of(sorted({label for one in sets for label in one}, key=_name), "y")
+    make.truth(*_label_truth(sets, number))
+    if test is not None:
+        rows, begin = _matrix_rows(test[0], None, None, make.rows, "test X")
+        make.test(rows, begin, *_label_truth(_label_lists(test[1], begin[-1], "test y"), number))
+    return make.data([_name(label) for label in number], f"{make.begin[-1]} rows from Python")
+
+
+class _Maker:
+    """Collects the parts of a data set."""
+
+    def __init__(self, rows, begin, oracle, format, options=None):
+        self.rows, self.begin, self.oracle, self.format, self.options = rows, begin, oracle, format, options or {}
+        self.parents = self.train = self.test_rows = self.test_truth = None
+
+    def truth(self, *parts):
+        self.train = require().Truth(*parts)
+
+    def test(self, rows, begin, *parts):
+        self.test_rows, self.test_truth = rows, require().Truth(*parts)
+
+    def data(self, outputs, description):
+        return Data(require().make_data(
+            rows=self.rows, truth=self.train, outputs=outputs, parents=self.parents, description=description,
+            oracle=self.oracle, format=self.format, options=self.options, test_rows=self.test_rows,
+            test_truth=self.test_truth))
+
+
+def _names(files):
+    return [str(files)] if isinstance(files, (str, bytes)) or hasattr(files, "__fspath__") else [str(one) for one in files]
+
+
+def _texts(options):
+    """Values as the program reads them."""
+    return {key: _text(value) for key, value in options.items() if value is not None}
+
+
+def _text(value):
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return ", ".join(_text(one) for one in value)
+    if isinstance(value, (float, np.floating)):
+        return repr(float(value))
+    return str(value)
+
+
+def _is_number(label):
+    return isinstance(label, (int, float, np.integer, np.floating)) and not isinstance(label, bool)
+
+
+def _name(label):
+    return str(label.item() if isinstance(label, np.generic) else label)
+
+
+def _sequence_rows(X, lengths, feature_names, train, name):
+    if lengths is not None or _is_matrix(X):
+        return _matrix_rows(X, lengths, feature_names, train, name)
+    rows = require().rows_of_items(X, train, name)
+    begin = np.concatenate([[0], np.cumsum([len(one) for one in X], dtype=np.int64)])
+    return rows, begin
+
+
+def _group_rows(X, lengths, feature_names, train, name):
+    if _is_matrix(X):
+        return _matrix_rows(X, lengths, feature_names, train, name)
+    begin, at = _begin_of(lengths, len(X), name), 0
+    return require().rows_of_items([X[a:b] for a, b in zip(begin, begin[1:])], train, name), begin
+
+
+def _is_matrix(X):
+    return hasattr(X, "shape") and len(X.shape) == 2
+
+
+def _matrix_rows(X, lengths, feature_names, train, name):
+    from scipy.sparse import csr_matrix, issparse
+
+    if not issparse(X):
+        X = np.asarray(X)
+        if X.dtype == object or X.ndim != 2:
+            try:
+                X = X.astype(np.float64)
+            except (TypeError, ValueError):
+                raise UsageError(f"{name}: found values of the type object, expected a matrix of numbers") from None
+            if X.ndim != 2:
+                raise UsageError(f"{name}: found an array of {X.ndim} dimensions, expected a matrix")
+        if np.iscomplexobj(X):
+            raise UsageError(f"{name}: found complex numbers, expected real ones")
+        bad = ~np.isfinite(X)
+        if bad.any():
+            row, column = np.argwhere(bad)[0]
+            raise UsageError(f"{name}, row {row}, column {column}: found {X[row, column]}, expected finite numbers")
+        X = csr_matrix(X)
+    X = X.tocsr()
+    begin = np.arange(X.shape[0] + 1) if lengths is None else _begin_of(lengths, X.shape[0], name)
+    names = [] if feature_names is None else [str(one) for one in feature_names]
+    if names and len(names) != X.shape[1]:
+        raise UsageError(f"feature_names: found {len(names)}, expected one for each of {X.shape[1]} columns")
+    return require().rows_of_csr(X.indptr, X.indices, X.data, X.shape[1], begin, names, train, name), begin
+
+
+def _begin_of(lengths, rows, name):
+    lengths = np.asarray(lengths)
+    if lengths.ndim != 1 or (lengths.size and (lengths.min() < 1 or not np.array_equal(lengths, lengths.astype(np.int64)))):
+        raise UsageError("lengths: found a number that is no integer above 0, expected positions of each sequence")
+    if lengths.sum() != rows:
+        raise UsageError(f"lengths: found a sum of {lengths.sum()}, expected {rows}, the rows of {name}")
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+
+
+def _flat(y, begin, name):
+    """The labels of all positions, of a flat list or of one list for each instance."""
+    rows, instances = int(begin[-1]), len(begin) - 1
+    if isinstance(y, np.ndarray) and y.ndim != 1:
+        raise UsageError(f"{name}: found an array of {y.ndim} dimensions, expected one label for each position")
+    try:
+        size = len(y)
+    except TypeError:
+        raise UsageError(f"{name}: found a {type(y).__name__}, expected a list of labels") from None
+    nested = size > 0 and isinstance(y[0], (list, tuple, np.ndarray))
+    if not nested:
+        if size != rows:
+            raise UsageError(f"{name}: found {size} labels, expected {rows}, one for each position")
+        return list(y)
+    if size != instances:
+        raise UsageError(f"{name}: found {size} lists of labels, expected {instances}, one for each sequence")
+    for i, one in enumerate(y):
+        if len(one) != begin[i + 1] - begin[i]:
+            raise UsageError(f"{name}[{i}]: found {len(one)} labels, expected {begin[i + 1] - begin[i]}, one for each position")
+    return list(chain.from_iterable(y))
+
+
+def _numbers_of(labels, name):
+    """A dict from each label to its number, in order of first appearance."""
+    for i, label in enumerate(labels):
+        if label is None or label != label:
+            raise UsageError(f"{name}: found {label} as label {i}, expected labels")
+    return {label: number for number, label in enumerate(dict.fromkeys(labels))}
+
+
+def _gold(labels, number, unknown=None):
+    out = np.fromiter((number.get(label, UNKNOWN) for label in labels), dtype=np.int64, count=len(labels))
+    if unknown is None and (out == UNKNOWN).any():
+        raise UsageError(f"y: found label {labels[int(np.argmax(out == UNKNOWN))]!r}, expected one of the hierarchy")
+    return out
+
+
+def _preorder(hierarchy):
+    """Numbers and parents of the nodes, in preorder."""
+    children = {}
+    for node, parent in hierarchy.items():
+        children.setdefault(parent, []).append(node)
+        if parent is not None and parent not in hierarchy:
+            raise UsageError(f"hierarchy: found the parent {parent!r} of {node!r}, expected it among the nodes, too")
+    number, parents = {}, []
+    stack = [(node, 0xFFFFFFFF) for node in reversed(children.get(None, []))]
+    while stack:
+        node, parent = stack.pop()
+        number[node] = len(parents)
+        parents.append(parent)
+        stack.extend((child, number[node]) for child in reversed(children.get(node, [])))
+    if len(number) != len(hierarchy):
+        raise UsageError("hierarchy: found nodes that no top node leads to, expected a parent of None at the top")
+    return number, parents
+
+
+def _best(quality, begin, name):
+    """Gold candidates and qualities."""
+    quality = np.asarray(quality, dtype=np.float64)
+    if quality.shape != (int(begin[-1]),):
+        raise UsageError(f"{name}: found shape {quality.shape}, expected ({begin[-1]},), a number for each candidate")
+    if not np.isfinite(quality).all():
+        raise UsageError(f"{name}: found {quality[~np.isfinite(quality)][0]}, expected finite numbers")
+    gold = np.full(len(quality), NONE, dtype=np.int64)
+    for first, last in zip(begin, begin[1:]):
+        gold[first + int(np.argmax(quality[first:last]))] = 0
+    return gold, list(quality)
+
+
+def _label_lists(y, rows, name):
+    if hasattr(y, "toarray"):
+        y = y.toarray()
+    if isinstance(y, np.ndarray) and y.ndim == 2:
+        y = [list(np.flatnonzero(one)) for one in y]
+    if len(y) != rows:
+        raise UsageError(f"{name}: found {len(y)} sets of labels, expected {rows}, one for each row")
+    return [list(one) for one in y]
+
+
+def _label_truth(sets, number):
+    begin, labels = [0], []
+    for one in sets:
+        labels.extend(sorted({number[label] for label in one if label in number}))
+        begin.append(len(labels))
+    return np.full(len(sets), NONE, dtype=np.int64), [], begin, np.asarray(labels, dtype=np.int64)

@@ -1,0 +1,288 @@
+"""Training, paths, selection and certificates, and the models that come of them."""
+import json
+
+import numpy as np
+
+from .compiled import require
+from .datasets import Data, _texts, sequences
+from .errors import UsageError
+
+
+class Model:
+    """A trained model: nonzero weights by the names of features and labels. It can be pickled."""
+
+    def __init__(self, core):
+        self._core = core
+
+    @property
+    def labels_(self):
+        """Names of the labels, a list of str."""
+        return self._core.labels
+
+    @property
+    def header(self):
+        """How the model was made, a dict of str: lambda, mu, loss, solver, data_digest, ..."""
+        return self._core.header
+
+    @property
+    def weights(self):
+        """(features, W): names of the features that have a weight, and a scipy.sparse.csr_matrix, features x labels.
+        Names of labels are `labels_`."""
+        from scipy.sparse import csr_matrix
+
+        features, begin, outputs, values = self._core.unary()
+        columns = [self.labels_.index(name) for name in self._core.outputs]
+        if len(outputs):
+            outputs = np.asarray(columns, dtype=np.int64)[np.asarray(outputs, dtype=np.int64)]
+        return features, csr_matrix((values, outputs, begin), shape=(len(features), len(self.labels_)))
+
+    @property
+    def state_features_(self):
+        """A dict from (attribute, label) to the weight, as in sklearn-crfsuite."""
+        features, begin, outputs, values = self._core.unary()
+        names, out = self._core.outputs, {}
+        for j, feature in enumerate(features):
+            for e in range(int(begin[j]), int(begin[j + 1])):
+                out[feature, names[int(outputs[e])]] = float(values[e])
+        return out
+
+    @property
+    def transition_features_(self):
+        """A dict from (label, next label) to the weight. Of other models than chains: from the names of each weight."""
+        return {tuple(names): weight for _, names, weight in self._core.extra()}
+
+    def weights_for(self, data):
+        """w in the coordinates of the data, as (coordinates, values). Every name of the model must occur there."""
+        return self._core.weights_for(data._core)
+
+    def predict(self, data, test=False, threads=0):
+        """The best label of each position: for sequences a list of lists of str; for rows of one label a list; for
+        groups the number of the best candidate within each; for label sets a list of lists.
+
+        data   Data, or a list of sequences as for `sequences`"""
+        data = self._data(data)
+        return _named(data, test, self.labels_, self._core.apply(data._core, test, threads).outputs())
+
+    def marginals(self, data, test=False, threads=0):
+        """Probabilities. For sequences and rows: an array, positions x labels."""
+        data = self._data(data)
+        return self._core.apply(data._core, test, threads).marginals()
+
+    def nbest(self, data, n, test=False, threads=0):
+        """For each instance its n best structures, a list of (score, labels), best first."""
+        data = self._data(data)
+        labels = self.labels_
+        return [[(score, [labels[k] for k in outputs]) for score, outputs in found]
+                for found in self._core.apply(data._core, test, threads).nbest(n)]
+
+    def metrics(self, data, test=False, threads=0):
+        """A dict of metrics on labelled data: accuracy, and those that apply, such as chunk F1."""
+        return self._core.apply(self._data(data)._core, test, threads).metrics()
+
+    def save(self, file):
+        """Writes a text model, or a binary one if the name ends in .pbm. `proxbench predict` takes both."""
+        self._core.save(str(file))
+
+    @staticmethod
+    def load(file):
+        """Reads a model that `save` or the program wrote."""
+        return Model(require().load_model(str(file)))
+
+    def _data(self, data):
+        if isinstance(data, Data):
+            return data
+        if not data:
+            raise UsageError("data: found no sequences, expected at least one")
+        return sequences(data, [[self.labels_[0]] * len(one) for one in data])
+
+    def __repr__(self):
+        return f"<proxbench.Model: {len(self.labels_)} labels, {self.header.get('description', '')}>"
+
+
+def _named(data, test, labels, outputs):
+    if data.oracle == "labels":
+        return [[labels[k] for k in np.flatnonzero(row)] for row in outputs.reshape(-1, len(labels))]
+    begin = data._core.begin(test)
+    if data.oracle == "candidates":
+        return [int(np.argmax(outputs[a:b] == 0)) for a, b in zip(begin, begin[1:])]
+    names = [labels[k] for k in outputs]
+    if data.oracle == "tree":
+        return names
+    return [names[a:b] for a, b in zip(begin, begin[1:])]
+
+
+class Result:
+    """What a training found. Beside the attributes below, each field of the record's summary is one (`objective`,
+    `iterations`, `passes`, `seconds`, `nnz`, `kkt`, ...; see `summary`).
+
+    status        "converged", "gap-reached", "time-limit", ...
+    lower_bound   a proven lower bound on min F
+    gap           a proven upper bound on F - min F; relative_gap: divided by |F|
+    w             (coordinates, values) of the nonzero weights
+    """
+
+    def __init__(self, core):
+        self._core = core
+        self.summary = json.loads(core.summary())
+        self._model = None
+
+    def __getattr__(self, name):
+        if name.startswith("_") or name not in self.__dict__.get("summary", {}):
+            raise AttributeError(f"'Result' object has no attribute '{name}'")
+        value = self.summary[name]
+        return float("nan") if value is None else value
+
+    @property
+    def lower_bound(self):
+        return self.dual
+
+    @property
+    def w(self):
+        return self._core.w()
+
+    @property
+    def coefficients(self):
+        """w as a dense array of float64, d numbers."""
+        index, values = self.w
+        out = np.zeros(self._core.dimension())
+        out[index] = values
+        return out
+
+    @property
+    def trace(self):
+        """The samples, a pandas.DataFrame: seconds, iteration, passes, objective, loss, nnz, kkt, gap, ..."""
+        import pandas
+
+        return pandas.DataFrame(self._core.trace())
+
+    @property
+    def model(self):
+        if self._model is None:
+            self._model = Model(require().parse_model(self._core.model_text()))
+        return self._model
+
+    def __repr__(self):
+        return (f"<proxbench.Result: {self.summary['solver']} {self.summary['status']}, F = {self.objective:.10g}, "
+                f"relative gap {self.relative_gap:.2g}, {self.nnz} nonzeros>")
+
+
+class Path(Result):
+    """The optima along a path. `points` is a data frame with a row for each penalty; `ws` holds their weights, as
+    (coordinates, values)."""
+
+    def __init__(self, core, ws):
+        super().__init__(core)
+        self.ws = ws
+
+    @property
+    def points(self):
+        import pandas
+
+        return pandas.DataFrame(self._core.points())
+
+
+class Selection(Result):
+    """The model of the chosen penalty, trained on all instances. `points` is a data frame with a row for each penalty
+    that was tried; `chosen` and `best` are rows of it; `lambda_` and `mu` are the chosen ones."""
+
+    def __init__(self, core, points, chosen, best):
+        import pandas
+
+        super().__init__(core)
+        self.points, self.chosen, self.best = pandas.DataFrame(points), chosen, best
+        self.lambda_, self.mu = (float(self.points.loc[chosen, name]) for name in ("lambda", "mu"))
+
+
+def train(data, lambda_=0.0, mu=0.0, loss="log", solver=None, gap=None, tol=None, threads=0, callback=None, start=None,
+          seed=1, time_limit=None, max_iterations=None, cost=None, settings=None, **options):
+    """Minimises F(w) = loss(w) + lambda ||w||_1 + (mu/2) ||w||^2, where the loss is the SUM over instances.
+
+    data            Data
+    lambda_, mu     weights of the penalties, at least one above 0
+    loss            "log" (maximum likelihood) or "hinge" (max margin, with `cost` "hamming" or "hamming-mean")
+    solver          a name of `proxbench.solvers()`; None: the best one known for this problem
+    gap             stop once this relative gap (F - lower bound) / F is proven
+    tol             stop once kkt <= tol * (kkt at w = 0), where kkt is the max norm of the minimum-norm subgradient
+                    of F; default 1e-6, or 0 if `gap` is given
+    threads         0: all cores. The result has the same bits for any number
+    callback        called with a dict for each sample of the trace; returning False stops the training
+    start           w to start from: a dense array of d numbers, or (coordinates, values)
+    time_limit      seconds on the clock
+    settings        a dict of further keys of [experiment], e.g. {"sample_kkt": True}
+    options         options of the solver, e.g. memory=10
+
+    Returns Result. Raises proxbench.Error."""
+    keys = _settings(lambda_, mu, loss, gap, tol, threads, seed, time_limit, max_iterations, cost, settings)
+    if isinstance(start, Model):
+        start = start.weights_for(data)
+    return Result(require().train(_core_of(data), keys, _solver(solver), _texts(options), start, callback))
+
+
+def path(data, lambda_=None, mu=0.0, loss="log", solver=None, gap=None, tol=None, threads=0, callback=None, seed=1,
+         time_limit=None, max_iterations=None, settings=None, **options):
+    """Solves for a descending sequence of penalties, each from the optimum before it.
+
+    lambda_, mu   one is a list of numbers, or "path(START, END, COUNT)" with START and END numbers, "max" or "R*max"
+                  (max: the smallest lambda at which w = 0 is optimal); the other is a number
+    callback      called with a dict after each point; returning False stops
+
+    Other arguments are those of `train`. Returns Path."""
+    keys = _settings(lambda_, mu, loss, gap, tol, threads, seed, time_limit, max_iterations, None, settings)
+    ws = []
+
+    def on_point(point, w):
+        ws.append(w)
+        return None if callback is None else callback(point)
+
+    return Path(require().train_path(_core_of(data), keys, _solver(solver), _texts(options), on_point), ws)
+
+
+def certify(data, w, lambda_=0.0, mu=0.0, loss="log", threads=0, tighten=0.0):
+    """What is proven about w: a dict with objective, loss, l1, nnz, kkt, relative_kkt, lower_bound, gap, relative_gap
+    and rounding.
+
+    w         a dense array of d numbers, (coordinates, values), or a Model
+    tighten   search so many seconds for a better lower bound"""
+    if isinstance(w, Model):
+        w = w.weights_for(data)
+    keys = _settings(lambda_, mu, loss, None, None, threads, None, None, None, None, None)
+    return require().certify(_core_of(data), w, keys, float(tighten))
+
+
+def select(data, lambda_=None, mu=0.0, folds=None, held_out=None, measure="accuracy", rule="best", extend=0, loss="log",
+           solver=None, gap=None, tol=None, threads=0, seed=1, time_limit=None, settings=None, **options):
+    """Chooses lambda and mu by instances that are held out, and trains on all.
+
+    lambda_, mu   a number, a list, or "path(START, END, COUNT)" each; every lambda is tried with every mu
+    folds         K-fold cross-validation; or `held_out`: a share of the training instances; else the test set decides
+    measure       "accuracy", another metric (`proxbench list`), or "loss"
+    rule          "best", or "one-se": the largest penalty within one standard error of the best
+    extend        while the last penalty is the best, extend the path by at most so many points
+
+    Returns Selection."""
+    keys = _settings(lambda_, mu, loss, gap, tol, threads, seed, time_limit, None, None, settings)
+    if rule not in ("best", "one-se"):
+        raise UsageError(f"rule: found {rule!r}, expected 'best' or 'one-se'")
+    return Selection(*require().select(_core_of(data), keys, _solver(solver), _texts(options), measure, int(folds or 0),
+                                       held_out, rule == "one-se", int(extend)))
+
+
+def solvers():
+    """A dict from the name of each solver to a dict: help, paper, and options (type, default, constraint, help)."""
+    return {one.pop("name"): one for one in require().solvers()}
+
+
+def _core_of(data):
+    if not isinstance(data, Data):
+        raise UsageError(f"data: found a {type(data).__name__}, expected proxbench.Data (read, sequences, classes, ...)")
+    return data._core
+
+
+def _solver(solver):
+    return "" if solver is None else str(getattr(solver, "solver_name", solver))
+
+
+def _settings(lambda_, mu, loss, gap, tol, threads, seed, time_limit, max_iterations, cost, more):
+    keys = {"lambda": lambda_, "mu": mu, "loss": loss, "gap": gap, "tol": tol, "threads": threads, "seed": seed,
+            "time_limit": time_limit, "max_iterations": max_iterations, "cost": cost, **(more or {})}
+    return _texts(keys)
