@@ -123,7 +123,9 @@ int run_command_line(int argc, char** argv) {
          [](const std::vector<std::string>& files) {
            for (const std::string& file : files) load_plugin(file);
          },
-         "load solvers, oracles, data formats and metrics from a shared library, repeatable")
+         "load solvers, oracles, data formats and metrics from a shared library, or solvers from a file of "
+         "Python; "
+         "repeatable")
       ->allow_extra_args(false)
       ->type_name("FILE");
   for (const auto add :
@@ -168,8 +170,9 @@ std::string file_in_reach(const std::string& name) {
 ExperimentConfig ConfigFlags::load(const std::vector<std::string>& more, bool with_data) const {
   std::vector<std::string> all = overrides;
   all.insert(all.end(), more.begin(), more.end());
-  const ExperimentConfig config = with_data ? load_config(input_file(config_file), all)
-                                            : load_config_without_data(input_file(config_file), all);
+  const ExperimentConfig config =
+      with_data ? load_config(input_file(config_file), all, require_plugin)
+                : load_config_without_data(input_file(config_file), all, require_plugin);
   for (const std::string& file : config.includes) input_file(file);
   for (const DataConfig& data : config.data) {
     for (const std::string& file : data.files.train) input_file(file);

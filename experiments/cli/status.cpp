@@ -82,7 +82,7 @@ struct Plan {
 Plan plan_of(const std::filesystem::path& out) {
   Plan plan;
   try {
-    const ExperimentConfig config = load_config_without_data(out / "config.ini");
+    const ExperimentConfig config = load_config_without_data(out / "config.ini", {}, require_plugin);
     plan.runs = plan_runs(config, out);
     plan.problems = problem_names(plan.runs);
     if (std::filesystem::exists(out / "slurm")) plan.job_name = job_name(config, out);

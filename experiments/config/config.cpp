@@ -21,8 +21,8 @@ namespace {
 class ConfigReader {
  public:
   /// With `find_files` false, data files keep the names in the text.
-  ConfigReader(const Ini& ini, Problems& problems, bool find_files = true)
-      : ini_(ini), problems_(problems), text_(ini, problems), find_files_(find_files) {}
+  ConfigReader(const Ini& ini, Problems& problems, const LoadPlugin& load, bool find_files)
+      : ini_(ini), problems_(problems), text_(ini, problems), load_(load), find_files_(find_files) {}
 
   ExperimentConfig read() {
     for (const IniSection& section : ini_.sections) check_section_name(section);
@@ -31,6 +31,7 @@ class ConfigReader {
       text_.reject("experiment", "no section [experiment], expected it with at least name and lambda");
     Options none;
     complete = read_section<ExperimentConfig>("experiment", config_, &none) && complete;
+    load_plugins();
     complete = read_section("plot", config_.plot, &none) && complete;
     complete = read_section("paper", config_.paper, &none) && complete;
     complete = read_section("slurm", config_.slurm, &none) && complete;
@@ -50,6 +51,14 @@ class ConfigReader {
   }
 
  private:
+  void load_plugins() {
+    for (const std::string& file : config_.plugins) try {
+        if (load_) load_(file);
+      } catch (const Error& error) {
+        text_.reject("experiment", "plugin", error.what());
+      }
+  }
+
   bool has_any(const char* kind) const {
     for (const IniSection& section : ini_.sections)
       if (section.kind() == kind) return true;
@@ -193,6 +202,7 @@ class ConfigReader {
   const Ini& ini_;
   Problems& problems_;
   const ConfigText text_;
+  const LoadPlugin& load_;
   const bool find_files_;
   Problems missing_;
   const ConfigText missing_text_{ini_, missing_};  ///< rejects files that are missing
@@ -200,11 +210,11 @@ class ConfigReader {
 };
 
 ExperimentConfig read_config(Ini& ini, const std::vector<std::string>& overrides, Problems& problems,
-                             bool find_files = true) {
+                             const LoadPlugin& load, bool find_files = true) {
   if (ini.sections.size() == 0 && !ini.files.front().includes && !problems.empty())
     throw Error::usage(problems.lines().front() + ": the file has no [section], expected a config");
   for (const std::string& assignment : overrides) apply_override(ini, assignment, problems);
-  ExperimentConfig config = ConfigReader(ini, problems, find_files).read();
+  ExperimentConfig config = ConfigReader(ini, problems, load, find_files).read();
   problems.throw_if_any(ini.files.front().name);
   for (std::size_t i = 1; i < ini.files.size(); ++i) config.includes.push_back(ini.files[i].name);
   return config;
@@ -213,24 +223,25 @@ ExperimentConfig read_config(Ini& ini, const std::vector<std::string>& overrides
 }  // namespace
 
 ExperimentConfig parse_config(std::string_view text, const std::string& source,
-                              const std::filesystem::path& folder,
-                              const std::vector<std::string>& overrides) {
+                              const std::filesystem::path& folder, const std::vector<std::string>& overrides,
+                              const LoadPlugin& load) {
   Problems problems;
   Ini ini = parse_ini(text, source, folder, problems);
-  return read_config(ini, overrides, problems);
+  return read_config(ini, overrides, problems, load);
 }
 
-ExperimentConfig load_config(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
+ExperimentConfig load_config(const std::filesystem::path& file, const std::vector<std::string>& overrides,
+                             const LoadPlugin& load) {
   Problems problems;
   Ini ini = read_ini(file, problems);
-  return read_config(ini, overrides, problems);
+  return read_config(ini, overrides, problems, load);
 }
 
 ExperimentConfig load_config_without_data(const std::filesystem::path& file,
-                                          const std::vector<std::string>& overrides) {
+                                          const std::vector<std::string>& overrides, const LoadPlugin& load) {
   Problems problems;
   Ini ini = read_ini(file, problems);
-  return read_config(ini, overrides, problems, false);
+  return read_config(ini, overrides, problems, load, false);
 }
 
 std::string stored_experiment(const std::filesystem::path& config_file) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -93,6 +94,7 @@ struct ExperimentConfig : RunSettings {
   /// number. For two paths, see grid_of().
   std::vector<Strength> lambdas;
   std::vector<Strength> mus{0.0};
+  std::vector<std::string> plugins;  ///< files of plug-ins
   int repetitions = 1;
   double stop_at = 0.0;               ///< relative difference to f* at which a run stops; 0: it does not
   double wall_limit = kNaN;           ///< seconds of a run's process; NaN: 60 + 3 * time_limit; 0: no limit
@@ -130,21 +132,25 @@ struct ExperimentConfig : RunSettings {
 /// (kUsage) if the file is no config.
 std::string stored_experiment(const std::filesystem::path& config_file);
 
+/// Loads a plug-in, unless it is loaded. Called before the solvers and data of the config are read.
+using LoadPlugin = std::function<void(const std::filesystem::path& file)>;
+
 /// Parses a config. `source` names the text in messages. Included files are read from `folder`. Relative data
 /// files are also searched there, or in the folder of the included file that names them. With an empty
 /// folder, includes are not allowed and no file is read. Throws Error (kUsage) with all problems:
 /// "file:line:column: [section] key: found X, expected Y".
 ExperimentConfig parse_config(std::string_view text, const std::string& source,
                               const std::filesystem::path& folder,
-                              const std::vector<std::string>& overrides = {});
+                              const std::vector<std::string>& overrides = {}, const LoadPlugin& load = {});
 /// Reads the file and parses it. Also throws Error (kUsage) if it cannot be read.
 ExperimentConfig load_config(const std::filesystem::path& file,
-                             const std::vector<std::string>& overrides = {});
+                             const std::vector<std::string>& overrides = {}, const LoadPlugin& load = {});
 
 /// Reads the config like load_config(), but data files that are gone are no error: they keep their names, and
 /// ExperimentConfig::missing_files says which they are.
 ExperimentConfig load_config_without_data(const std::filesystem::path& file,
-                                          const std::vector<std::string>& overrides = {});
+                                          const std::vector<std::string>& overrides = {},
+                                          const LoadPlugin& load = {});
 
 /// Searches for a data file, so that configs need not name one machine's folders. Returns the first file
 /// found. An absolute path, and "-" for standard input, is returned unchanged. A relative path is searched in

@@ -205,6 +205,13 @@ const LoadedPlugin& load_plugin(const fs::path& given) {
   return plugins().back();
 }
 
+void require_plugin(const fs::path& file) {
+  std::error_code ignored;
+  for (const LoadedPlugin& known : loaded_plugins())
+    if (fs::equivalent(known.file, file, ignored)) return;
+  load_plugin(file);
+}
+
 const std::deque<LoadedPlugin>& loaded_plugins() {
   return plugins();
 }

@@ -30,6 +30,9 @@ struct LoadedPlugin {
 /// - kUsage if the plug-in is loaded already.
 const LoadedPlugin& load_plugin(const std::filesystem::path& file);
 
+/// Does the same unless the plug-in is loaded.
+void require_plugin(const std::filesystem::path& file);
+
 /// The loaded plug-ins, in the order of loading.
 const std::deque<LoadedPlugin>& loaded_plugins();
 

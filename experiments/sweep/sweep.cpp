@@ -54,10 +54,11 @@ std::vector<fs::path> Sweep::stored_folders() const {
 bool has_other_settings(const ExperimentConfig& config, const fs::path& out) {
   const fs::path file = out / "config.ini";
   if (!fs::exists(file)) return false;
-  ExperimentConfig asked = config, stored = load_config_without_data(file);
+  ExperimentConfig asked = config, stored = load_config_without_data(file, {}, require_plugin);
   for (ExperimentConfig* one : {&asked, &stored}) {
     one->slurm = {};
     one->plot = {};
+    one->plugins = {};  // the key of a run has their content
   }
   return asked.to_ini() != stored.to_ini();
 }

@@ -321,8 +321,14 @@ py::array_t<std::int64_t> gold_of(const Dataset& set) {
 
 }  // namespace
 
-LoadedData Data::with_threads(int threads) const {
-  return {pair, Parallel(resolved_threads(threads))};
+Coord Data::dimension() const {
+  const Dataset& train = pair->train;
+  return static_cast<Coord>(train.x.features()) * train.outputs() +
+         make_oracle(oracle_registry().find(pair->oracle), train)->extra_weights();
+}
+
+std::unique_ptr<LoadedData> Data::with_threads(int threads) const {
+  return std::make_unique<LoadedData>(pair, Parallel(resolved_threads(threads)));
 }
 
 void add_data(py::module_& module) {

@@ -53,12 +53,17 @@ struct Data {
   std::string format;  ///< whose files have the same names of features and labels
   Options options;     ///< of the format
 
-  LoadedData with_threads(int threads) const;
+  /// Of w.
+  Coord dimension() const;
+  /// Call it in the background.
+  std::unique_ptr<LoadedData> with_threads(int threads) const;
 };
 
 /// Returns the settings, by the keys of [experiment]. Throws Error (kUsage) for unknown keys and wrong
 /// values.
 ExperimentConfig config_of(const Texts& settings);
+/// Returns lambda and mu. Throws Error (kUsage) if they are not single numbers, or if neither is above 0.
+Penalty single_penalty(const ExperimentConfig& config);
 /// Returns the parameters of a run on these data. An empty solver is the best one known.
 RunParameters parameters_of(const ExperimentConfig& config, const Texts& settings, const Data& data,
                             std::string solver, const Texts& options);

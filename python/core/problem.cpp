@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <mutex>
 
 #include "core/base/error.h"
 #include "core/certificate.h"
@@ -20,13 +21,15 @@ namespace {
 /// of its own. One thread of Python at a time may use it.
 class Problem {
  public:
-  Problem(const Data& data, const Texts& settings) : data_(data.pair) {
+  Problem(const Data& data, const Texts& settings) {
     const ExperimentConfig config = config_of(settings);
-    const Penalty penalty{config.lambdas.empty() ? 0.0 : config.lambdas.front().number(),
-                          config.mus.front().number()};
-    loaded_ = std::make_unique<LoadedData>(data.pair, Parallel(resolved_threads(config.threads)));
-    own_ = std::make_unique<Objective>(loaded_->train().x, loaded_->oracle(), penalty, loaded_->parallel(),
-                                       config.loss);
+    const Penalty penalty = single_penalty(config);
+    std::atomic<bool> interrupt = false;
+    in_background(interrupt, [&] {
+      loaded_ = std::make_unique<LoadedData>(data.pair, Parallel(resolved_threads(config.threads)));
+      own_ = std::make_unique<Objective>(loaded_->train().x, loaded_->oracle(), penalty, loaded_->parallel(),
+                                         config.loss);
+    });
     f_ = own_.get();
   }
   explicit Problem(Objective& objective) : f_(&objective) {}
@@ -135,6 +138,7 @@ class Problem {
     double loss = 0.0;
     const std::span<const std::int64_t> all(instances.data(), static_cast<std::size_t>(instances.size()));
     const py::gil_scoped_release released;
+    const std::lock_guard lock(mutex_);
     for (const std::int64_t instance : all) {
       if (instance < 0 || static_cast<std::size_t>(instance) >= objective().instances())
         throw Error::usage("instances: found ", instance, ", expected numbers below ",
@@ -159,6 +163,7 @@ class Problem {
       std::atomic<bool> interrupt = false;
       in_background(interrupt, [&] {
         const StopScope scope(StopToken([&] { return interrupt.load(); }), "the problem was evaluated");
+        const std::lock_guard lock(mutex_);
         body();
       });
       return;
@@ -230,7 +235,6 @@ class Problem {
     return loss;
   }
 
-  std::shared_ptr<const DataPair> data_;
   std::unique_ptr<LoadedData> loaded_;
   std::unique_ptr<Objective> own_;
   Objective* f_;
@@ -241,6 +245,7 @@ class Problem {
   std::vector<double> extra_residual_;
   InstanceOracle::Workspace workspace_;
   std::exception_ptr failure_;
+  std::mutex mutex_;
 };
 
 /// What a solver in Python sees of its monitor.

@@ -41,15 +41,6 @@ PenaltySearch search_of(const ExperimentConfig& config) {
   return {config.lambdas.empty() ? std::vector<Strength>{0.0} : config.lambdas, config.mus};
 }
 
-Penalty single_penalty(const ExperimentConfig& config) {
-  const PenaltySearch search = search_of(config);
-  if (search.several())
-    throw Error::usage(
-        "lambda_ and mu: found a list or path, expected a number each (path() and select() take several)");
-  search.largest().check();
-  return search.largest();
-}
-
 /// The columns of records, each a list.
 template <class Record>
 py::dict columns_of(const Schema<Record>& schema, const std::vector<Record>& records) {
@@ -127,14 +118,13 @@ Trained train_once(const Data& data, const Texts& settings, const std::string& s
   Trained out{data, {}};
   single_penalty(config);
   const RunParameters parameters = parameters_of(config, settings, data, solver, options);
-  const LoadedData loaded = data.with_threads(config.threads);
   const bool given = !start.is_none();
   if (given && !solver_registry().find(parameters.solver).starts_anywhere)
     throw Error::usage(unmet_start(solver_registry().find(parameters.solver), "given"));
-  const Coord dimension = loaded.train().x.features() * static_cast<Coord>(loaded.train().outputs()) +
-                          loaded.oracle().extra_weights();
-  const SparseVector from = given ? vector_of(start, dimension, "start") : SparseVector();
-  run(callback, [&](const RunHooks& hooks) { out.outcome = train_from(loaded, parameters, from, hooks); });
+  const SparseVector from = given ? vector_of(start, data.dimension(), "start") : SparseVector();
+  run(callback, [&](const RunHooks& hooks) {
+    out.outcome = train_from(*data.with_threads(config.threads), parameters, from, hooks);
+  });
   return out;
 }
 
@@ -144,7 +134,6 @@ Trained train_along(const Data& data, const Texts& settings, const std::string& 
   const ExperimentConfig config = config_of(settings);
   Trained out{data, {}};
   RunParameters parameters = parameters_of(config, settings, data, solver, options);
-  const LoadedData loaded = data.with_threads(config.threads);
   std::atomic<bool> interrupt = false;
   Callback call(on_point, interrupt);
   RunHooks hooks;
@@ -153,12 +142,12 @@ Trained train_along(const Data& data, const Texts& settings, const std::string& 
     call([&] { return dict_of(path_columns(), point); }, [&] { return pair_of(w); });
   };
   in_background(interrupt, [&] {
-    const PenaltySearch searched = search_of(config);
-    const PenaltyPaths paths = searched.paths(lambda_max(loaded, config.loss));
+    const auto loaded = data.with_threads(config.threads);
+    const PenaltyPaths paths = search_of(config).paths(lambda_max(*loaded, config.loss));
     if (paths.size() != 1)
       throw Error::usage(
           "lambda_ and mu: found several values of both, expected one number, and a list or path");
-    out.outcome = train_path(loaded, parameters, paths.front(), hooks);
+    out.outcome = train_path(*loaded, parameters, paths.front(), hooks);
   });
   call.rethrow();
   return out;
@@ -167,26 +156,26 @@ Trained train_along(const Data& data, const Texts& settings, const std::string& 
 py::dict certificate_of(const Data& data, const py::object& w, const Texts& settings,
                         double tighten_seconds) {
   const ExperimentConfig config = config_of(settings);
-  const LoadedData loaded = data.with_threads(config.threads);
   RunOutcome outcome;
   outcome.parameters.loss = config.loss;
   outcome.parameters.penalty = single_penalty(config);
   const Penalty penalty = outcome.parameters.penalty.single();
-  Objective objective = loaded.objective(penalty, config.loss);
-  const SparseVector at = vector_of(w, objective.dimension());
+  const SparseVector at = vector_of(w, data.dimension());
   std::atomic<bool> interrupt = false;
   in_background(interrupt, [&] {
     const StopScope scope(StopToken([&] { return interrupt.load(); }), "the model was certified");
+    const auto loaded = data.with_threads(config.threads);
+    Objective objective = loaded->objective(penalty, config.loss);
     outcome.kkt_at_zero = kkt_at_zero(objective);
     outcome.certificate = certify(objective, at);
     if (tighten_seconds > 0.0) {
       RunParameters search = outcome.parameters;
       search.tighten = 1e-9;
       search.time_limit = tighten_seconds;
-      const RunOutcome better = tighten(loaded, at, search, &interrupt);
+      const RunOutcome better = tighten(*loaded, at, search, &interrupt);
       outcome.certificate.dual = std::fmax(outcome.certificate.dual, better.certificate.dual);
     }
-    set_facts(loaded, outcome);
+    set_facts(*loaded, outcome);
   });
   const Certificate& found = outcome.certificate;
   py::dict out;
@@ -208,7 +197,6 @@ py::tuple select(const Data& data, const Texts& settings, const std::string& sol
                  int more_points) {
   const ExperimentConfig config = config_of(settings);
   Trained out{data, {}};
-  const LoadedData loaded = data.with_threads(config.threads);
   RunParameters parameters = parameters_of(config, settings, data, solver, options);
   const SelectionSettings how{.folds = folds,
                               .held_out = held_out,
@@ -220,8 +208,9 @@ py::tuple select(const Data& data, const Texts& settings, const std::string& sol
   hooks.interrupt = &interrupt;
   ModelSelection selected;
   in_background(interrupt, [&] {
-    const PenaltySearch searched = search_of(config);
-    selected = select_model(loaded, parameters, searched.paths(lambda_max(loaded, config.loss)), how, hooks);
+    const auto loaded = data.with_threads(config.threads);
+    selected = select_model(*loaded, parameters, search_of(config).paths(lambda_max(*loaded, config.loss)),
+                            how, hooks);
   });
   if (selected.interrupted) throw Error("interrupted; nothing is chosen yet");
   out.outcome = std::move(selected.refit);
@@ -267,6 +256,15 @@ int work(const std::vector<std::string>& arguments) {
 }
 
 }  // namespace
+
+Penalty single_penalty(const ExperimentConfig& config) {
+  const PenaltySearch search = search_of(config);
+  if (search.several())
+    throw Error::usage(
+        "lambda_ and mu: found a list or path, expected a number each (path() and select() take several)");
+  search.largest().check();
+  return search.largest();
+}
 
 ExperimentConfig config_of(const Texts& settings) {
   ExperimentConfig out;
@@ -314,9 +312,9 @@ void add_training(py::module_& module) {
       .def("w", [](const Trained& all) { return pair_of(all.outcome.w); })
       .def("dimension", [](const Trained& all) { return *all.outcome.d; })
       .def("model_text", [](const Trained& all) {
-        const LoadedData loaded = all.data.with_threads(1);
+        const auto loaded = all.data.with_threads(1);
         return py::bytes(
-            model_of(loaded, all.data.format, all.data.options, all.outcome.parameters, all.outcome.w));
+            model_of(*loaded, all.data.format, all.data.options, all.outcome.parameters, all.outcome.w));
       });
   module.def("train", &train_once, py::arg("data"), py::arg("settings"), py::arg("solver"),
              py::arg("options"), py::arg("start"), py::arg("callback"));
