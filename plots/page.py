@@ -10,8 +10,8 @@ import numpy as np
 
 from ..errors import UsageError
 from ..fields import RUN
-from ..files import entries_of, file_name_part, make_folder, write_text
-from ..records import read_bytes, text_of
+from ..files import entries_of, file_name_part, make_folder, read_bytes, write_text
+from ..records import text_of
 from . import paths, tables, theory
 from .curves import AXES, BELOW, QUANTITIES, Panel, about, caption, styles_of, values_of
 from .figure import DASHES, style

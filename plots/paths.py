@@ -3,8 +3,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import ProxbenchError
-from ..fields import PATH, number_text
-from ..records import in_order
+from ..fields import PATH, in_order, number_text
 from .figure import Picture, line_style, plain_label
 from .texts import DECLARED, Table, TableSet, cell, data_warnings
 

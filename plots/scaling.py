@@ -9,8 +9,8 @@ import pandas as pd
 
 from ..errors import in_file
 from ..fields import PHASES, number_text
-from ..files import write_text
-from ..records import frame_of, read_bytes, run_of
+from ..files import read_bytes, write_text
+from ..records import frame_of, run_of
 from .figure import GREY, Picture, line_style
 from .texts import DECLARED, Table, TableSet, csv_text, data_warnings, json_text
 from .times import spread

@@ -8,7 +8,7 @@ import pandas as pd
 
 from ..errors import in_file
 from ..fields import number_text
-from ..records import read_bytes
+from ..files import read_bytes
 from .figure import Picture, line_style, plain_label
 from .texts import Table, TableSet, data_warnings
 

@@ -17,8 +17,18 @@ except (OSError, ValueError) as error:
 
 RUN, TRACE, PATH = TABLES["run"], TABLES["trace"], TABLES["path"]
 RECORD_VERSION, STATUSES, PHASES = TABLES["record_version"], TABLES["statuses"], TABLES["phases"]
-UNITS = {field.get("column", field["name"]): field["unit"] for table in (RUN, TRACE, PATH) for field in table
-         if field["unit"]}
+
+
+def column_of(field):
+    return field.get("column", field["name"])
+
+
+def in_order(frame, fields):
+    """The columns of a frame by a table of fields, in its order; each metric has a column NAME.METRIC."""
+    return [name for field in fields for name in sorted(frame) if name.split(".")[0] == column_of(field)]
+
+
+UNITS = {column_of(field): field["unit"] for field in [*RUN, *TRACE, *PATH] if field["unit"]}
 
 
 def place(field):

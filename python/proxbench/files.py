@@ -3,11 +3,19 @@ import os
 import re
 from contextlib import contextmanager
 
-from .errors import ProxbenchError
+from .errors import ProxbenchError, in_file
 
 
 def reason(error):
     return error.strerror or str(error)
+
+
+def read_bytes(file, expected="a stored result"):
+    try:
+        with open(file, "rb") as bytes_:
+            return bytes_.read()
+    except OSError:
+        raise in_file(file, 0, "no readable file", expected) from None
 
 
 def file_name_part(text):

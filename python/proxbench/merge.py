@@ -2,10 +2,11 @@
 import math
 import os
 import shutil
+import tempfile
 
 from .errors import UsageError, in_file
-from .files import file_name_part, make_folder
-from .records import read_bytes, read_each, read_record, read_run, reference_files, run_folders
+from .files import file_name_part, make_folder, read_bytes
+from .records import read_each, read_record, read_run, reference_files, run_folders
 
 
 def _manifest(run):
@@ -59,26 +60,24 @@ def merge_results(folders, out):
     for other in others:
         if os.path.exists(other) and os.path.exists(config) and read_bytes(other) != read_bytes(config):
             notes.append(f"{other} differs from {config}, which is taken")
-    _copy({name: run["folder"] for name, run in chosen.items()}, references, config, os.path.normpath(out))
+    _copy(chosen, references, config, out)
     return len(chosen), len(references), notes
 
 
 def _copy(runs, references, config, out):
     folder, name = os.path.split(os.path.abspath(out))
-    scratch = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
+    make_folder(folder)
     try:
-        for below in ("runs", "references", "figures", "tables"):
-            make_folder(os.path.join(scratch, below))
-        if os.path.exists(config):
-            shutil.copy(config, scratch)
-        for name, run in runs.items():
-            shutil.copytree(run, os.path.join(scratch, "runs", name))
-        for file in references.values():
-            shutil.copy(file, os.path.join(scratch, "references"))
-        if os.path.isdir(out):
-            os.rmdir(out)
-        os.rename(scratch, out)
+        with tempfile.TemporaryDirectory(prefix=f".{name}.", dir=folder) as scratch:
+            whole = os.path.join(scratch, name)
+            for below in ("runs", "references", "figures", "tables"):
+                make_folder(os.path.join(whole, below))
+            if os.path.exists(config):
+                shutil.copy(config, whole)
+            for name, run in runs.items():
+                shutil.copytree(run["folder"], os.path.join(whole, "runs", name))
+            for file in references.values():
+                shutil.copy(file, os.path.join(whole, "references"))
+            os.rename(whole, out)  # which may be there, and empty
     except OSError as error:
         raise in_file(out, 0, error, "a folder that can be written") from None
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)

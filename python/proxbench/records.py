@@ -8,19 +8,11 @@ import pandas as pd
 
 from .errors import ProxbenchError, in_file
 from .fields import RECORD_VERSION, RUN, STATUSES, number_text, place
-from .files import entries_of
+from .files import entries_of, read_bytes
 
 EXPECTED = f"the record of a run, version {RECORD_VERSION}"
 RAW = ["phases", "warnings"]  # lists that stay lists in a frame
 TYPES = {"text": [str], "integer": [int], "real": [int, float], "bool": [bool], "numbers": [dict]}  # JSON: any
-
-
-def read_bytes(file, expected="a stored result"):
-    try:
-        with open(file, "rb") as bytes_:
-            return bytes_.read()
-    except OSError:
-        raise in_file(file, 0, "no readable file", expected) from None
 
 
 def run_of(record, source):
@@ -125,10 +117,10 @@ CELLS = {"real": (lambda text: float(text or "nan"), "a number or an empty field
 KINDS = {"real": float, "integer": int, "text": object}
 
 
-def read_rows(fields, file, run):
-    """The rows of a trace or a path as a frame, each metric a column NAME.METRIC. A failed run may lack the file."""
+def read_rows(fields, file, may_lack):
+    """The rows of a trace or a path as a frame, each metric a column NAME.METRIC."""
     names = ",".join(field["name"] for field in fields)
-    lacks = run["failed"] and not os.path.exists(file)
+    lacks = may_lack and not os.path.exists(file)
     head, *lines = [names] if lacks else read_bytes(file).decode(errors="replace").splitlines() or [""]
     if head != names:
         raise in_file(file, 1, f"'{head[:200]}'", f"'{names}'")
@@ -149,11 +141,6 @@ def read_rows(fields, file, run):
         else:
             columns[field["name"]] = np.array(values, KINDS[field["type"]])
     return pd.DataFrame(columns)
-
-
-def in_order(frame, fields):
-    """The columns of a table of fields in their order, each metric one."""
-    return [name for field in fields for name in sorted(frame) if name.split(".")[0] == field["name"]]
 
 
 # ---- folders

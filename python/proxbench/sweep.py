@@ -11,7 +11,7 @@ import pandas as pd
 from . import records
 from .config import Presentation
 from .errors import UsageError, in_file, require_known
-from .fields import PATH, TRACE, UNITS
+from .fields import PATH, TRACE, UNITS, in_order
 from .plots import times
 
 IDENTITY = ["name", "experiment", "dataset", "lambda", "mu", "path", "solver", "label", "repetition"]
@@ -25,7 +25,7 @@ class Sweep:
     """The stored results of one or several folders.
 
     `runs` has a row per run, `samples` one per sample of a trace, `points` one per finished point of a path and
-    `references` one per f*. Column `run` of the others is the row in `runs`. What was not measured is NaN, and
+    `references` one per f*. Column `run` of the others is the index in `runs`. What was not measured is NaN, and
     `attrs["units"]` of each frame has the units. `single` are the rows of runs of single penalties and `paths` those of
     paths, with `series`, the name of a solver in tables and figures. `traces` and `path_points` are `samples` and
     `points` without the columns that name their runs. `left_out` says what was left out, each with the folder or file
@@ -39,12 +39,6 @@ class Sweep:
     presentation: Presentation
     folders: list
     left_out: list
-
-    def __post_init__(self):
-        self._ends, self._point_ends = (frame.run.searchsorted(np.arange(len(self.runs) + 1))
-                                        for frame in (self.traces, self.path_points))
-        self._arrays = {name: self.traces[name].to_numpy() for name in self.traces}
-        _add_units(self.runs)
 
     @cached_property
     def samples(self):
@@ -68,14 +62,14 @@ class Sweep:
         return frame[["run"]].join(who, on="run").join(frame.drop(columns="run"))
 
     def samples_of(self, run):
-        """The rows of `traces` of a run, by its row."""
-        return slice(*self._ends[run:run + 2])
+        """The rows of `traces` of a run, by its index."""
+        return slice(*self.traces.run.searchsorted([run, run + 1]))
 
     def trace(self, run, name):
-        return self._arrays[name][self.samples_of(run)]
+        return self.traces[name].to_numpy()[self.samples_of(run)]
 
     def points_of(self, run):
-        return self.path_points.iloc[slice(*self._point_ends[run:run + 2])]
+        return self.path_points[self.path_points.run == run]
 
     @cached_property
     def single(self):
@@ -91,10 +85,10 @@ class Sweep:
 
     def keep(self, chosen):
         """The sweep with the runs of which `chosen` is true only."""
-        place = pd.Series(np.cumsum(chosen) - 1, self.runs.index)[np.asarray(chosen)]
-        traces, points = (frame[frame.run.isin(place.index)].reset_index(drop=True).assign(
-            run=lambda some: some.run.map(place).astype(int)) for frame in (self.traces, self.path_points))
-        return replace(self, runs=self.runs.loc[place.index].reset_index(drop=True), traces=traces, path_points=points)
+        runs = self.runs[chosen]
+        traces, points = (frame[frame.run.isin(runs.index)].reset_index(drop=True)
+                          for frame in (self.traces, self.path_points))
+        return replace(self, runs=runs, traces=traces, path_points=points)
 
     def require(self, kind):
         """Fails if there are no `paths`, or no `single` penalties."""
@@ -117,20 +111,16 @@ def with_series(runs):
 # ---- one folder
 
 def _read_run(folder):
-    """A record with its trace, and its points if it is a path."""
+    """A record with its trace and points. A failed run may lack them."""
     run = records.read_run(folder)
-    points = records.read_rows(PATH, os.path.join(folder, "path.csv"), run) if run["path"] else None
-    return run, records.read_rows(TRACE, os.path.join(folder, "trace.csv"), run), points
+    return (run, records.read_rows(TRACE, os.path.join(folder, "trace.csv"), run["failed"]),
+            records.read_rows(PATH, os.path.join(folder, "path.csv"), run["failed"] or not run["path"]))
 
 
-def _stacked(frames, fields):
-    """Frames one below the other, with the number of each in column `run`."""
-    kinds = {field["name"]: records.KINDS[field["type"]] for field in fields if field["type"] != "numbers"}
-    frames = [pd.DataFrame(columns=list(kinds)) if frame is None else frame for frame in frames]
-    out = pd.concat(frames, ignore_index=True).astype(kinds)
-    out = out[records.in_order(out, fields)]
-    out.insert(0, "run", np.repeat(np.arange(len(frames)), list(map(len, frames))))
-    return out
+def _stacked(frames, fields, runs):
+    """Frames one below the other, with the run of each in column `run`."""
+    out = pd.concat(frames, keys=runs, names=["run", None]).reset_index("run").reset_index(drop=True)
+    return out[["run", *in_order(out, fields)]]
 
 
 def _with_references(runs, references):
@@ -151,9 +141,10 @@ def _ordered(names, first):
     return pd.Categorical(names, list(dict.fromkeys([*first, *sorted(set(names))])))
 
 
-def load_folder(folder, with_start=False):
-    """The results of one folder, in the order of its config."""
-    shown, left_out = Presentation(os.path.join(folder, "config.ini")), []
+def load_folder(folder, with_start=False, flags=None, allow=False, first=0):
+    """The results of one folder, in the order of its config, with numbers from `first`. `flags` and `allow`: see
+    Presentation."""
+    shown, left_out = Presentation(os.path.join(folder, "config.ini"), flags, allow), []
     read = records.read_each(records.run_folders(folder), _read_run, left_out)
     stored = records.read_each(records.reference_files(folder), lambda file: {
         **records.read_record(file), "folder": file, "problem": os.path.basename(file)[:-len(".json")]}, left_out)
@@ -166,8 +157,9 @@ def load_folder(folder, with_start=False):
     order = runs.assign(dataset=_ordered(runs.dataset, shown.datasets), label=_ordered(runs.label, shown.labels),
                         path=runs.path.fillna("")).sort_values(
         ["dataset", "path", "lambda", "mu", "loss_text", "label", "repetition"]).index
-    runs = runs.loc[order].reset_index(drop=True)
-    traces, points = (_stacked([read[i][part] for i in order], fields) for part, fields in ((1, TRACE), (2, PATH)))
+    runs = runs.loc[order].set_axis(range(first, first + len(read)))
+    traces, points = (_stacked([read[i][part] for i in order], fields, runs.index)
+                      for part, fields in ((1, TRACE), (2, PATH)))
     # A run may fail before its external trainer says its name and version: other runs of the label know it.
     known = runs.groupby("label")["trainer"].transform("last").where(runs.solver == "external")
     runs["trainer"] = runs.trainer.fillna(known)
@@ -177,10 +169,10 @@ def load_folder(folder, with_start=False):
     if with_start:  # seconds count from the start of the process
         start = runs[["load_seconds", "setup_seconds"]].sum(axis=1).where(runs.path.isna(), 0.0)
         runs["seconds"] += start
-        traces["seconds"] += start.to_numpy()[traces.run]
+        traces["seconds"] += traces.run.map(start)
     traces["relative_difference"] = times.relative_difference(
-        traces.objective, runs.reference_objective.to_numpy()[traces.run])
-    return Sweep(runs, traces, points, references, shown, [folder], left_out)
+        traces.objective, traces.run.map(runs.reference_objective))
+    return Sweep(_add_units(runs), traces, points, references, shown, [folder], left_out)
 
 
 def without_strangers(sweep):
@@ -206,20 +198,22 @@ def join(sweeps):
     """One sweep of the runs of several, with the presentation of the first."""
     if len(sweeps) == 1:
         return sweeps[0]
-    offsets = np.cumsum([0, *(len(one.runs) for one in sweeps)])
-    frames = {name: [getattr(one, name) for one in sweeps] for name in ("runs", "references", "traces", "path_points")}
-    for name in ("traces", "path_points"):
-        frames[name] = [frame.assign(run=frame.run + offset) for frame, offset in zip(frames[name], offsets)]
-    return replace(sweeps[0], **{name: pd.concat(some, ignore_index=True) for name, some in frames.items()},
-                   folders=sum((one.folders for one in sweeps), []), left_out=sum((one.left_out for one in sweeps), []))
+    frames = {name: pd.concat([getattr(one, name) for one in sweeps], ignore_index=name != "runs")
+              for name in ("runs", "references", "traces", "path_points")}
+    return replace(sweeps[0], **frames, **{name: sum((getattr(one, name) for one in sweeps), [])
+                                           for name in ("folders", "left_out")})
 
 
-def load_each(folders, with_start=False, solvers=()):
-    """The results of each folder."""
+def load_each(folders, with_start=False, solvers=(), flags=None, allow=False):
+    """The results of each folder. No two runs have the same number."""
     real = list(map(os.path.realpath, folders))
     if twice := [folder for i, folder in enumerate(folders) if real[i] in real[:i]]:
         raise UsageError(f"{twice[0]}: found again, expected each folder once")
-    sweeps = [without_strangers(load_folder(os.fspath(folder), with_start)) for folder in folders]
+    sweeps, first = [], 0
+    for folder in folders:
+        sweep = load_folder(os.fspath(folder), with_start, flags, allow, first)
+        first += len(sweep.runs)
+        sweeps.append(without_strangers(sweep))
     known = list(dict.fromkeys(label for one in sweeps for label in one.runs["label"]))
     for label in solvers:
         require_known("solvers", label, known, "labels of the results:")
