@@ -5,7 +5,7 @@ import pandas as pd
 from ..errors import ProxbenchError
 from ..fields import PATH, in_order, number_text
 from .figure import Picture, line_style, plain_label
-from .texts import DECLARED, Table, TableSet, cell, data_warnings
+from .texts import Table, TableSet, cell, data_warnings
 
 # What figures show, and how the cells of grids show it.
 QUANTITIES = {"nnz": ("nonzeros", ".0f"), "objective": ("objective F", ".6g"),
@@ -35,17 +35,14 @@ def path_costs(sweep):
 def _costs_table(costs):
     costs = costs.assign(what=costs.dataset + ", " + costs.penalty, repetition=costs.repetition.astype(str))
     costs.loc[~costs.comparable, ["seconds", "seconds_ratio"]] = np.nan
-    return Table.of("What paths cost", costs, "paths",
-                    ["single: one solve, from w = 0, of the path's last point, where the results have it."])
+    return Table.of("paths", costs)
 
 
 def _points_table(path, points):
     points = points.assign(seconds=points.seconds if path["comparable"] else np.nan,
                            gap=points.gap / points.objective.abs().where(points.objective != 0),
                            kkt=points.kkt / points.kkt_target.where(points.kkt_target > 0))
-    caption = f"{path['dataset']}, {path['penalty']}, {path['series']}, repetition {path['repetition']}"
-    return Table.of(caption, points, {path["path_of"]: (path["path_of"], ".5g"), **DECLARED["tables"]["points"]},
-                    ["Seconds and iterations since the path began."])
+    return Table.of("points", points, before={path["path_of"]: (path["path_of"], ".5g")}, **path)
 
 
 def tables(sweep):

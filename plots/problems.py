@@ -7,7 +7,6 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from ..errors import UsageError
 from ..records import several_machines
 from . import times
 
@@ -46,12 +45,13 @@ def _set_of(sweep, runs, cost, machine):
     cells = cells.loc[kept]
     costs = cells[["run", "shown", "problem", "charge", "accuracy", "failed"]].merge(sweep.times(targets, [cost]))
     costs.loc[costs.failed, ["from", "to"]] = np.inf
-    failed = cells[cells.failed]
+    failed, good = cells[cells.failed], costs[~costs.failed]
     return SimpleNamespace(
         cost=cost, machine=machine, on=f", on {machine}" if machine else "", targets=targets, solvers=solvers,
         labels=list(sweep.single.shown.unique()), worst=sweep.single.reference_bound.max(),
         left_out=left_out, cells=cells, costs=costs, n=cells.problem.nunique(),
-        failures=list(failed["name"] + " " + failed.status),
+        failures=list(failed["name"] + " " + failed.status), wide=good.wide.sum(),
+        reached=np.isfinite(good["to"]).sum(),
         comparable=cost != "seconds" or bool(cells.comparable.all()))
 
 
@@ -63,8 +63,6 @@ def problem_sets(sweep, cost):
     run failed or never reached the target, then the `charge` for that, and the `accuracy` of f* of the problem.
     """
     runs = sweep.single
-    if not len(runs):
-        raise UsageError("found no runs to compare, expected at least one")
     apart = several_machines(runs) and cost == "seconds"
     machine = runs.machine.map(lambda name: (name or "unknown machine") if apart else "")
     return [_set_of(sweep, some, cost, name) for name, some in runs.groupby(machine, sort=False)]

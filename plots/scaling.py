@@ -12,7 +12,7 @@ from ..fields import PHASES, number_text
 from ..files import read_bytes, write_text
 from ..records import frame_of, run_of
 from .figure import GREY, Picture, line_style
-from .texts import DECLARED, Table, TableSet, csv_text, data_warnings, json_text
+from .texts import Table, TableSet, csv_text, data_warnings, json_text, sentences
 from .times import spread
 
 TOTAL, PROCESSES = "total", "mpi"  # the back end of processes of one thread: "threads" counts processes
@@ -98,9 +98,7 @@ def _shown(threads):
 
 
 def _oversubscribed(run, phases):
-    cores = run["machine_cores"]
-    return "" if phases.threads.max() <= cores else (
-        f"OVERSUBSCRIBED: more than {cores:.0f} threads shared {cores:.0f} CPUs.")
+    return "".join(sentences("oversubscribed", phases.threads.max(), run["machine_cores"]))
 
 
 def _measured(run, phases):
@@ -109,13 +107,11 @@ def _measured(run, phases):
     rows = phases.drop_duplicates(by).join(wide, on=by)
     for name in ("bytes", "flops"):
         rows[name + "_rate"] = (rows[name] / rows.seconds / 1e9).where((rows.phase != TOTAL) & (rows[name] > 0))
-    columns = {**DECLARED["tables"]["scale"], **{name: (name, ".2f") for name in wide}}
+    more = {name: (name, ".2f") for name in wide}
     for p in threads[1:][-1:]:
-        rows["efficiency"], columns[f"efficiency at {p}"] = rows[f"speed-up at {p}"] / p, ("efficiency", ".1%")
-    return Table.of(f"{run['dataset']} ({run['description']}), lambda = {number_text(run['lambda'])}, {run['label']}: "
-                    f"{run['iterations']:.0f} iterations ({run['status']}), {run['nnz']:.0f} nonzeros", rows, columns,
-                    footnotes=[f"Medians of n = {rows.repetitions.iloc[-1]} repetitions; GB/s and GFlop/s at 1 thread, "
-                               "by definition of the work.", _oversubscribed(run, phases)])
+        rows["efficiency"], more[f"efficiency at {p}"] = rows[f"speed-up at {p}"] / p, ("efficiency", ".1%")
+    return Table.of("scale", rows, more, **{**run, "lambda": number_text(run["lambda"])},
+                    repetitions=rows.repetitions.iloc[-1], oversubscribed=_oversubscribed(run, phases))
 
 
 def _name(run):
@@ -134,11 +130,8 @@ def _model(run, phases, predicted, network):
             rows[p] = rows.seconds / seconds.mask(total, seconds[~total].sum())
     rows = pd.concat(parts.values()).assign(mb=lambda frame: frame.sum_bytes / 1e6)
     latency, bandwidth = network
-    return Table.of(f"Model of {_name(run)}", rows, {
-        **DECLARED["tables"]["model"],
-        **{f"speed-up at {p}": (p, ".1f") for p in predicted}}, footnotes=[
-            "A model, no measurement: threads by Amdahl's law; processes of one thread share all but the solver, and a "
-            f"message between them takes {1e6 * latency:g} us and 1 s for {bandwidth / 1e9:g} GB."])
+    return Table.of("model", rows, {f"speed-up at {p}": (p, ".1f") for p in predicted}, name=_name(run),
+                    latency=1e6 * latency, bandwidth=bandwidth / 1e9)
 
 
 # ---- the figure

@@ -54,18 +54,13 @@ def tables(sweep):
     records = [_record(problem, arm) for problem in problems for arm in problem["arms"]]
     frame = pd.DataFrame(records).astype({"support_settled_at": float})
     unit = frame.unit_steps.astype(str) + " of " + frame.steps_since.astype(str)
-    arms = Table.of("How the arms converge (Theorem 1)", frame.assign(unit=unit), "arms", [
-            "The ratio is the geometric mean of e_t / e_{t-1}, order and Dennis-Moré ratio are medians, over the "
-            f"last {TAIL} iterations whose error is above {EXACT:g} of the first."])
+    arms = Table.of("arms", frame.assign(unit=unit), tail=TAIL, exact=EXACT)
     hessians = [{"problem": problem["title"], "nnz": problem["optimum"].get("nnz"), **problem.get("face", {}),
                  "v": v, "stretch": stretch} for problem in problems
                 for v, stretch in sorted(problem.get("stretch", {}).items()) or [("-", None)]]
     names = ["nnz", "rank", "smallest", "largest", "stretch"]
     hessians = pd.DataFrame(hessians, columns=["problem", "v", *names]).astype(dict.fromkeys(names, float))
-    optima = Table.of("The Hessian at the optimum (Theorem 3)", hessians, "hessians", [
-            "On the face of the nonzero weights: rank, and the eigenvalues above rounding. Then how much the Hessian "
-            "stretches vectors, ‖Hv‖ / ‖v‖."])
-    return TableSet("theory", "", [arms, optima], records)
+    return TableSet("theory", "", [arms, Table.of("hessians", hessians)], records)
 
 
 def _picture(problem):

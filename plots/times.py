@@ -97,8 +97,3 @@ def spread(values):
     quantiles = {name: float(quantile(ordered, p)) if len(ordered) else math.nan for name, p in (
         ("median", 0.5), ("q25", 0.25), ("q75", 0.75), ("min", 0.0), ("max", 1.0))}
     return {**quantiles, "n": len(ordered), "reached": int(np.isfinite(ordered).sum())}
-
-
-def shifted_geometric_mean(values, shift):
-    """exp(mean(log(x + shift))) - shift: neither the longest nor the shortest costs dominate it."""
-    return np.exp(np.mean(np.log(np.add(values, shift)), axis=0)) - shift
