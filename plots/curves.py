@@ -42,7 +42,7 @@ AXES = {"seconds": "seconds", "passes": "oracle calls / n", "updates": "paramete
 def values_of(sweep, quantity):
     """The values of a quantity at all samples, and its unit for each run."""
     runs = sweep.runs[["reference_objective", "instances"]].set_axis(["best", "n"], axis=1).astype(float)
-    samples = sweep.traces.join(runs, on="run")
+    samples = sweep.samples.join(runs, on="run")
     samples = samples.assign(**{name: samples.get(METRICS + metric, math.nan)
                                 for name, metric in (("structures", "structure-accuracy"), ("chunks", "chunk-f1"))})
     units = runs.eval(quantity.unit, engine="python").abs() if quantity.unit else runs["best"] * math.nan
@@ -80,6 +80,7 @@ class Panel:
         self.title = f"{quantity.title}: {self.first['dataset']}, {penalty_symbols(self.first)}"
         self.warning = data_warnings([self.about], axis != "seconds" or group.comparable.all())
         self.values, units = values_of(sweep, quantity) if values is None else values
+        self.x = sweep.samples[COSTS[axis]].to_numpy(float)
         units = units[group.index]
         self.floor = quantity.floor * [*units.dropna(), 1.0][0] if quantity.log else -math.inf
         self.bound = (group.reference_bound * units).max()
@@ -96,7 +97,7 @@ class Panel:
 
     def _trace(self, run):
         """x and value of the samples that have a measurement."""
-        x, y = self.sweep.trace(run, COSTS[self.axis]).astype(float), self.values[self.sweep.samples_of(run)]
+        x, y = (one[self.sweep.samples_of(run)] for one in (self.x, self.values))
         if self.quantity.unit:
             y = np.where(np.isnan(y), math.inf, y)  # a diverged objective
         known = ~(np.isnan(x) | np.isnan(y))
@@ -127,7 +128,7 @@ def caption(panel):
     lines, known = [], panel.group.dropna(subset="reference_objective")
     if panel.quantity.unit:
         bounds = known.set_index("reference_objective")["reference_bound"].to_dict()
-        least = panel.sweep.traces.groupby("run")["relative_difference"].min().reindex(known.index)
+        least = panel.sweep.samples.groupby("run")["relative_difference"].min().reindex(known.index)
         lines = [" ".join(sentences("reference", sorted(bounds.items()), least.groupby(known.series).min().items(),
                                     panel.quantity.floor, math.isfinite(panel.drawn_bound)))]
     if sizes := sorted({curve.n for curve in panel.curves} - {1}):
@@ -186,8 +187,9 @@ def draw(panel, ax):
 def _rows(panel):
     """All samples of each run, then the points of the medians."""
     name, x = panel.quantity.column, COSTS[panel.axis]
-    runs = panel.group[["series", "repetition"]].rename(columns={"series": "label"})
-    samples = panel.sweep.traces.assign(**{name: panel.values}).join(runs, on="run", how="inner")
+    samples = panel.sweep.samples.assign(**{name: panel.values})
+    samples = samples[samples.run.isin(panel.group.index)]
+    samples = samples.assign(label=samples.run.map(panel.group.series))
     medians = [pd.DataFrame(curve.points, columns=[x, name, "q25", "q75"]).assign(
         label=curve.series, repetition="median") for curve in panel.curves if curve.n > 1]
     return pd.concat([samples[["label", "repetition", "seconds", name, "iteration", "passes", "updates"]], *medians],

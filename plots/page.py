@@ -64,7 +64,7 @@ def _chart(panel):
 
 def charts(sweep):
     """The charts of all quantities that some run measured, against every axis, by problem."""
-    runs, plot, single = sweep.single, sweep.presentation.plot, sweep.traces.run.isin(sweep.single.index)
+    runs, plot, single = sweep.single, sweep.presentation.plot, sweep.samples.run.isin(sweep.single.index)
     values = {name: values_of(sweep, quantity) for name, quantity in QUANTITIES.items()}
     shown = [name for name, (known, _) in values.items() if np.isfinite(known[single]).any()] or ["objective"]
     groups = []
@@ -143,7 +143,7 @@ def _parts(sweep):
     """Headings with pictures, tables, and tables that are folded."""
     if len(sweep.paths):
         first, *points = paths.tables(sweep).tables
-        drawn = paths.pictures(sweep, True) if len(sweep.path_points) else []
+        drawn = paths.pictures(sweep, True) if len(sweep.points) else []
         yield "Regularisation paths", list(_svgs(drawn)), [first], points
     if (paths.grid(sweep).groupby(["dataset", "loss"])[["lambda", "mu"]].nunique() > 1).all(axis=1).any():
         yield "Grids of λ × μ", list(_svgs(paths.grid_pictures(sweep))), [], []
@@ -153,7 +153,7 @@ def _parts(sweep):
 
 def _has_curves(sweep):
     """Runs that only measure sizes have a start and an end, and no curve between them."""
-    return (sweep.traces.groupby("run")["seconds"].nunique().reindex(sweep.single.index) > 2).any()
+    return (sweep.samples.groupby("run")["seconds"].nunique().reindex(sweep.single.index) > 2).any()
 
 
 def _section(sweep, folder):

@@ -28,7 +28,7 @@ def _why_not(cells, solvers, cost, allow):
 def _set_of(sweep, runs, cost, machine):
     solvers, targets, left_out, kept = list(runs.shown.unique()), sweep.presentation.targets, [], []
     cells = runs.drop_duplicates([*PROBLEM, "shown"], keep="last")
-    paid = sweep.traces.groupby("run")[times.COSTS[cost]].max().reindex(cells.index).fillna(0.0)
+    paid = sweep.samples.groupby("run")[times.COSTS[cost]].max().reindex(cells.index).fillna(0.0)
     problems = cells.assign(charge=paid).groupby(PROBLEM, sort=False)
     most = problems["charge"].transform("max")
     limit = cells[LIMITS[cost]] if cost in LIMITS else 0.0 * most

@@ -10,7 +10,7 @@ import pandas as pd
 from ..errors import in_file
 from ..fields import PHASES, number_text
 from ..files import read_bytes, write_text
-from ..records import frame_of, run_of
+from ..records import run_of
 from .figure import GREY, Picture, line_style
 from .texts import Table, TableSet, csv_text, data_warnings, json_text, sentences
 from .times import spread
@@ -31,7 +31,7 @@ def read(folder):
         stored["title"], runs[0]
     except (ValueError, KeyError, TypeError, IndexError):
         raise in_file(file, 0, "no title or no runs", expected) from None
-    return stored, frame_of(runs)
+    return stored, pd.json_normalize(runs)
 
 
 # ---- the model

@@ -55,7 +55,7 @@ def _head(name):
 def _measured(sweep, runs, forms, targets):
     """The measurements of each run, costs also with `_from`. NaN where a run failed, is not comparable, or f* is not
     exact enough."""
-    metrics = sweep.traces.filter(regex=f"^(run$|{METRICS})").drop_duplicates("run", keep="last").set_index("run")
+    metrics = sweep.samples.filter(regex=f"^(run$|{METRICS})").drop_duplicates("run", keep="last").set_index("run")
     costs = sweep.times(sorted({*targets, RATIO_TARGET}))
     costs = costs.assign(name=costs.cost + "_to_" + costs.target.map(number_text))
     costs = costs[costs.exact].pivot(index="run", columns="name", values=["to", "from"])
@@ -177,7 +177,7 @@ def summary(sweep, columns=(), name="summary"):
     """Times to targets, values reached and quality of the models of runs of single penalties: a table for each data set
     and penalty, a row for each solver. `groups` of the result are its rows."""
     runs, shown = sweep.single, sweep.presentation
-    metrics = sweep.traces[sweep.traces.run.isin(runs.index)].filter(like=METRICS).dropna(axis=1, how="all")
+    metrics = sweep.samples[sweep.samples.run.isin(runs.index)].filter(like=METRICS).dropna(axis=1, how="all")
     forms = _forms(shown.targets, metrics)
     values = _measured(sweep, runs, forms, shown.targets)
     groups = [[_row(label, some, values, shown.allow) for label, some in group.groupby("series", sort=False)]

@@ -45,7 +45,7 @@ def table(sweep, targets, costs=("seconds", "passes")):
     if not targets:
         raise UsageError("targets: found none, expected at least one")
     who = sweep.single[["run", "dataset", "lambda", "mu", "label", "repetition", "reference_accuracy"]]
-    known, samples, parts = sweep.single.reference_objective.notna(), sweep.traces, []
+    known, samples, parts = sweep.single.reference_objective.notna(), sweep.samples, []
     for target in targets:
         first = samples[samples.relative_difference <= target].drop_duplicates("run")
         for cost in costs:

@@ -135,7 +135,7 @@ def show(flags):
             f"{', '.join(alone)}")
         plot.x_max = [limit for name, limit in zip(plot.x, plot.x_max) if name != "seconds"]
         plot.x = [name for name in plot.x if name != "seconds"]
-    possible = {"grid": True, "path": len(sweep.path_points), "theory": False}
+    possible = {"grid": True, "path": len(sweep.points), "theory": False}
     for kind in (kind for kind in plot.kinds if possible.get(kind, single)):
         try:
             list(_draw([kind], sweep, os.path.join(flags.dir, "figures")))

@@ -13,6 +13,7 @@ from .files import entries_of, read_bytes
 EXPECTED = f"the record of a run, version {RECORD_VERSION}"
 RAW = ["phases", "warnings"]  # lists that stay lists in a frame
 TYPES = {"text": [str], "integer": [int], "real": [int, float], "bool": [bool], "numbers": [dict]}  # JSON: any
+MISSING = {"integer": math.nan, "real": math.nan, "numbers": {}}  # what null stands for; else None
 
 
 def run_of(record, source):
@@ -25,24 +26,36 @@ def run_of(record, source):
         raise in_file(source, 0, f"version {json.dumps(version)}", EXPECTED)
     run = {"path": None, "path_of": None}
     for field in RUN:
-        value, keys, column = record, place(field), field["column"]
+        value, keys, column, kind = record, place(field), field["column"], field["type"]
         for key in keys:
             if not isinstance(value, dict) or key not in value:
                 raise in_file(source, 0, f"no key /{'/'.join(keys)}", EXPECTED)
             value = value[key]
         if keys in (("run", "lambda"), ("run", "mu")) and isinstance(value, str):
             run["path"], run["path_of"], value = value, column, None
-        required = column in ("dataset", "label", "repetition")
-        if (value is not None or required) and type(value) not in TYPES.get(field["type"], [type(value)]):
+        if value is None and column not in ("dataset", "label", "repetition"):
+            run[column] = MISSING.get(kind)
+        elif type(value) not in TYPES.get(kind, [type(value)]):
             raise in_file(source, 0, f"/{'/'.join(keys)} = {json.dumps(value)}", EXPECTED)
-        run[column] = math.nan if value is None and field["type"] in ("integer", "real") else value
+        else:
+            run[column] = text_of(value) if kind == "JSON" and column not in RAW else value
     status = run["status"] = run["status"] or ""
     run["failed"] = bool(status) and status not in STATUSES or status == "interrupted"
     run["loss_text"] = "log" if run["loss_function"] != "hinge" else "hinge" + (
         f", cost = {run['cost']}" if run["cost"] not in (None, "hamming") else "")
     run["penalty"] = penalty_text(run)
     run["problem"] = (run["name"] or "").removesuffix(f"-{run['label']}-rep{run['repetition']}")
+    run["machine"] = run["machine_name"] or ""
     return run
+
+
+def text_of(value):
+    """A JSON value as the text of a cell: NAME=VALUE and VALUE, separated by spaces."""
+    if isinstance(value, dict):
+        return " ".join(f"{name}={text_of(one)}" for name, one in value.items())
+    if isinstance(value, list):
+        return " ".join(map(text_of, value))
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else number_text(value)
 
 
 def penalty_text(run, digits=None):
@@ -70,31 +83,6 @@ def read_run(folder):
     if not os.path.exists(file):
         raise ProxbenchError(f"{folder}: found no manifest.json, expected a stored run")
     return {**read_record(file), "folder": folder, "name": os.path.basename(folder)}
-
-
-# ---- runs as a frame
-
-def text_of(value):
-    """A JSON value as the text of a cell: NAME=VALUE and VALUE, separated by spaces."""
-    if isinstance(value, dict):
-        return " ".join(f"{name}={text_of(one)}" for name, one in value.items())
-    if isinstance(value, list):
-        return " ".join(map(text_of, value))
-    return "" if value is None else str(value).lower() if isinstance(value, bool) else number_text(value)
-
-
-def frame_of(runs):
-    """The runs as a frame, each metric and note a column NAME.PART."""
-    frame = pd.DataFrame(runs)
-    for field in RUN:
-        name = field["column"]
-        if field["type"] == "numbers":
-            parts = pd.DataFrame([one or {} for one in frame.pop(name)], index=frame.index, dtype=float)
-            frame = frame.join(parts[sorted(parts)].add_prefix(name + "."))
-        elif field["type"] == "JSON" and name not in RAW:
-            frame[name] = [None if one is None else text_of(one) for one in frame[name]]
-    frame["machine"] = frame["machine_name"].fillna("")
-    return frame
 
 
 def several_machines(runs):

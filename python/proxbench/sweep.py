@@ -27,49 +27,21 @@ class Sweep:
     `runs` has a row per run, `samples` one per sample of a trace, `points` one per finished point of a path and
     `references` one per f*. Column `run` of the others is the index in `runs`. What was not measured is NaN, and
     `attrs["units"]` of each frame has the units. `single` are the rows of runs of single penalties and `paths` those of
-    paths, with `series`, the name of a solver in tables and figures. `traces` and `path_points` are `samples` and
-    `points` without the columns that name their runs. `left_out` says what was left out, each with the folder or file
-    that is damaged, or "".
+    paths, with `series`, the name of a solver in tables and figures. `left_out` says what was left out, each with the
+    folder or file that is damaged, or "".
     """
 
     runs: pd.DataFrame
-    traces: pd.DataFrame
-    path_points: pd.DataFrame
+    samples: pd.DataFrame
+    points: pd.DataFrame
     references: pd.DataFrame
     presentation: Presentation
     folders: list
     left_out: list
 
-    @cached_property
-    def samples(self):
-        """A sample of a path has the penalty of its point: the first that ended no earlier."""
-        out = self._named(self.traces, IDENTITY)
-        for i, run in self.runs[self.runs.path.notna()].iterrows():
-            points = self.points_of(i)
-            at = points.seconds.searchsorted(self.trace(i, "seconds"))
-            out.iloc[self.samples_of(i), out.columns.get_loc(run["path_of"])] = np.append(
-                points[run["path_of"]], math.nan)[at]
-        return _add_units(out)
-
-    @cached_property
-    def points(self):
-        return _add_units(self._named(self.path_points, [name for name in IDENTITY if name not in ("lambda", "mu")]))
-
-    def _named(self, frame, names):
-        """The frame with the columns that name the run of each row, as categories to save memory."""
-        who = self.runs[names]
-        who = who.astype({name: "category" for name in who.select_dtypes(object)})
-        return frame[["run"]].join(who, on="run").join(frame.drop(columns="run"))
-
     def samples_of(self, run):
-        """The rows of `traces` of a run, by its index."""
-        return slice(*self.traces.run.searchsorted([run, run + 1]))
-
-    def trace(self, run, name):
-        return self.traces[name].to_numpy()[self.samples_of(run)]
-
-    def points_of(self, run):
-        return self.path_points[self.path_points.run == run]
+        """The rows of `samples` of a run, by its index."""
+        return slice(*self.samples.run.searchsorted([run, run + 1]))
 
     @cached_property
     def single(self):
@@ -86,19 +58,14 @@ class Sweep:
     def keep(self, chosen):
         """The sweep with the runs of which `chosen` is true only."""
         runs = self.runs[chosen]
-        traces, points = (frame[frame.run.isin(runs.index)].reset_index(drop=True)
-                          for frame in (self.traces, self.path_points))
-        return replace(self, runs=runs, traces=traces, path_points=points)
+        samples, points = (frame[frame.run.isin(runs.index)].reset_index(drop=True)
+                           for frame in (self.samples, self.points))
+        return replace(self, runs=runs, samples=samples, points=points)
 
     def require(self, kind):
         """Fails if there are no `paths`, or no `single` penalties."""
         if not len(getattr(self, kind)):
             raise in_file(self.folders[0], 0, *KINDS[kind])
-
-
-def _add_units(frame):
-    frame.attrs["units"] = {name: UNITS[name] for name in frame if name in UNITS}
-    return frame
 
 
 def with_series(runs):
@@ -118,9 +85,20 @@ def _read_run(folder):
 
 
 def _stacked(frames, fields, runs):
-    """Frames one below the other, with the run of each in column `run`."""
-    out = pd.concat(frames, keys=runs, names=["run", None]).reset_index("run").reset_index(drop=True)
-    return out[["run", *in_order(out, fields)]]
+    """Frames one below the other, behind columns that name the run of each row: categories, which save memory."""
+    out = pd.concat(frames, keys=runs.index, names=["run", None]).reset_index("run").reset_index(drop=True)
+    columns = in_order(out, fields)
+    who = runs[[name for name in IDENTITY if name not in columns]]
+    who = who.astype({name: "category" for name in who.select_dtypes(object)})
+    return out[["run"]].join(who, on="run").join(out[columns])
+
+
+def _set_penalties_of_paths(samples, points, runs):
+    """A sample of a path has the penalty of its point: the first that ended no earlier."""
+    for i, of in runs.path_of.dropna().items():
+        some, rows = points[points.run == i], samples.index[samples.run == i]
+        at = some.seconds.searchsorted(samples.seconds[rows])
+        samples.loc[rows, of] = np.append(some[of], math.nan)[at]
 
 
 def _with_references(runs, references):
@@ -128,6 +106,7 @@ def _with_references(runs, references):
     if len(references):
         same = ["problem", "dataset", "penalty", "key_data"]
         found = runs[same].merge(references[[*same, *REFERENCE]], "left", on=same, indicator=True)
+        found = found.set_axis(runs.index)
         for name in REFERENCE:
             runs[f"reference_{name}"] = runs[f"reference_{name}"].mask(found["_merge"] == "both", found[name])
     runs["reference_bound"] = times.reference_bound(runs)
@@ -153,26 +132,29 @@ def load_folder(folder, with_start=False, flags=None, allow=False, first=0):
             ["the results of `proxbench run`", *(why for _, why in left_out[:1])]))
         error.damaged = left_out[0][0] if left_out else ""
         raise error
-    runs = records.frame_of([run for run, *_ in read]).assign(sweep=folder)
+    runs = pd.json_normalize([run for run, *_ in read]).assign(sweep=folder)
     order = runs.assign(dataset=_ordered(runs.dataset, shown.datasets), label=_ordered(runs.label, shown.labels),
                         path=runs.path.fillna("")).sort_values(
         ["dataset", "path", "lambda", "mu", "loss_text", "label", "repetition"]).index
     runs = runs.loc[order].set_axis(range(first, first + len(read)))
-    traces, points = (_stacked([read[i][part] for i in order], fields, runs.index)
-                      for part, fields in ((1, TRACE), (2, PATH)))
     # A run may fail before its external trainer says its name and version: other runs of the label know it.
     known = runs.groupby("label")["trainer"].transform("last").where(runs.solver == "external")
     runs["trainer"] = runs.trainer.fillna(known)
     references = pd.DataFrame(stored, columns=["problem", "dataset", "lambda", "mu", *REFERENCE, "status", "seconds",
                                                "penalty", "key_data"])
     runs = _with_references(runs, references)
+    samples, points = (_stacked([read[i][part] for i in order], fields, runs)
+                       for part, fields in ((1, TRACE), (2, PATH)))
+    _set_penalties_of_paths(samples, points, runs)
     if with_start:  # seconds count from the start of the process
         start = runs[["load_seconds", "setup_seconds"]].sum(axis=1).where(runs.path.isna(), 0.0)
         runs["seconds"] += start
-        traces["seconds"] += traces.run.map(start)
-    traces["relative_difference"] = times.relative_difference(
-        traces.objective, traces.run.map(runs.reference_objective))
-    return Sweep(_add_units(runs), traces, points, references, shown, [folder], left_out)
+        samples["seconds"] += samples.run.map(start)
+    samples["relative_difference"] = times.relative_difference(
+        samples.objective, samples.run.map(runs.reference_objective))
+    for frame in (runs, samples, points):
+        frame.attrs["units"] = {name: UNITS[name] for name in frame if name in UNITS}
+    return Sweep(runs, samples, points, references, shown, [folder], left_out)
 
 
 def without_strangers(sweep):
@@ -199,7 +181,7 @@ def join(sweeps):
     if len(sweeps) == 1:
         return sweeps[0]
     frames = {name: pd.concat([getattr(one, name) for one in sweeps], ignore_index=name != "runs")
-              for name in ("runs", "references", "traces", "path_points")}
+              for name in ("runs", "references", "samples", "points")}
     return replace(sweeps[0], **frames, **{name: sum((getattr(one, name) for one in sweeps), [])
                                            for name in ("folders", "left_out")})
 
