@@ -35,6 +35,12 @@ def line_style(place, variant=0):
             "marker": cycle["marker"][(place + turn + variant) % len(cycle["marker"])]}
 
 
+def draw_lines(ax, rows, x, y, by, looks):
+    """A line of the columns x and y for each value of the column `by`, in its look."""
+    for name, some in rows.groupby(by, sort=False):
+        ax.plot(some[x], some[y], label=plain_label(name), **looks[name])
+
+
 @dataclass
 class Picture:
     """A figure and the rows behind it. `draw` draws into the axes of `layout`, in its order."""

@@ -4,7 +4,7 @@ import pandas as pd
 
 from ..errors import ProxbenchError
 from ..fields import PATH, in_order, number_text
-from .figure import Picture, line_style, plain_label
+from .figure import Picture, draw_lines, line_style
 from .texts import Table, TableSet, cell, data_warnings
 
 # What figures show, and how the cells of grids show it.
@@ -70,8 +70,7 @@ def _picture(paths, points, column, titles):
     short = (~paths.status.isin(["converged", "gap-reached"])).sum()
 
     def draw(ax):
-        for title, some in rows.groupby("solver", sort=False):
-            ax.plot(some[of], some[name], label=plain_label(title), **line_style(titles.index(title)))
+        draw_lines(ax, rows, of, name, "solver", {title: line_style(i) for i, title in enumerate(titles)})
         ax.set(xscale="log", xlabel=signs[of], ylabel=label)
         ax.invert_xaxis()  # the path goes from left to right
 

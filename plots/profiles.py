@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import UsageError
-from .figure import Picture, line_style, plain_label
+from .figure import Picture, draw_lines, line_style
 from .problems import problem_sets
 from .texts import DECLARED, data_warnings, require_drawable, sentences
 
@@ -53,10 +53,9 @@ def _picture(kind, name, sets, values, smallest):
 
     def draw(ax):
         widths = np.linspace(3.6, 1.6, len(sets.solvers))  # thinner and thinner, so that all lines stay visible
-        for solver, width in zip(sets.solvers, widths):
-            line = rows[rows.label == solver]
-            ax.step(line["x"], line["share"], where="post", label=plain_label(solver),
-                    **{**line_style(sets.labels.index(solver)), "marker": "", "linewidth": width})
+        draw_lines(ax, rows, "x", "share", "label", {
+            solver: {**line_style(sets.labels.index(solver)), "marker": "", "linewidth": width, "drawstyle": "steps-post"}
+            for solver, width in zip(sets.solvers, widths)})
         ax.set(xscale="log", xlim=(rows["x"].min(), rows["x"].max()), ylim=(-0.02, 1.02), xlabel=text["x"],
                ylabel=text["y"], yticks=np.arange(0, 1.01, 0.1))
 

@@ -1,6 +1,5 @@
 """How the phases of a run scale with threads and processes, measured by `proxbench scale`, and a model that predicts
 times for more of them (experiments/bench/SCALING.md)."""
-import json
 import math
 import os
 
@@ -9,7 +8,7 @@ import pandas as pd
 
 from ..errors import in_file
 from ..fields import PHASES, number_text
-from ..files import read_bytes, write_text
+from ..files import read_json, write_text
 from ..records import run_of
 from .figure import GREY, Picture, line_style
 from .texts import Table, TableSet, data_warnings, json_text, sentences
@@ -25,10 +24,10 @@ def read(folder):
     """FOLDER/scale.json, and its runs as a frame."""
     file, expected = os.path.join(folder, "scale.json"), "what `proxbench scale` stores"
     try:
-        stored = json.loads(read_bytes(file, expected))
+        stored = read_json(file, expected)
         runs = [run_of(run, file) for run in stored["runs"]]
         stored["title"], runs[0]
-    except (ValueError, KeyError, TypeError, IndexError):
+    except (KeyError, TypeError, IndexError, AttributeError):
         raise in_file(file, 0, "no title or no runs", expected) from None
     return stored, pd.json_normalize(runs)
 

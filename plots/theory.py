@@ -1,5 +1,4 @@
 """How solvers converge by the theory of Zhong et al. (2014), from theory.json, which scripts/theory makes."""
-import json
 import math
 import os
 
@@ -8,8 +7,8 @@ import pandas as pd
 
 from ..errors import in_file
 from ..fields import number_text
-from ..files import read_bytes
-from .figure import Picture, line_style, plain_label
+from ..files import read_json
+from .figure import Picture, draw_lines, line_style
 from .texts import Table, TableSet, data_warnings
 
 TAIL, EXACT = 10, 1e-9  # an arm's end: its last iterations whose error is above this share of the first
@@ -23,7 +22,7 @@ def read(folder, required=False):
     file, problems = os.path.join(folder, "theory.json"), []
     try:
         if required or os.path.exists(file):
-            problems = json.loads(read_bytes(file, EXPECTED))["problems"]
+            problems = read_json(file, EXPECTED)["problems"]
         for problem in problems:
             problem["title"] = f"{problem['dataset']}, λ = {number_text(problem['lambda'])}"
             problem["optimum"], problem["description"]
@@ -69,8 +68,8 @@ def _picture(problem):
 
     def draw(*axes):
         for ax, name in zip(axes, shown):
-            for i, (label, every) in enumerate(rows.groupby("arm", sort=False)):
-                ax.plot(every.iteration, every[name], label=plain_label(label), **{**line_style(i), "markersize": 3})
+            draw_lines(ax, rows, "iteration", name, "arm", {
+                label: {**line_style(i), "markersize": 3} for i, label in enumerate(rows.arm.unique())})
             ax.set(yscale="log", ylabel=QUANTITIES[name])
         axes[-1].set_xlabel("iteration")
 

@@ -1,4 +1,5 @@
 """Files that appear whole or not at all."""
+import json
 import os
 import re
 from contextlib import contextmanager
@@ -16,6 +17,16 @@ def read_bytes(file, expected="a stored result"):
             return bytes_.read()
     except OSError:
         raise in_file(file, 0, "no readable file", expected) from None
+
+
+def read_json(file, expected):
+    try:
+        value = json.loads(read_bytes(file, expected))
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise in_file(file, 0, "no complete JSON object", expected)
+    return value
 
 
 def file_name_part(text):

@@ -45,10 +45,7 @@ def merge_results(folders, out):
         raise UsageError(f"{out}: found files, expected a folder that is new or empty")
     chosen, notes, references = {}, [], {}
     for folder in folders:
-        runs = read_each(run_folders(folder), read_run)
-        if not runs:
-            raise in_file(os.path.join(folder, "runs"), 0, "no run", "the results of `proxbench run`")
-        for run in runs:
+        for run in read_each(run_folders(folder), read_run):
             if name := _merged_name(run, chosen):
                 chosen[name] = run
             else:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from .errors import ProxbenchError, in_file
 from .fields import RECORD_VERSION, RUN, STATUSES, number_text, place
-from .files import entries_of, read_bytes
+from .files import entries_of, read_bytes, read_json
 
 EXPECTED = f"the record of a run, version {RECORD_VERSION}"
 RAW = ["phases", "warnings"]  # lists that stay lists in a frame
@@ -19,8 +19,6 @@ MISSING = {"integer": math.nan, "real": math.nan, "numbers": {}}  # what null st
 def run_of(record, source):
     """The members of a record by the columns of its fields; numbers that were not measured are NaN. Names the file and
     the field where the record is damaged."""
-    if not isinstance(record, dict):
-        raise in_file(source, 0, "no complete JSON object", EXPECTED)
     version = record.get("record_version", 1)
     if version != RECORD_VERSION:
         raise in_file(source, 0, f"version {json.dumps(version)}", EXPECTED)
@@ -71,11 +69,7 @@ def penalty_text(run, digits=None):
 
 
 def read_record(file):
-    try:
-        record = json.loads(read_bytes(file))
-    except ValueError:
-        record = None
-    return run_of(record, file)
+    return run_of(read_json(file, EXPECTED), file)
 
 
 def read_run(folder):
@@ -83,10 +77,6 @@ def read_run(folder):
     if not os.path.exists(file):
         raise ProxbenchError(f"{folder}: found no manifest.json, expected a stored run")
     return {**read_record(file), "folder": folder, "name": os.path.basename(folder)}
-
-
-def several_machines(runs):
-    return runs.machine.nunique() > 1
 
 
 # ---- traces and paths
@@ -149,7 +139,10 @@ def read_each(files, read, left_out=None):
 
 
 def run_folders(folder):
-    return [entry for entry in entries_of(os.path.join(folder, "runs")) if os.path.isdir(entry)]
+    runs = os.path.join(folder, "runs")
+    if folders := [entry for entry in entries_of(runs) if os.path.isdir(entry)]:
+        return folders
+    raise in_file(runs, 0, "no run", "the results of `proxbench run`")
 
 
 def reference_files(folder):

@@ -10,7 +10,7 @@ import pandas as pd
 
 from . import records
 from .config import Presentation
-from .errors import UsageError, in_file, require_known
+from .errors import ProxbenchError, UsageError, in_file, require_known
 from .fields import PATH, TRACE, UNITS, in_order
 from .plots import times
 
@@ -69,10 +69,11 @@ class Sweep:
 
 
 def with_series(runs):
-    """The runs with the label, the name of an external trainer and, if there are several, the machine in `series`."""
+    """The runs with the label, the name of an external trainer and, if there are several, the machine in `series`. The
+    last is `place`, and the others are `shown`."""
     shown = runs.label + (" [" + runs.trainer.astype(object) + "]").fillna("")
-    machine = " @ " + runs.machine.replace("", "unknown machine") if records.several_machines(runs) else ""
-    return runs.assign(run=runs.index, shown=shown, series=shown + machine)
+    place = " @ " + runs.machine.replace("", "unknown machine") if runs.machine.nunique() > 1 else ""
+    return runs.assign(run=runs.index, shown=shown, place=place, series=shown + place)
 
 
 # ---- one folder
@@ -128,10 +129,8 @@ def load_folder(folder, with_start=False, flags=None, allow=False, first=0):
     stored = records.read_each(records.reference_files(folder), lambda file: {
         **records.read_record(file), "folder": file, "problem": os.path.basename(file)[:-len(".json")]}, left_out)
     if not read:
-        error = in_file(os.path.join(folder, "runs"), 0, "no run", "; ".join(
-            ["the results of `proxbench run`", *(why for _, why in left_out[:1])]))
-        error.damaged = left_out[0][0] if left_out else ""
-        raise error
+        damaged, why = left_out[0]
+        raise ProxbenchError(f"{why}, as all runs", damaged)
     runs = pd.json_normalize([run for run, *_ in read]).assign(sweep=folder)
     order = runs.assign(dataset=_ordered(runs.dataset, shown.datasets), label=_ordered(runs.label, shown.labels),
                         path=runs.path.fillna("")).sort_values(
