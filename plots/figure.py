@@ -1,8 +1,8 @@
 """What all figures share: style, texts around the axes, and the files .svg, .pdf, .png and .csv."""
-import os
 import textwrap
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import matplotlib
 import pandas as pd
@@ -10,7 +10,7 @@ import pandas as pd
 from ..files import file_name_part, make_folder, whole_file, write_text
 from .texts import csv_text
 
-STYLE = os.path.join(os.path.dirname(__file__), "proxbench.mplstyle")
+STYLE = Path(__file__).with_name("proxbench.mplstyle")
 WIDTH = 8.0  # inches
 NARROW = 5.0  # below this width, fonts are smaller and the key stands below the axes
 DASHES = ["-", (0, (5, 2)), (0, (1, 1.4)), (0, (6, 2, 1, 2)), (0, (9, 3))]
@@ -88,7 +88,7 @@ class Picture:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
         make_folder(folder)
-        width, file = width or WIDTH, os.path.join(folder, file_name_part(self.name))
+        width, file = width or WIDTH, Path(folder) / file_name_part(self.name)
         with style(width):
             figure = self.figure(width)
             FigureCanvasAgg(figure)

@@ -3,6 +3,7 @@ theory, failed runs, provenance. It shows what the figures' modules compute; onl
 import io
 import math
 import os
+from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import quote
 
@@ -115,9 +116,7 @@ def _order(rows, targets):
 
 def links(files, folder):
     """Names and addresses, relative to the page's folder, of those of the files that exist."""
-    real = os.path.realpath(folder)
-    return [(os.path.basename(file), quote(os.path.relpath(os.path.realpath(file), real))) for file in files
-            if os.path.isfile(file)]
+    return [(file.name, quote(os.path.relpath(file.resolve(), folder))) for file in files if file.is_file()]
 
 
 def _provenance(runs):
@@ -161,8 +160,8 @@ def _section(sweep, folder):
     targets = shown.targets = sorted(shown.targets, reverse=True)
     sets = tables.results(sweep, [tables.PRINTED]) if len(sweep.single) else []
     timed = [[row for row in rows if row.timed] for rows in (sets[-1].groups if len(sets) == 1 and targets else [])]
-    id_, config = file_name_part(shown.name or runs.experiment.iloc[0]), os.path.join(results, "config.ini")
-    files = [(what, links(entries_of(os.path.join(results, below)), folder))
+    id_, config = file_name_part(shown.name or runs.experiment.iloc[0]), results / "config.ini"
+    files = [(what, links(entries_of(results / below), folder))
              for what, below in (("Tables", "tables"), ("Figures for print", "figures"))]
     names = ("manifest.json", "path.csv", "trace.csv", "model.tsv")
     data = [about(some).replace("\n", "; ") for _, some in runs.groupby("dataset", sort=False)]
@@ -175,10 +174,10 @@ def _section(sweep, folder):
         left_out=[Table.of("failed", runs[runs.failed]), Table.of("not comparable", runs[~runs.comparable])],
         summaries=sets[-1].tables if sets else [],
         summaries_title="Times and ends of all runs" + " of single penalties" * bool(len(sweep.paths)),
-        runs=[(name, status, links([os.path.join(own, file) for file in names], folder))
+        runs=[(name, status, links([Path(own) / file for file in names], folder))
               for name, status, own in zip(runs["name"], runs.status, runs.folder)],
         files=[one for one in files if one[1]], provenance=_provenance(runs),
-        config=read_bytes(config).decode(errors="replace") if os.path.exists(config) else "")
+        config=read_bytes(config).decode(errors="replace") if config.exists() else "")
 
 
 # ---- the page
@@ -186,14 +185,14 @@ def _section(sweep, folder):
 def write_page(sweeps, out, title="Results", notes=()):
     """Writes the page about sweeps of one folder each. Charts are drawn by dygraphs, of Debian's libjs-dygraphs or in
     the folder $PROXBENCH_DYGRAPHS."""
-    if os.path.isdir(out):
+    if Path(out).is_dir():
         raise UsageError(f"{out}: found a folder, expected the name of an HTML file")
     dygraphs = os.environ.get("PROXBENCH_DYGRAPHS") or "/usr/share/javascript/dygraphs"
-    files = {name: read_bytes(os.path.join(folder, name), "the library dygraphs (Debian: libjs-dygraphs), or its folder "
+    files = {name: read_bytes(Path(folder) / name, "the library dygraphs (Debian: libjs-dygraphs), or its folder "
                               "in PROXBENCH_DYGRAPHS").decode()
              for folder, names in ((dygraphs, ["dygraph.min.js", "dygraph.min.css"]),
                                    (WEB, ["report.js", "report.css", "dygraphs-licence.txt"])) for name in names}
-    folder, sections = os.path.dirname(os.path.abspath(out)), {}
+    folder, sections = Path(out).resolve().parent, {}
     with style():
         for sweep in sweeps:
             one = _section(sweep, folder)

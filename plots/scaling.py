@@ -1,7 +1,6 @@
 """How the phases of a run scale with threads and processes, measured by `proxbench scale`, and a model that predicts
 times for more of them (experiments/bench/SCALING.md)."""
 import math
-import os
 
 import numpy as np
 import pandas as pd
@@ -22,7 +21,7 @@ PROBLEM = ["dataset", "penalty", "label"]
 
 def read(folder):
     """FOLDER/scale.json, and its runs as a frame."""
-    file, expected = os.path.join(folder, "scale.json"), "what `proxbench scale` stores"
+    file, expected = folder / "scale.json", "what `proxbench scale` stores"
     try:
         stored = read_json(file, expected)
         runs = [run_of(run, file) for run in stored["runs"]]
@@ -190,5 +189,5 @@ def show(folder, predicted, network):
     records = phases.drop(columns="penalty").to_dict("records")
     out = TableSet("scale", stored["title"], tables, records)
     out.write(folder)
-    write_text(os.path.join(folder, "scale.json"), json_text({**stored, "phases": records}))
+    write_text(folder / "scale.json", json_text({**stored, "phases": records}))
     return out.text("md"), pictures

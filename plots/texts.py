@@ -1,10 +1,10 @@
 """Numbers, names and warnings as texts; tables as Markdown, LaTeX, HTML, CSV and JSON."""
 import json
 import math
-import os
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import takewhile
+from pathlib import Path
 
 import pandas as pd
 
@@ -14,9 +14,8 @@ from ..files import make_folder, write_text
 from ..records import penalty_text
 from .times import seconds_text
 
-WEB = os.path.join(os.path.dirname(os.path.realpath(__file__)), "web")
-with open(os.path.join(os.path.dirname(WEB), "columns.json"), encoding="utf-8") as _text:
-    DECLARED = json.load(_text)
+WEB = Path(__file__).with_name("web")
+DECLARED = json.loads(WEB.with_name("columns.json").read_bytes())
 
 
 def cell(value, form=""):
@@ -147,4 +146,4 @@ class TableSet:
     def write(self, folder):
         make_folder(folder)
         for extension, form in (("md", "md"), ("tex", "latex"), ("csv", "csv")):
-            write_text(os.path.join(folder, f"{self.name}.{extension}"), self.text(form))
+            write_text(Path(folder) / f"{self.name}.{extension}", self.text(form))

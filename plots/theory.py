@@ -1,7 +1,5 @@
 """How solvers converge by the theory of Zhong et al. (2014), from theory.json, which scripts/theory makes."""
 import math
-import os
-
 import numpy as np
 import pandas as pd
 
@@ -19,9 +17,9 @@ EXPECTED = "figures as scripts/theory makes them"
 
 def read(folder, required=False):
     """The problems of FOLDER/theory.json, the iterations of each arm as a frame; none if there is no such file."""
-    file, problems = os.path.join(folder, "theory.json"), []
+    file, problems = folder / "theory.json", []
     try:
-        if required or os.path.exists(file):
+        if required or file.exists():
             problems = read_json(file, EXPECTED)["problems"]
         for problem in problems:
             problem["title"] = f"{problem['dataset']}, λ = {number_text(problem['lambda'])}"

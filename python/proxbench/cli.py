@@ -3,6 +3,7 @@ import argparse
 import json
 import os
 import sys
+from pathlib import Path
 
 from .errors import ProxbenchError, require_known
 from .files import reason, require_writable
@@ -15,8 +16,7 @@ def say(kind, text, damaged=""):
 
 def declared():
     """The commands and their flags, as commands.json declares them: the program's completion and manual read it too."""
-    with open(os.path.join(os.path.dirname(__file__), "commands.json"), encoding="utf-8") as text:
-        table = json.load(text)
+    table = json.loads(Path(__file__).with_name("commands.json").read_bytes())
     for command in table["commands"]:
         command["flags"] = [table["shared"][one] if isinstance(one, str) else one for one in command["flags"]]
     return {command["name"]: command for command in table["commands"]}
@@ -79,7 +79,7 @@ def _parse(command, arguments):
 
 def _require_writable_outputs(flags):
     out = getattr(flags, "out", None)
-    folders = [os.path.join(folder, "tables") for folder in getattr(flags, "dirs", None) or [flags.dir]]
+    folders = [Path(folder) / "tables" for folder in getattr(flags, "dirs", None) or [flags.dir]]
     for file in [*([out] if out else folders), getattr(flags, "json", None)]:
         if file not in (None, "-"):
             require_writable(file)

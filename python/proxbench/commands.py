@@ -1,5 +1,5 @@
 """The commands. Each returns whether all stored results were readable, or nothing."""
-import os
+from pathlib import Path
 
 from .cli import say
 from .config import split_list
@@ -34,9 +34,9 @@ def _read(flags):
 def _out(flags, below, sweep=None):
     """The folder for results over all DIRs, or for those of one."""
     if sweep is not None and len(flags.dirs) > 1:
-        return os.path.join(sweep.folders[0], below)
+        return sweep.folders[0] / below
     if flags.out or len(flags.dirs) == 1:
-        return os.path.join(flags.out or flags.dirs[0], below)
+        return Path(flags.out or flags.dirs[0]) / below
     raise UsageError("--out: found none, expected a folder for the results over all DIRs")
 
 
@@ -114,7 +114,7 @@ def plot(flags):
         if "theory" in kinds:
             below = _out(flags, "tables", sweep)
             _write_tables("theory", sweep, below)
-            print(os.path.join(below, "theory.md"))
+            print(below / "theory.md")
     return whole
 
 
@@ -126,7 +126,7 @@ def show(flags):
     if sweep.runs.failed.all():
         raise ProxbenchError(f"no run of {sweep.presentation.name} succeeded")
     for kind in ["path"] * (len(sweep.paths) > 0) + ["summary"] * single:
-        for one in _write_tables(kind, sweep, os.path.join(flags.dir, "tables")):
+        for one in _write_tables(kind, sweep, sweep.folders[0] / "tables"):
             if flags.prints:
                 print(one.text("md"), flush=True)
     # The figures that the config asks for, without those that would mislead.
@@ -138,7 +138,7 @@ def show(flags):
     possible = {"grid": True, "path": len(sweep.points), "theory": False}
     for kind in (kind for kind in plot.kinds if possible.get(kind, single)):
         try:
-            list(_draw([kind], sweep, os.path.join(flags.dir, "figures")))
+            list(_draw([kind], sweep, sweep.folders[0] / "figures"))
         except UsageError as error:
             say("warning", f"no figure of kind {kind}: {error}")
     if flags.prints:
@@ -148,7 +148,7 @@ def show(flags):
 
 def scale(flags):
     network = flags.latency / 1e6, flags.network_bandwidth * 1e9
-    text, pictures = scaling.show(flags.dir, flags.predict, network)
+    text, pictures = scaling.show(Path(flags.dir), flags.predict, network)
     names = [picture.save(flags.dir, flags.width) for picture in pictures]
     if flags.prints:
         print("\n".join([text, *names]))

@@ -1,6 +1,5 @@
 """What config.ini says about tables, figures and pages: its sections [experiment], [plot] and [paper]."""
 import math
-import os
 import re
 from types import SimpleNamespace
 
@@ -74,7 +73,7 @@ class Presentation:
     shown, too."""
 
     def __init__(self, file, flags=None, allow=False):
-        sections, places = read_ini(file) if os.path.exists(file) else ({}, {})
+        sections, places = read_ini(file) if file.exists() else ({}, {})
         experiment, plot = (sections.setdefault(name, {}) for name in ("experiment", "plot"))
         lambdas, mus = (set(split_list(experiment.get(name, ""))) for name in ("lambda", "mu"))
         if paths := {one for one in lambdas | mus if one.startswith("path(")}:

@@ -1,7 +1,7 @@
 """Stored results for other programs: runs, samples and points as CSV, SQLite or Parquet."""
-import os
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 from .errors import ProxbenchError
 from .fields import RUN, in_order
@@ -34,7 +34,7 @@ def write(sweep, out, samples=False, points=False):
     """Writes the tables into one SQLite file, or a CSV or Parquet file each; "-": CSV on standard output."""
     if points:
         sweep.require("paths")
-    tables, (stem, extension) = tables_of(sweep), os.path.splitext(out)
+    tables, extension = tables_of(sweep), Path(out).suffix
     if samples or points or out == "-":
         name = "samples" if samples else "points" if points else "runs"
         tables = {name: tables[name]}
@@ -47,7 +47,7 @@ def write(sweep, out, samples=False, points=False):
                     frame.to_sql(table, database, index=False)
         else:
             for i, (table, frame) in enumerate(tables.items()):
-                file = out if i == 0 else f"{stem}-{table}{extension}"
+                file = out if i == 0 else f"{out.removesuffix(extension)}-{table}{extension}"
                 if extension == ".parquet":
                     with whole_file(file) as name:
                         frame.to_parquet(name, index=False)

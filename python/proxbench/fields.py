@@ -2,19 +2,11 @@
 
 The build writes them into fields.json beside this module's link. No field is named with its type anywhere else.
 """
-import json
-import os
+from pathlib import Path
 
-from .errors import ProxbenchError
+from .files import read_json
 
-FILE = os.path.join(os.path.dirname(__file__), "fields.json")
-try:
-    with open(FILE, encoding="utf-8") as _text:
-        TABLES = json.load(_text)
-except (OSError, ValueError) as error:
-    raise ProxbenchError(f"{FILE}: found no table of fields ({error}), expected the folder build/release/python of a "
-                         "build") from None
-
+TABLES = read_json(Path(__file__).with_name("fields.json"), "the table of fields in the folder python of a build")
 RUN, TRACE, PATH = TABLES["run"], TABLES["trace"], TABLES["path"]
 RECORD_VERSION, STATUSES, PHASES = TABLES["record_version"], TABLES["statuses"], TABLES["phases"]
 

@@ -1,7 +1,6 @@
 """Reads the files of stored runs: manifests, traces, paths and references."""
 import json
 import math
-import os
 
 import numpy as np
 import pandas as pd
@@ -73,10 +72,10 @@ def read_record(file):
 
 
 def read_run(folder):
-    file = os.path.join(folder, "manifest.json")
-    if not os.path.exists(file):
+    file = folder / "manifest.json"
+    if not file.exists():
         raise ProxbenchError(f"{folder}: found no manifest.json, expected a stored run")
-    return {**read_record(file), "folder": folder, "name": os.path.basename(folder)}
+    return {**read_record(file), "folder": str(folder), "name": folder.name}
 
 
 # ---- traces and paths
@@ -98,7 +97,7 @@ KINDS = {"real": float, "integer": int, "text": object}
 def read_rows(fields, file, may_lack):
     """The rows of a trace or a path as a frame, each metric a column NAME.METRIC."""
     names = ",".join(field["name"] for field in fields)
-    lacks = may_lack and not os.path.exists(file)
+    lacks = may_lack and not file.exists()
     head, *lines = [names] if lacks else read_bytes(file).decode(errors="replace").splitlines() or [""]
     if head != names:
         raise in_file(file, 1, f"'{head[:200]}'", f"'{names}'")
@@ -139,11 +138,11 @@ def read_each(files, read, left_out=None):
 
 
 def run_folders(folder):
-    runs = os.path.join(folder, "runs")
-    if folders := [entry for entry in entries_of(runs) if os.path.isdir(entry)]:
+    runs = folder / "runs"
+    if folders := [entry for entry in entries_of(runs) if entry.is_dir()]:
         return folders
     raise in_file(runs, 0, "no run", "the results of `proxbench run`")
 
 
 def reference_files(folder):
-    return [file for file in entries_of(os.path.join(folder, "references")) if file.endswith(".json")]
+    return [file for file in entries_of(folder / "references") if file.suffix == ".json"]

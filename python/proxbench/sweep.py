@@ -1,9 +1,9 @@
 """Stored results as data frames."""
 import math
-import os
 import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -81,8 +81,8 @@ def with_series(runs):
 def _read_run(folder):
     """A record with its trace and points. A failed run may lack them."""
     run = records.read_run(folder)
-    return (run, records.read_rows(TRACE, os.path.join(folder, "trace.csv"), run["failed"]),
-            records.read_rows(PATH, os.path.join(folder, "path.csv"), run["failed"] or not run["path"]))
+    return (run, records.read_rows(TRACE, folder / "trace.csv", run["failed"]),
+            records.read_rows(PATH, folder / "path.csv", run["failed"] or not run["path"]))
 
 
 def _stacked(frames, fields, runs):
@@ -124,14 +124,15 @@ def _ordered(names, first):
 def load_folder(folder, with_start=False, flags=None, allow=False, first=0):
     """The results of one folder, in the order of its config, with numbers from `first`. `flags` and `allow`: see
     Presentation."""
-    shown, left_out = Presentation(os.path.join(folder, "config.ini"), flags, allow), []
+    folder, left_out = Path(folder), []
+    shown = Presentation(folder / "config.ini", flags, allow)
     read = records.read_each(records.run_folders(folder), _read_run, left_out)
     stored = records.read_each(records.reference_files(folder), lambda file: {
-        **records.read_record(file), "folder": file, "problem": os.path.basename(file)[:-len(".json")]}, left_out)
+        **records.read_record(file), "folder": str(file), "problem": file.stem}, left_out)
     if not read:
         damaged, why = left_out[0]
         raise ProxbenchError(f"{why}, as all runs", damaged)
-    runs = pd.json_normalize([run for run, *_ in read]).assign(sweep=folder)
+    runs = pd.json_normalize([run for run, *_ in read]).assign(sweep=str(folder))
     order = runs.assign(dataset=_ordered(runs.dataset, shown.datasets), label=_ordered(runs.label, shown.labels),
                         path=runs.path.fillna("")).sort_values(
         ["dataset", "path", "lambda", "mu", "loss_text", "label", "repetition"]).index
@@ -159,7 +160,7 @@ def load_folder(folder, with_start=False, flags=None, allow=False, first=0):
 def without_strangers(sweep):
     """Drops the runs of data sets and solvers that the config does not have."""
     shown, runs, named, strange = sweep.presentation, sweep.runs, [], np.zeros(len(sweep.runs), bool)
-    file = os.path.join(sweep.folders[0], "config.ini")
+    file = sweep.folders[0] / "config.ini"
     for what, names, known in (("data set", runs.dataset, shown.datasets), ("solver", runs.label, shown.labels)):
         other = ~names.isin(known) & bool(known)
         strange |= other
@@ -168,7 +169,7 @@ def without_strangers(sweep):
         return sweep
     names = ", ".join(sorted(named))
     if strange.all():
-        raise in_file(os.path.join(sweep.folders[0], "runs"), 0, f"only runs of {names}", f"runs that {file} asks for")
+        raise in_file(sweep.folders[0] / "runs", 0, f"only runs of {names}", f"runs that {file} asks for")
     sweep.left_out.append(("", f"left out {strange.sum()} of {len(runs)} stored runs: {file} has no {names}"))
     return sweep.keep(~strange)
 
@@ -187,12 +188,12 @@ def join(sweeps):
 
 def load_each(folders, with_start=False, solvers=(), flags=None, allow=False):
     """The results of each folder. No two runs have the same number."""
-    real = list(map(os.path.realpath, folders))
+    real = [Path(folder).resolve() for folder in folders]
     if twice := [folder for i, folder in enumerate(folders) if real[i] in real[:i]]:
         raise UsageError(f"{twice[0]}: found again, expected each folder once")
     sweeps, first = [], 0
     for folder in folders:
-        sweep = load_folder(os.fspath(folder), with_start, flags, allow, first)
+        sweep = load_folder(folder, with_start, flags, allow, first)
         first += len(sweep.runs)
         sweeps.append(without_strangers(sweep))
     known = list(dict.fromkeys(label for one in sweeps for label in one.runs["label"]))
