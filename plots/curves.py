@@ -78,7 +78,7 @@ class Panel:
         self.sweep, self.group, self.quantity, self.axis = sweep, group, quantity, axis
         self.log_x, self.x_max, self.first, self.about = log_x, x_max, group.iloc[0], about(group)
         self.title = f"{quantity.title}: {self.first['dataset']}, {penalty_symbols(self.first)}"
-        self.warning = data_warnings([self.about], axis != "seconds" or group.comparable.all())
+        self.comparable = axis != "seconds" or group.comparable.all()
         self.values, units = values_of(sweep, quantity) if values is None else values
         self.x = sweep.samples[COSTS[axis]].to_numpy(float)
         units = units[group.index]
@@ -206,8 +206,8 @@ def _figure_name(panel):
 
 def picture(panel):
     return Picture(_figure_name(panel), panel.title,
-                   lambda ax: draw(panel, ax), _rows(panel), panel.warning, panel.about,
-                   "\n".join([caption(panel), *_failures(panel)]))
+                   lambda ax: draw(panel, ax), _rows(panel), panel.about,
+                   "\n".join([caption(panel), *_failures(panel)]), panel.comparable)
 
 
 def pictures(sweep):
@@ -236,6 +236,6 @@ def curves(sweep, quantity="objective", x="seconds", ax=None, log_x=False, bands
 
             ax = plt.gca()
         draw(panel, ax)
-        ax.set_title(panel.warning + panel.title)
+        ax.set_title(data_warnings([panel.about], panel.comparable) + panel.title)
         ax.legend()
     return ax

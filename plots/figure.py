@@ -8,7 +8,7 @@ import matplotlib
 import pandas as pd
 
 from ..files import file_name_part, make_folder, whole_file, write_text
-from .texts import csv_text
+from .texts import csv_text, data_warnings
 
 STYLE = Path(__file__).with_name("proxbench.mplstyle")
 WIDTH = 8.0  # inches
@@ -49,12 +49,17 @@ class Picture:
     title: str  # bold
     draw: object
     rows: pd.DataFrame
-    warning: str = ""  # before the title
     subtitle: str = ""
     caption: str = ""
+    comparable: bool = True  # the timings, if it shows any
+    data: tuple = ()  # descriptions of the data sets; default: the subtitle
     layout: tuple = (("a",),)  # of the panels, as Figure.subplot_mosaic() takes it
     height: float = 0.62  # of the panels, as a share of the width
     key: str = "outside"  # or a place inside the first panel, as legend(loc=...) takes it, or ""
+
+    @property
+    def full_title(self):
+        return data_warnings(self.data or [self.subtitle], self.comparable) + self.title
 
     def figure(self, width=WIDTH):
         """Must be called, and its result saved, within style(width)."""
@@ -65,8 +70,8 @@ class Picture:
         axes = list(figure.subplot_mosaic(list(map(list, self.layout))).values())
         self.draw(*axes)
         lines, place = 0, {"x": 0.01, "ha": "left"}
-        for put, text, look in ((figure.suptitle, self.warning + self.title, {"fontsize": size, "weight": "bold"}),
-                                (figure.supxlabel, f"{self.subtitle}\n{self.caption}".strip(),
+        for put, text, look in ((figure.suptitle, self.full_title, {"fontsize": size, "weight": "bold"}),
+                                (figure.supxlabel, f"{self.subtitle or ''}\n{self.caption}".strip(),
                                  {"fontsize": 0.8 * size, "color": "#444444"})):
             letters = int(110 * width / look["fontsize"])  # that fit a line
             wrapped = [line for part in text.splitlines() for line in textwrap.wrap(part, letters)]

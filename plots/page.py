@@ -135,7 +135,7 @@ def _svgs(pictures):
     for one in pictures:
         text = io.BytesIO()
         one.figure().savefig(text, format="svg", metadata={"Date": None})
-        yield quote(text.getvalue().decode()), one.warning + one.title
+        yield quote(text.getvalue().decode()), one.full_title
 
 
 def _parts(sweep):

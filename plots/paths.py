@@ -5,7 +5,7 @@ import pandas as pd
 from ..errors import ProxbenchError
 from ..fields import PATH, in_order, number_text
 from .figure import Picture, draw_lines, line_style
-from .texts import Table, TableSet, cell, data_warnings
+from .texts import Table, TableSet, cell
 
 # What figures show, and how the cells of grids show it.
 QUANTITIES = {"nnz": ("nonzeros", ".0f"), "objective": ("objective F", ".6g"),
@@ -76,10 +76,9 @@ def _picture(paths, points, column, titles):
 
     parts = ["path", first["dataset"], *["mu"] * (of == "mu"), *[fixed + value] * bool(first[fixed]), name]
     return Picture("-".join(parts), f"{first['dataset']}: regularisation path over {signs[of]}"
-                   + f", {signs[fixed]} = {value}" * bool(first[fixed]), draw, rows,
-                   data_warnings([first["description"]], name != "seconds" or paths.comparable.all()),
-                   first["description"] or "", key="best",
-                   caption=f"{short} of {len(paths)} paths did not reach their tolerance at every point." * bool(short))
+                   + f", {signs[fixed]} = {value}" * bool(first[fixed]), draw, rows, first["description"],
+                   f"{short} of {len(paths)} paths did not reach their tolerance at every point." * bool(short),
+                   name != "seconds" or paths.comparable.all(), key="best")
 
 
 def pictures(sweep, allow=False):
@@ -155,9 +154,9 @@ def _draw_grid(ax, matrix, label, form):
 def grid_pictures(sweep):
     out = []
     for dataset, loss, name, cells, matrix in _matrices(sweep):
-        description = sweep.runs.loc[sweep.runs.dataset == dataset, "description"].iloc[0] or ""
+        description = sweep.runs.loc[sweep.runs.dataset == dataset, "description"].iloc[0]
         out.append(Picture(f"grid-{dataset}{'' if loss == 'log' else '-hinge'}-{name}",
                            f"{dataset}: {QUANTITIES[name][0]}",
                            lambda ax, matrix=matrix, name=name: _draw_grid(ax, matrix, *QUANTITIES[name]),
-                           cells[["lambda", "mu", name]], data_warnings([description]), description, key=""))
+                           cells[["lambda", "mu", name]], description, key=""))
     return out

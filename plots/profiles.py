@@ -13,7 +13,7 @@ import pandas as pd
 from ..errors import UsageError
 from .figure import Picture, draw_lines, line_style
 from .problems import problem_sets
-from .texts import DECLARED, data_warnings, require_drawable, sentences
+from .texts import DECLARED, require_drawable, sentences
 
 LEAST_END = 1e-16  # ends at or below are drawn there
 
@@ -60,9 +60,10 @@ def _picture(kind, name, sets, values, smallest):
                ylabel=text["y"], yticks=np.arange(0, 1.01, 0.1))
 
     suffix = ("" if sets.cost == "seconds" else f"-{sets.cost}") + (f"-{sets.machine}" if sets.machine else "")
-    return Picture(name + suffix, text["title"], draw, rows, data_warnings(sets.cells.description, sets.comparable),
+    return Picture(name + suffix, text["title"], draw, rows,
                    f"{sets.n} problems: (experiment, data set, penalty, repetition){sets.on}",
-                   "\n".join([text["text"], *sentences("comparison", sets, smallest)]))
+                   "\n".join([text["text"], *sentences("comparison", sets, smallest)]), sets.comparable,
+                   list(sets.cells.description))
 
 
 def _pictures(kind, sets):

@@ -10,7 +10,7 @@ from ..fields import PHASES, number_text
 from ..files import read_json, write_text
 from ..records import run_of
 from .figure import GREY, Picture, line_style
-from .texts import Table, TableSet, data_warnings, json_text, sentences
+from .texts import Table, TableSet, json_text, sentences
 
 TOTAL, PROCESSES = "total", "mpi"  # the back end of processes of one thread: "threads" counts processes
 MOST_COLUMNS = 7  # of numbers of threads in a table
@@ -171,10 +171,10 @@ def picture(run, phases, alone=True):
                    f"{run['dataset']}, λ = {number_text(run['lambda'])}, {run['label']}",
                    lambda *axes: _draw(phases, *axes),
                    rows[["backend", "phase", "threads", "seconds", "q25", "q75", "speedup", "efficiency"]],
-                   data_warnings([run["description"]]), run["description"] or "",
+                   run["description"],
                    f"{run['iterations']:.0f} iterations, the same to the last bit in all runs; medians of n = "
                    f"{phases['repetitions'].iloc[-1]} repetitions; phases below 1 % of the time have no line. "
-                   + _oversubscribed(run, phases), [["a", "b"], ["c", "c"]], 0.75, key="")
+                   + _oversubscribed(run, phases), layout=[["a", "b"], ["c", "c"]], height=0.75, key="")
 
 
 def show(folder, predicted, network):

@@ -77,7 +77,7 @@ def test_timings_that_are_not_comparable_need_a_flag(tmp_path, capsys):
     sweep = proxbench.load(tmp_path)
     sweep.presentation.allow = True
     one = pictures(sweep)[0]
-    assert one.warning.startswith("NOT COMPARABLE: ")
+    assert one.full_title.startswith("NOT COMPARABLE: ")
 
 
 @pytest.mark.parametrize("kind, expected", [

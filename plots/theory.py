@@ -7,7 +7,7 @@ from ..errors import in_file
 from ..fields import number_text
 from ..files import read_json
 from .figure import Picture, draw_lines, line_style
-from .texts import Table, TableSet, data_warnings
+from .texts import Table, TableSet
 
 TAIL, EXACT = 10, 1e-9  # an arm's end: its last iterations whose error is above this share of the first
 QUANTITIES = {"error": "error eₜ", "ratio": "eₜ / eₜ₋₁", "dennis_more": "Dennis-Moré ratio"}
@@ -72,8 +72,8 @@ def _picture(problem):
         axes[-1].set_xlabel("iteration")
 
     return Picture(f"theory-{problem['dataset']}-{number_text(problem['lambda'])}", problem["title"],
-                   draw, rows[["arm", "iteration", *QUANTITIES, "nnz"]], data_warnings([problem["description"]]),
-                   problem["description"], layout=[[name] for name in shown], height=0.25 * len(shown) + 0.05)
+                   draw, rows[["arm", "iteration", *QUANTITIES, "nnz"]], problem["description"],
+                   layout=[[name] for name in shown], height=0.25 * len(shown) + 0.05)
 
 
 def pictures(sweep):
