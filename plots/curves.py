@@ -13,7 +13,7 @@ from ..errors import require_known
 from ..fields import number_text
 from .figure import GREY, Picture, line_style, plain_label, style
 from .tables import FEW, GROUP, METRICS
-from .texts import DECLARED, data_warnings, penalty_symbols, require_drawable
+from .texts import DECLARED, data_warnings, penalty_symbols, require_drawable, sentences
 from .times import COSTS, quantile
 
 BELOW = 30.0  # an axis goes this factor below the accuracy of f*: enough to show that a curve goes on, not a slope
@@ -42,7 +42,7 @@ AXES = {"seconds": "seconds", "passes": "oracle calls / n", "updates": "paramete
 def values_of(sweep, quantity):
     """The values of a quantity at all samples, and its unit for each run."""
     runs = sweep.runs[["reference_objective", "instances"]].set_axis(["best", "n"], axis=1).astype(float)
-    samples = sweep.traces.join(runs, on="run")
+    samples = sweep.samples.join(runs, on="run")
     samples = samples.assign(**{name: samples.get(METRICS + metric, math.nan)
                                 for name, metric in (("structures", "structure-accuracy"), ("chunks", "chunk-f1"))})
     units = runs.eval(quantity.unit, engine="python").abs() if quantity.unit else runs["best"] * math.nan
@@ -60,15 +60,14 @@ def band(traces):
     return np.column_stack([grid, *(quantile(values, p) for p in (0.5, 0.25, 0.75))])
 
 
-@dataclass
 class Curve:
     """A run, or several as a band. `points` are rows x, median, q25, q75."""
 
-    runs: list
-    points: np.ndarray
-
-    def __post_init__(self):
-        self.series, self.failed = self.runs[0].series, self.runs[0].failed
+    def __init__(self, runs, traces):
+        self.n, self.run, first = len(runs), runs.index[0], runs.iloc[0]
+        self.series, self.failed, self.comparable = first.series, bool(first.failed), bool(first.comparable)
+        (x, y), *more = traces
+        self.points = band(traces) if more else np.column_stack([x, y, y, y])
 
 
 class Panel:
@@ -79,33 +78,26 @@ class Panel:
         self.sweep, self.group, self.quantity, self.axis = sweep, group, quantity, axis
         self.log_x, self.x_max, self.first, self.about = log_x, x_max, group.iloc[0], about(group)
         self.title = f"{quantity.title}: {self.first['dataset']}, {penalty_symbols(self.first)}"
-        self.warning = data_warnings([self.about], axis != "seconds" or group.comparable.all())
+        self.comparable = axis != "seconds" or group.comparable.all()
         self.values, units = values_of(sweep, quantity) if values is None else values
+        self.x = sweep.samples[COSTS[axis]].to_numpy(float)
         units = units[group.index]
         self.floor = quantity.floor * [*units.dropna(), 1.0][0] if quantity.log else -math.inf
         self.bound = (group.reference_bound * units).max()
-        alone = group.failed | bool(quantity.unit) & group.reference_objective.isna() | (not bands)
-        together = {}
-        for run in group.assign(alone=alone)[["run", "series", "failed", "comparable", "alone"]].itertuples():
-            key = run.series, run.comparable or axis != "seconds", run.run if run.alone else None
-            together.setdefault(key, []).append(run)
-        curves = sum(map(self._curves, together.values()), [])
-        self.curves = sorted(curves, key=lambda one: (len(one.runs) < 2, one.runs[0].run * (len(one.runs) < 2)))
-        points = [curve.points[:, [0, i]] for curve in curves for i in (1, 2, 3)]
-        points = np.concatenate([np.empty((0, 2)), *points])
+        traces = {run: self._trace(run) for run in group.index}
+        known = group[[len(x) > 0 for x, _ in traces.values()]]
+        alone = known.failed | bool(quantity.unit) & known.reference_objective.isna() | (not bands)
+        together = [known.series, known.comparable | (axis != "seconds"), known.run.where(alone, -1)]
+        curves = [Curve(runs, [traces[run] for run in runs.index]) for _, runs in known.groupby(together, sort=False)]
+        self.curves = sorted(curves, key=lambda one: (one.n < 2, one.run * (one.n < 2)))
+        points = np.concatenate([np.empty((0, 2)), *(curve.points[:, [0, i]] for curve in curves for i in (1, 2, 3))])
         self.shown = points[self.drawn(*points.T)].T  # all drawn coordinates x and y
         # The accuracy of f* if something drawn lies below it, else NaN.
         self.drawn_bound = self.bound if (self.shown[1] < self.bound).any() else math.nan
 
-    def _curves(self, runs):
-        known = [(run, x, y) for run in runs for x, y in [self._points(run.run)] if len(x)]
-        if len(known) > 1:
-            return [Curve([run for run, *_ in known], band([trace for _, *trace in known]))]
-        return [Curve([run], np.column_stack([x, y, y, y])) for run, x, y in known]
-
-    def _points(self, run):
+    def _trace(self, run):
         """x and value of the samples that have a measurement."""
-        x, y = self.sweep.trace(run, COSTS[self.axis]).astype(float), self.values[self.sweep.samples_of(run)]
+        x, y = (one[self.sweep.samples_of(run)] for one in (self.x, self.values))
         if self.quantity.unit:
             y = np.where(np.isnan(y), math.inf, y)  # a diverged objective
         known = ~(np.isnan(x) | np.isnan(y))
@@ -131,38 +123,24 @@ def about(group):
     return f"{group.description.fillna('').iloc[0]}\n{known}"
 
 
-def _notes(panel):
-    """How exact f* is, what is not drawn, and which runs go below f*."""
-    known, floor = panel.group.dropna(subset="reference_objective"), panel.quantity.floor
-    if not len(known):
-        return (yield "No f* is stored.")
-    for f, bound in sorted(known.set_index("reference_objective")["reference_bound"].to_dict().items()):
-        exact = f"proven to a relative accuracy of {bound:.1e}" if bound < math.inf else "its accuracy was not stored"
-        yield f"f* = {f:.10g}, {exact}."
-    yield f"Relative differences <= {floor:g} are rounding: not drawn."
-    least = panel.sweep.traces.groupby("run")["relative_difference"].min()
-    for series, below in least.reindex(known.index).groupby(known.series).min().items():
-        if below < -floor:
-            yield f"{series} goes below f* by {-below:.1e}."
-    if math.isfinite(panel.drawn_bound):
-        yield "On grey ground, below the accuracy of f*, curves say nothing."
-
-
 def caption(panel):
-    """The lines below a plot."""
-    lines = [" ".join(_notes(panel))] if panel.quantity.unit else []
-    if sizes := sorted({len(curve.runs) for curve in panel.curves} - {1}):
-        few = f" (n < {FEW}: no more than the spread seen)" * (sizes[0] < FEW)
-        lines.append(f"Medians of n = {', '.join(map(str, sizes))} repetitions with 25-75 % bands{few}.")
+    """The lines below a plot: how exact f* is, and what medians are of."""
+    lines, known = [], panel.group.dropna(subset="reference_objective")
+    if panel.quantity.unit:
+        bounds = known.set_index("reference_objective")["reference_bound"].to_dict()
+        least = panel.sweep.samples.groupby("run")["relative_difference"].min().reindex(known.index)
+        lines = [" ".join(sentences("reference", sorted(bounds.items()), least.groupby(known.series).min().items(),
+                                    panel.quantity.floor, math.isfinite(panel.drawn_bound)))]
+    if sizes := sorted({curve.n for curve in panel.curves} - {1}):
+        lines += sentences("medians", sizes, FEW)
     return "\n".join(lines)
 
 
 def _failures(panel):
-    crossed = [curve.runs[0].run for curve in panel.curves if len(panel.ends(curve))]
     failed = panel.group[panel.group.failed]
     names = failed.series + " repetition " + failed.repetition.astype(str) + " " + failed.status
-    for drawn, some in names.groupby(failed.run.isin(crossed)):
-        yield f"\n{'A cross ends what failed' if drawn else 'Failed, nothing to draw'}: {', '.join(some)}."
+    crossed = names.index.isin([curve.run for curve in panel.curves if len(panel.ends(curve))])
+    return sentences("failures", list(names[crossed]), list(names[~crossed]))
 
 
 # ---- drawing
@@ -179,12 +157,12 @@ def draw(panel, ax):
     level = np.fmax(bound, panel.floor)
     for curve in panel.curves:
         x, median, low, high = curve.points.T
-        look = {**styles[curve.runs[0].run], **({"linewidth": 0.9} if curve.failed else {})}
+        look = {**styles[curve.run], **({"linewidth": 0.9} if curve.failed else {})}
         label = ("_" if curve.series in known else "") + plain_label(curve.series)
         known.add(curve.series)
         x = np.where(x > 0, x, np.nan) if panel.log_x else x  # a value holds from the first x that the axis shows
         y = np.where(panel.drawn(x, median), median, np.nan)
-        if len(curve.runs) > 1:
+        if curve.n > 1:
             ax.fill_between(x, np.maximum(low, level), np.maximum(np.where(np.isfinite(high), high, np.nan), level),
                             step="post", color=look["color"], alpha=0.2, linewidth=0, where=np.isfinite(y))
         if math.isfinite(bound):
@@ -209,10 +187,11 @@ def draw(panel, ax):
 def _rows(panel):
     """All samples of each run, then the points of the medians."""
     name, x = panel.quantity.column, COSTS[panel.axis]
-    runs = panel.group[["series", "repetition"]].rename(columns={"series": "label"})
-    samples = panel.sweep.traces.assign(**{name: panel.values}).join(runs, on="run", how="inner")
+    samples = panel.sweep.samples.assign(**{name: panel.values})
+    samples = samples[samples.run.isin(panel.group.index)]
+    samples = samples.assign(label=samples.run.map(panel.group.series))
     medians = [pd.DataFrame(curve.points, columns=[x, name, "q25", "q75"]).assign(
-        label=curve.series, repetition="median") for curve in panel.curves if len(curve.runs) > 1]
+        label=curve.series, repetition="median") for curve in panel.curves if curve.n > 1]
     return pd.concat([samples[["label", "repetition", "seconds", name, "iteration", "passes", "updates"]], *medians],
                      ignore_index=True)
 
@@ -227,8 +206,8 @@ def _figure_name(panel):
 
 def picture(panel):
     return Picture(_figure_name(panel), panel.title,
-                   lambda ax: draw(panel, ax), _rows(panel), panel.warning, panel.about,
-                   caption(panel) + "".join(_failures(panel)))
+                   lambda ax: draw(panel, ax), _rows(panel), panel.about,
+                   "\n".join([caption(panel), *_failures(panel)]), panel.comparable)
 
 
 def pictures(sweep):
@@ -257,6 +236,6 @@ def curves(sweep, quantity="objective", x="seconds", ax=None, log_x=False, bands
 
             ax = plt.gca()
         draw(panel, ax)
-        ax.set_title(panel.warning + panel.title)
+        ax.set_title(data_warnings([panel.about], panel.comparable) + panel.title)
         ax.legend()
     return ax

@@ -1,16 +1,16 @@
 """What all figures share: style, texts around the axes, and the files .svg, .pdf, .png and .csv."""
-import os
 import textwrap
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import matplotlib
 import pandas as pd
 
 from ..files import file_name_part, make_folder, whole_file, write_text
-from .texts import csv_text
+from .texts import csv_text, data_warnings
 
-STYLE = os.path.join(os.path.dirname(__file__), "proxbench.mplstyle")
+STYLE = Path(__file__).with_name("proxbench.mplstyle")
 WIDTH = 8.0  # inches
 NARROW = 5.0  # below this width, fonts are smaller and the key stands below the axes
 DASHES = ["-", (0, (5, 2)), (0, (1, 1.4)), (0, (6, 2, 1, 2)), (0, (9, 3))]
@@ -35,6 +35,12 @@ def line_style(place, variant=0):
             "marker": cycle["marker"][(place + turn + variant) % len(cycle["marker"])]}
 
 
+def draw_lines(ax, rows, x, y, by, looks):
+    """A line of the columns x and y for each value of the column `by`, in its look."""
+    for name, some in rows.groupby(by, sort=False):
+        ax.plot(some[x], some[y], label=plain_label(name), **looks[name])
+
+
 @dataclass
 class Picture:
     """A figure and the rows behind it. `draw` draws into the axes of `layout`, in its order."""
@@ -43,12 +49,17 @@ class Picture:
     title: str  # bold
     draw: object
     rows: pd.DataFrame
-    warning: str = ""  # before the title
     subtitle: str = ""
     caption: str = ""
+    comparable: bool = True  # the timings, if it shows any
+    data: tuple = ()  # descriptions of the data sets; default: the subtitle
     layout: tuple = (("a",),)  # of the panels, as Figure.subplot_mosaic() takes it
     height: float = 0.62  # of the panels, as a share of the width
     key: str = "outside"  # or a place inside the first panel, as legend(loc=...) takes it, or ""
+
+    @property
+    def full_title(self):
+        return data_warnings(self.data or [self.subtitle], self.comparable) + self.title
 
     def figure(self, width=WIDTH):
         """Must be called, and its result saved, within style(width)."""
@@ -59,8 +70,8 @@ class Picture:
         axes = list(figure.subplot_mosaic(list(map(list, self.layout))).values())
         self.draw(*axes)
         lines, place = 0, {"x": 0.01, "ha": "left"}
-        for put, text, look in ((figure.suptitle, self.warning + self.title, {"fontsize": size, "weight": "bold"}),
-                                (figure.supxlabel, f"{self.subtitle}\n{self.caption}".strip(),
+        for put, text, look in ((figure.suptitle, self.full_title, {"fontsize": size, "weight": "bold"}),
+                                (figure.supxlabel, f"{self.subtitle or ''}\n{self.caption}".strip(),
                                  {"fontsize": 0.8 * size, "color": "#444444"})):
             letters = int(110 * width / look["fontsize"])  # that fit a line
             wrapped = [line for part in text.splitlines() for line in textwrap.wrap(part, letters)]
@@ -82,7 +93,7 @@ class Picture:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
         make_folder(folder)
-        width, file = width or WIDTH, os.path.join(folder, file_name_part(self.name))
+        width, file = width or WIDTH, Path(folder) / file_name_part(self.name)
         with style(width):
             figure = self.figure(width)
             FigureCanvasAgg(figure)

@@ -3,6 +3,7 @@ theory, failed runs, provenance. It shows what the figures' modules compute; onl
 import io
 import math
 import os
+from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import quote
 
@@ -10,13 +11,13 @@ import numpy as np
 
 from ..errors import UsageError
 from ..fields import RUN
-from ..files import entries_of, file_name_part, make_folder, write_text
-from ..records import read_bytes, text_of
+from ..files import entries_of, file_name_part, make_folder, read_bytes, write_text
+from ..records import text_of
 from . import paths, tables, theory
 from .curves import AXES, BELOW, QUANTITIES, Panel, about, caption, styles_of, values_of
 from .figure import DASHES, style
 from .tables import GROUP
-from .texts import WEB, Table, count, data_warnings, penalty_symbols, render
+from .texts import WEB, Table, data_warnings, penalty_symbols, sentences, template
 
 MOST_POINTS = 200  # of a curve
 STEPS = "A value holds up to the next sample, and the last value to the end: nothing is known in between."
@@ -55,7 +56,7 @@ def _chart(panel):
         points = [list(map(rounded, column)) for column in thinned(curve.points, quantity.log).T.tolist()]
         names = ["x", "y", "low", "high"][:4 if (curve.points[:, 2] != curve.points[:, 3]).any() else 2]
         curves.append({"series": curve.series, "width": 1 if curve.failed else 2, "failed": curve.failed,
-                       "comparable": curve.runs[0].comparable, **dict(zip(names, points))})
+                       "comparable": curve.comparable, **dict(zip(names, points))})
     return {"warning": data_warnings([panel.about]), "title": panel.title,
             "notes": f"{panel.about}\n{caption(panel)}\n{STEPS}", "x": AXES[panel.axis], "y": quantity.axis,
             "log": quantity.log, "count": quantity.name == "nnz", "bound": rounded(panel.drawn_bound),
@@ -64,7 +65,7 @@ def _chart(panel):
 
 def charts(sweep):
     """The charts of all quantities that some run measured, against every axis, by problem."""
-    runs, plot, single = sweep.single, sweep.presentation.plot, sweep.traces.run.isin(sweep.single.index)
+    runs, plot, single = sweep.single, sweep.presentation.plot, sweep.samples.run.isin(sweep.single.index)
     values = {name: values_of(sweep, quantity) for name, quantity in QUANTITIES.items()}
     shown = [name for name, (known, _) in values.items() if np.isfinite(known[single]).any()] or ["objective"]
     groups = []
@@ -87,45 +88,35 @@ def charts(sweep):
                        for name, look in looks.items()]}
 
 
-# ---- texts
-
-def _made(runs):
-    good = runs[~runs.failed].fillna({"machine_cpu": "unknown processor"}).to_dict("records")
-    machines = dict.fromkeys(f"{run['machine'] or 'unknown machine'}: {run['machine_cpu']}, "
-                             f"{count(run['machine_cores'])} cores, threads: {run['threads']}, {run['backend']}"
-                             for run in good)
-    limits = dict.fromkeys(f"{one:g} s" if one else "none" for one in runs.time_limit.fillna(0))
-    return ["; ".join(machines), f"{_ended(runs)}; time limit of a run: {'; '.join(limits)}."]
-
+# ---- parts of a section
 
 def _ended(runs):
-    failed, reached = runs.failed.sum(), runs.status.isin(["converged", "gap-reached"]).sum()
-    return f"{reached} of {len(runs)} runs reached their tolerance{f', {failed} failed' if failed else ''}"
+    return sentences("ended", len(runs), runs.status.isin(["converged", "gap-reached"]).sum(), runs.failed.sum())
+
+
+def _made(runs):
+    machines = runs[~runs.failed].fillna({"machine_cpu": "unknown processor"})[
+        ["machine", "machine_cpu", "machine_cores", "threads", "backend"]].drop_duplicates().to_dict("records")
+    limits = runs.time_limit.fillna(0).unique()
+    return sentences("machines", machines) + sentences("time_limits", _ended(runs)[0], limits)
 
 
 def _order(rows, targets):
-    """E.g. "prox-newton 3.10 s, owl-qn 40.0 s; not reached: sgd", for the smallest target that any solver reached and
-    for which f* is exact enough."""
+    """The solvers by their times to the smallest target that any of them reached and for which f* is exact enough."""
     first = rows[0].first
-    what = f"{first['dataset']}, {penalty_symbols(first)}"
     for target in (one for one in reversed(targets) if not one < first["reference_accuracy"]):
         name = tables.cost_name("seconds", target)
         ends = sorted((row.spreads[name]["median"], row.solver, row.texts[name]) for row in rows)
-        reached = [f"{label} {text} s" for end, label, text in ends if math.isfinite(end)]
-        missed = [label for end, label, _ in ends if not math.isfinite(end)]
-        if reached:
-            return (f"{what}, to (f − f*)/f* ≤ {target:g}: {', '.join(reached)}"
-                    f"{'; not reached: ' if missed else ''}{', '.join(missed)}.")
-    return f"{what}: no solver reached a target for which f* is exact enough."
+        if any(math.isfinite(end) for end, *_ in ends):
+            break
+    else:
+        target, ends = None, []
+    return sentences("order", first["dataset"], penalty_symbols(first), target, ends)
 
-
-# ---- parts of a section
 
 def links(files, folder):
     """Names and addresses, relative to the page's folder, of those of the files that exist."""
-    real = os.path.realpath(folder)
-    return [(os.path.basename(file), quote(os.path.relpath(os.path.realpath(file), real))) for file in files
-            if os.path.isfile(file)]
+    return [(file.name, quote(os.path.relpath(file.resolve(), folder))) for file in files if file.is_file()]
 
 
 def _provenance(runs):
@@ -144,14 +135,14 @@ def _svgs(pictures):
     for one in pictures:
         text = io.BytesIO()
         one.figure().savefig(text, format="svg", metadata={"Date": None})
-        yield quote(text.getvalue().decode()), one.warning + one.title
+        yield quote(text.getvalue().decode()), one.full_title
 
 
 def _parts(sweep):
     """Headings with pictures, tables, and tables that are folded."""
     if len(sweep.paths):
         first, *points = paths.tables(sweep).tables
-        drawn = paths.pictures(sweep, True) if len(sweep.path_points) else []
+        drawn = paths.pictures(sweep, True) if len(sweep.points) else []
         yield "Regularisation paths", list(_svgs(drawn)), [first], points
     if (paths.grid(sweep).groupby(["dataset", "loss"])[["lambda", "mu"]].nunique() > 1).all(axis=1).any():
         yield "Grids of λ × μ", list(_svgs(paths.grid_pictures(sweep))), [], []
@@ -161,12 +152,7 @@ def _parts(sweep):
 
 def _has_curves(sweep):
     """Runs that only measure sizes have a start and an end, and no curve between them."""
-    return (sweep.traces.groupby("run")["seconds"].nunique().reindex(sweep.single.index) > 2).any()
-
-
-def _run_table(caption, runs, reason, notes=()):
-    return Table.of(caption, runs.assign(reason=runs[reason].replace("", None).fillna("-")), {
-        name: (column, "") for name, column in (("run", "name"), ("status", "status"), ("reason", "reason"))}, notes)
+    return (sweep.samples.groupby("run")["seconds"].nunique().reindex(sweep.single.index) > 2).any()
 
 
 def _section(sweep, folder):
@@ -174,26 +160,24 @@ def _section(sweep, folder):
     targets = shown.targets = sorted(shown.targets, reverse=True)
     sets = tables.results(sweep, [tables.PRINTED]) if len(sweep.single) else []
     timed = [[row for row in rows if row.timed] for rows in (sets[-1].groups if len(sets) == 1 and targets else [])]
-    id_, config = file_name_part(shown.name or runs.experiment.iloc[0]), os.path.join(results, "config.ini")
-    files = [(what, links(entries_of(os.path.join(results, below)), folder))
+    id_, config = file_name_part(shown.name or runs.experiment.iloc[0]), results / "config.ini"
+    files = [(what, links(entries_of(results / below), folder))
              for what, below in (("Tables", "tables"), ("Figures for print", "figures"))]
     names = ("manifest.json", "path.csv", "trace.csv", "model.tsv")
     data = [about(some).replace("\n", "; ") for _, some in runs.groupby("dataset", sort=False)]
     return SimpleNamespace(
         id=id_, heading=shown.paper.item or id_, title=shown.title, paper=shown.paper, data=data,
-        warning=data_warnings([", ".join(data)]), made=_made(runs), ended=_ended(runs),
-        order=[_order(rows, targets) for rows in timed if len(rows) > 1],
+        warning=data_warnings([", ".join(data)]), made=_made(runs), ended=_ended(runs)[0],
+        order=sum((_order(rows, targets) for rows in timed if len(rows) > 1), []),
         first_tables=[table for one in sets[:-1] for table in one.tables],
         charts=charts(sweep) if _has_curves(sweep) else None, parts=list(_parts(sweep)),
-        left_out=[_run_table("Runs that failed", runs[runs.failed], "reason"),
-                  _run_table("Timings that are not comparable", runs[~runs.comparable], "not_comparable_because",
-                             ["Charts leave these runs out where they show seconds."])],
+        left_out=[Table.of("failed", runs[runs.failed]), Table.of("not comparable", runs[~runs.comparable])],
         summaries=sets[-1].tables if sets else [],
         summaries_title="Times and ends of all runs" + " of single penalties" * bool(len(sweep.paths)),
-        runs=[(name, status, links([os.path.join(own, file) for file in names], folder))
+        runs=[(name, status, links([Path(own) / file for file in names], folder))
               for name, status, own in zip(runs["name"], runs.status, runs.folder)],
         files=[one for one in files if one[1]], provenance=_provenance(runs),
-        config=read_bytes(config).decode(errors="replace") if os.path.exists(config) else "")
+        config=read_bytes(config).decode(errors="replace") if config.exists() else "")
 
 
 # ---- the page
@@ -201,22 +185,20 @@ def _section(sweep, folder):
 def write_page(sweeps, out, title="Results", notes=()):
     """Writes the page about sweeps of one folder each. Charts are drawn by dygraphs, of Debian's libjs-dygraphs or in
     the folder $PROXBENCH_DYGRAPHS."""
-    if os.path.isdir(out):
+    if Path(out).is_dir():
         raise UsageError(f"{out}: found a folder, expected the name of an HTML file")
     dygraphs = os.environ.get("PROXBENCH_DYGRAPHS") or "/usr/share/javascript/dygraphs"
-    library, library_style, script, look, licence = (
-        read_bytes(os.path.join(folder, name), "the library dygraphs (Debian: libjs-dygraphs), or its folder in "
-                   "PROXBENCH_DYGRAPHS").decode()
-        for folder, name in ((dygraphs, "dygraph.min.js"), (dygraphs, "dygraph.min.css"), (WEB, "report.js"),
-                             (WEB, "report.css"), (WEB, "dygraphs-licence.txt")))
-    folder, sections = os.path.dirname(os.path.abspath(out)), {}
+    files = {name: read_bytes(Path(folder) / name, "the library dygraphs (Debian: libjs-dygraphs), or its folder "
+                              "in PROXBENCH_DYGRAPHS").decode()
+             for folder, names in ((dygraphs, ["dygraph.min.js", "dygraph.min.css"]),
+                                   (WEB, ["report.js", "report.css", "dygraphs-licence.txt"])) for name in names}
+    folder, sections = Path(out).resolve().parent, {}
     with style():
         for sweep in sweeps:
             one = _section(sweep, folder)
             if one.id in sections:
                 raise UsageError(f"{sweep.folders[0]}: found a second experiment named '{one.id}', expected one")
             sections[one.id] = one
-    text = render("page.html", title=title, notes=notes, sections=list(sections.values()), library=library,
-                  library_style=library_style, script=script, style=look, licence=licence)
+    text = template("page.html").render(title=title, notes=notes, sections=list(sections.values()), files=files)
     make_folder(folder)
     write_text(out, text)

@@ -3,10 +3,9 @@ import numpy as np
 import pandas as pd
 
 from ..errors import ProxbenchError
-from ..fields import PATH, number_text
-from ..records import in_order
-from .figure import Picture, line_style, plain_label
-from .texts import DECLARED, Table, TableSet, cell, data_warnings
+from ..fields import PATH, in_order, number_text
+from .figure import Picture, draw_lines, line_style
+from .texts import Table, TableSet, cell
 
 # What figures show, and how the cells of grids show it.
 QUANTITIES = {"nnz": ("nonzeros", ".0f"), "objective": ("objective F", ".6g"),
@@ -20,7 +19,7 @@ def path_costs(sweep):
     """A row per path: its number of points, its cost, and in `single_seconds` and `single_passes` that of solving only
     its last point from w = 0, where the results have that run."""
     series, costs = ["dataset", "label", "repetition", "machine", "lambda", "mu"], ["seconds", "passes"]
-    points = sweep.path_points.groupby("run")
+    points = sweep.points.groupby("run")
     ends = points[["lambda", "mu", *costs]].last()
     out = sweep.paths.drop(columns=list(ends)).join(ends).assign(points=points.size())
     out["points"] = out["points"].fillna(0).astype(int)
@@ -36,62 +35,56 @@ def path_costs(sweep):
 def _costs_table(costs):
     costs = costs.assign(what=costs.dataset + ", " + costs.penalty, repetition=costs.repetition.astype(str))
     costs.loc[~costs.comparable, ["seconds", "seconds_ratio"]] = np.nan
-    return Table.of("What paths cost", costs, "paths",
-                    ["single: one solve, from w = 0, of the path's last point, where the results have it."])
+    return Table.of("paths", costs)
 
 
 def _points_table(path, points):
     points = points.assign(seconds=points.seconds if path["comparable"] else np.nan,
                            gap=points.gap / points.objective.abs().where(points.objective != 0),
                            kkt=points.kkt / points.kkt_target.where(points.kkt_target > 0))
-    caption = f"{path['dataset']}, {path['penalty']}, {path['series']}, repetition {path['repetition']}"
-    return Table.of(caption, points, {path["path_of"]: (path["path_of"], ".5g"), **DECLARED["tables"]["points"]},
-                    ["Seconds and iterations since the path began."])
+    return Table.of("points", points, before={path["path_of"]: (path["path_of"], ".5g")}, **path)
 
 
 def tables(sweep):
     """The costs of the paths, the points of each, and a record for each point. JSON has a record for each path."""
     sweep.require("paths")
-    costs = path_costs(sweep)
-    points = {i: sweep.points_of(i) for i in costs.index}
-    rows = {i: some[in_order(some, PATH)].to_dict("records") for i, some in points.items()}
-    records = costs.assign(solver=costs.label, points=pd.Series(rows))[
+    costs, points, columns = path_costs(sweep), sweep.points, in_order(sweep.points, PATH)
+    parts = {i: points[points.run == i] for i in costs.index}
+    shown = [_points_table(path, parts[i]) for i, path in sweep.paths.iterrows() if len(parts[i])]
+    records = costs.assign(solver=costs.label, points=[some[columns].to_dict("records") for some in parts.values()])[
         ["experiment", "dataset", "path", "solver", "repetition", "status", "comparable", "seconds", "single_seconds",
-         "seconds_ratio", "passes_ratio", "points"]].to_dict("records")
-    shown = [_points_table(path, points[i]) for i, path in sweep.paths.iterrows() if len(points[i])]
-    names = ["dataset", "path", "solver", "repetition"]
-    return TableSet("path", sweep.presentation.title, [_costs_table(costs), *shown], [
-        {**{name: path[name] for name in names}, **point} for path in records for point in path["points"]], records)
+         "seconds_ratio", "passes_ratio", "points"]]
+    rows = points.assign(solver=points.label)[["dataset", "path", "solver", "repetition", *columns]]
+    return TableSet("path", sweep.presentation.title, [_costs_table(costs), *shown], rows.to_dict("records"),
+                    records.to_dict("records"))
 
 
 # ---- figures
 
-def _picture(sweep, paths, column, titles):
+def _picture(paths, points, column, titles):
+    """One quantity along paths, by their titles. `points` are theirs."""
     first, of, (label, _) = paths.iloc[0], paths.path_of.iloc[0], QUANTITIES[column]
     name, fixed = column.removeprefix("test_"), "lambda" if of == "mu" else "mu"
     value, signs = number_text(first[fixed]), {"lambda": "λ", "mu": "μ"}
-    rows = pd.concat([pd.DataFrame({"solver": path["title"], of: points[of], name: points[column]})
-                      for i, path in paths.iterrows() for points in [sweep.points_of(i)]], ignore_index=True)
+    rows = points.assign(solver=points.run.map(paths.title))[["solver", of, column]].rename(columns={column: name})
     short = (~paths.status.isin(["converged", "gap-reached"])).sum()
 
     def draw(ax):
-        for title, points in rows.groupby("solver", sort=False):
-            ax.plot(points[of], points[name], label=plain_label(title), **line_style(titles.index(title)))
+        draw_lines(ax, rows, of, name, "solver", {title: line_style(i) for i, title in enumerate(titles)})
         ax.set(xscale="log", xlabel=signs[of], ylabel=label)
         ax.invert_xaxis()  # the path goes from left to right
 
     parts = ["path", first["dataset"], *["mu"] * (of == "mu"), *[fixed + value] * bool(first[fixed]), name]
     return Picture("-".join(parts), f"{first['dataset']}: regularisation path over {signs[of]}"
-                   + f", {signs[fixed]} = {value}" * bool(first[fixed]), draw, rows,
-                   data_warnings([first["description"]], name != "seconds" or paths.comparable.all()),
-                   first["description"] or "", key="best",
-                   caption=f"{short} of {len(paths)} paths did not reach their tolerance at every point." * bool(short))
+                   + f", {signs[fixed]} = {value}" * bool(first[fixed]), draw, rows, first["description"],
+                   f"{short} of {len(paths)} paths did not reach their tolerance at every point." * bool(short),
+                   name != "seconds" or paths.comparable.all(), key="best")
 
 
 def pictures(sweep, allow=False):
     """Nonzeros, objective, accuracy and seconds along the paths of the first repetition."""
     sweep.require("paths")
-    paths, out = sweep.paths[sweep.paths.repetition == 1], []
+    paths, points, out = sweep.paths[sweep.paths.repetition == 1], sweep.points, []
     over_mu = paths.path_of == "mu"
     families = paths.groupby(["dataset", over_mu, paths["lambda"].where(over_mu, paths["mu"])])
     several = families["path"].transform("nunique") > 1
@@ -100,9 +93,10 @@ def pictures(sweep, allow=False):
     titles = list(dict.fromkeys(title for group in groups for title in group.title))
     for group in groups:
         for column in QUANTITIES:
-            known = [sweep.points_of(i)[column].notna().any() for i in group.index]
-            shown = group[known & ((column != "seconds") | group.comparable | allow | sweep.presentation.allow)]
-            out += [_picture(sweep, shown, column, titles)] if len(shown) else []
+            shown = group[group.index.isin(points.run[points[column].notna()])
+                          & ((column != "seconds") | group.comparable | allow | sweep.presentation.allow)]
+            if len(shown):
+                out.append(_picture(shown, points[points.run.isin(shown.index)], column, titles))
     if not out:
         raise ProxbenchError(f"{sweep.folders[0]}: found no path with a finished point, expected one to draw")
     return out
@@ -115,7 +109,7 @@ def grid(sweep):
     runs = sweep.runs.assign(loss=sweep.runs.loss_text, solver=sweep.runs.label,
                              place=pd.factorize(sweep.runs.dataset)[0])
     who, names = ["place", "dataset", "loss", "solver"], ["lambda", "mu", *GRID]
-    points = runs[who].join(sweep.path_points.set_index("run")[names], how="inner")
+    points = runs[who].join(sweep.points.set_index("run")[names], how="inner")
     single = runs.loc[sweep.single.index[~sweep.single.failed], [*who, *names]]
     cells = pd.concat([single, points]).dropna(subset="objective").sort_index(kind="stable")
     return cells.sort_values("objective", kind="stable").drop_duplicates(
@@ -160,9 +154,9 @@ def _draw_grid(ax, matrix, label, form):
 def grid_pictures(sweep):
     out = []
     for dataset, loss, name, cells, matrix in _matrices(sweep):
-        description = sweep.runs.loc[sweep.runs.dataset == dataset, "description"].iloc[0] or ""
+        description = sweep.runs.loc[sweep.runs.dataset == dataset, "description"].iloc[0]
         out.append(Picture(f"grid-{dataset}{'' if loss == 'log' else '-hinge'}-{name}",
                            f"{dataset}: {QUANTITIES[name][0]}",
                            lambda ax, matrix=matrix, name=name: _draw_grid(ax, matrix, *QUANTITIES[name]),
-                           cells[["lambda", "mu", name]], data_warnings([description]), description, key=""))
+                           cells[["lambda", "mu", name]], description, key=""))
     return out

@@ -7,8 +7,6 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from ..errors import UsageError
-from ..records import several_machines
 from . import times
 
 PROBLEM = ["sweep", "experiment", "machine", "dataset", "penalty", "repetition"]
@@ -26,32 +24,29 @@ def _why_not(cells, solvers, cost, allow):
     return "" if (cells.charge > 0).all() else "no run has a limit or got anywhere"
 
 
-def _set_of(sweep, runs, cost, machine):
-    solvers, targets, left_out, kept = list(runs.shown.unique()), sweep.presentation.targets, [], []
+def _set_of(sweep, runs, cost, place):
+    solvers, targets = list(runs.shown.unique()), sweep.presentation.targets
     cells = runs.drop_duplicates([*PROBLEM, "shown"], keep="last")
-    paid = sweep.traces.groupby("run")[times.COSTS[cost]].max().reindex(cells.index).fillna(0.0)
-    problems = cells.assign(charge=paid).groupby(PROBLEM, sort=False)
+    cells = cells.assign(charge=sweep.samples.groupby("run")[times.COSTS[cost]].max()).fillna({"charge": 0.0})
+    problems = cells.groupby(PROBLEM, sort=False)
     most = problems["charge"].transform("max")
     limit = cells[LIMITS[cost]] if cost in LIMITS else 0.0 * most
-    cells = cells.assign(problem=problems.ngroup(), charge=limit.where(limit > 0, most),
-                         accuracy=problems["reference_bound"].transform("max"))
-    for _, some in cells.groupby("problem"):
-        if why := _why_not(some, solvers, cost, sweep.presentation.allow):
-            first = some.iloc[0]
-            place = f" @ {first['machine'] or 'unknown machine'}" if several_machines(sweep.single) else ""
-            left_out.append(f"{first['experiment']}: {first['dataset']}, {first['penalty']}, repetition "
-                            f"{first['repetition']}{place} ({why})")
-        else:
-            kept += list(some.index)
-    cells = cells.loc[kept]
+    cells = cells.assign(problem=problems.ngroup(), charge=limit.where(limit > 0, most), accuracy=problems[
+        "reference_bound"].transform("max")).sort_values("problem", kind="stable")
+    cells["why"] = cells.problem.map({problem: _why_not(some, solvers, cost, sweep.presentation.allow)
+                                      for problem, some in cells.groupby("problem")})
+    left_out = [f"{one.experiment}: {one.dataset}, {one.penalty}, repetition {one.repetition}{one.place} ({one.why})"
+                for one in cells[cells.why != ""].drop_duplicates("problem").itertuples()]
+    cells = cells[cells.why == ""]
     costs = cells[["run", "shown", "problem", "charge", "accuracy", "failed"]].merge(sweep.times(targets, [cost]))
     costs.loc[costs.failed, ["from", "to"]] = np.inf
-    failed = cells[cells.failed]
+    failed, good = cells[cells.failed], costs[~costs.failed]
     return SimpleNamespace(
-        cost=cost, machine=machine, on=f", on {machine}" if machine else "", targets=targets, solvers=solvers,
+        cost=cost, machine=place[len(" @ "):], on=place.replace(" @", ", on", 1), targets=targets, solvers=solvers,
         labels=list(sweep.single.shown.unique()), worst=sweep.single.reference_bound.max(),
         left_out=left_out, cells=cells, costs=costs, n=cells.problem.nunique(),
-        failures=list(failed["name"] + " " + failed.status),
+        failures=list(failed["name"] + " " + failed.status), wide=good.wide.sum(),
+        reached=np.isfinite(good["to"]).sum(),
         comparable=cost != "seconds" or bool(cells.comparable.all()))
 
 
@@ -63,8 +58,5 @@ def problem_sets(sweep, cost):
     run failed or never reached the target, then the `charge` for that, and the `accuracy` of f* of the problem.
     """
     runs = sweep.single
-    if not len(runs):
-        raise UsageError("found no runs to compare, expected at least one")
-    apart = several_machines(runs) and cost == "seconds"
-    machine = runs.machine.map(lambda name: (name or "unknown machine") if apart else "")
-    return [_set_of(sweep, some, cost, name) for name, some in runs.groupby(machine, sort=False)]
+    return [_set_of(sweep, some, cost, place) for place, some in runs.groupby(
+        runs.place if cost == "seconds" else [""] * len(runs), sort=False)]

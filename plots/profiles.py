@@ -11,11 +11,10 @@ import numpy as np
 import pandas as pd
 
 from ..errors import UsageError
-from .figure import Picture, line_style, plain_label
+from .figure import Picture, draw_lines, line_style
 from .problems import problem_sets
-from .texts import data_warnings, require_drawable
+from .texts import DECLARED, require_drawable, sentences
 
-MOST_NAMES = 4  # of problems or runs, under a plot
 LEAST_END = 1e-16  # ends at or below are drawn there
 
 
@@ -29,22 +28,6 @@ def ratios(costs):
     """Costs (problem x solver) over the least of each problem. Infinite if a solver failed; 1 for the best."""
     best = costs.min(axis=1)
     return costs.div(best, axis=0).where(costs.ne(best, axis=0), 1.0).where(np.isfinite(costs), np.inf)
-
-
-def _few(names):
-    more = f"; and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return "; ".join(names[:MOST_NAMES]) + more
-
-
-def _caption(sets, smallest):
-    if smallest < sets.worst:
-        yield f"f* is proven to a relative accuracy of {sets.worst:.1e} at worst: smaller targets say less."
-    if wide := (sets.costs.wide & ~sets.costs.failed).sum():
-        yield (f"{wide} of {np.isfinite(sets.costs['to']).sum()} costs to a target lie between two samples that are "
-               "more than a tenth apart: drawn at the later.")
-    for names, what in ((sets.failures, "failed"), (sets.left_out, "left out")):
-        if names:
-            yield f"{len(names)} {what}: {_few(names)}."
 
 
 def _lines(values, solvers, from_one):
@@ -61,49 +44,41 @@ def _lines(values, solvers, from_one):
     return pd.concat(parts, ignore_index=True)
 
 
-def _distribution(sets, name, title, x_label, y_label, text, values, smallest, from_one=False):
+def _picture(kind, name, sets, values, smallest):
     """A picture of the distribution functions of each solver's values (a column each)."""
-    rows = _lines(values, sets.solvers, from_one)
+    rows = _lines(ratios(values) if kind == "profile" else values, sets.solvers, kind == "profile")
+    text = {name: text.format(cost=sets.cost, target=smallest, targets=", ".join(f"{one:g}" for one in sets.targets),
+                              missed=np.isinf(values).sum().sum(), n=values.size, least=LEAST_END)
+            for name, text in DECLARED["comparisons"][kind].items()}
 
     def draw(ax):
         widths = np.linspace(3.6, 1.6, len(sets.solvers))  # thinner and thinner, so that all lines stay visible
-        for solver, width in zip(sets.solvers, widths):
-            line = rows[rows.label == solver]
-            ax.step(line["x"], line["share"], where="post", label=plain_label(solver),
-                    **{**line_style(sets.labels.index(solver)), "marker": "", "linewidth": width})
-        ax.set(xscale="log", xlim=(rows["x"].min(), rows["x"].max()), ylim=(-0.02, 1.02), xlabel=x_label,
-               ylabel=y_label, yticks=np.arange(0, 1.01, 0.1))
+        draw_lines(ax, rows, "x", "share", "label", {
+            solver: {**line_style(sets.labels.index(solver)), "marker": "", "linewidth": width, "drawstyle": "steps-post"}
+            for solver, width in zip(sets.solvers, widths)})
+        ax.set(xscale="log", xlim=(rows["x"].min(), rows["x"].max()), ylim=(-0.02, 1.02), xlabel=text["x"],
+               ylabel=text["y"], yticks=np.arange(0, 1.01, 0.1))
 
     suffix = ("" if sets.cost == "seconds" else f"-{sets.cost}") + (f"-{sets.machine}" if sets.machine else "")
-    return Picture(name + suffix, title, draw, rows,
-                   data_warnings(sets.cells.description, sets.comparable),
-                   subtitle=f"{sets.n} problems: (experiment, data set, penalty, repetition){sets.on}",
-                   caption="\n".join([text, *_caption(sets, smallest)]))
+    return Picture(name + suffix, text["title"], draw, rows,
+                   f"{sets.n} problems: (experiment, data set, penalty, repetition){sets.on}",
+                   "\n".join([text["text"], *sentences("comparison", sets, smallest)]), sets.comparable,
+                   list(sets.cells.description))
 
 
 def _pictures(kind, sets):
-    cost, costs, cells = sets.cost, sets.costs, sets.cells
-    if kind == "ecdf":
-        yield _distribution(sets, "ecdf", f"Targets reached within so many {cost}", cost,
-                            "share of (problem, target) pairs",
-                            f"Targets: (f − f*) / f* ≤ {', '.join(f'{one:g}' for one in sets.targets)}. A run that "
-                            "failed reaches none.",
-                            costs.pivot(index=["problem", "target"], columns="shown", values="to"), min(sets.targets))
-    elif kind == "quality":
+    costs, cells = sets.costs, sets.cells
+    if kind == "quality":
         ends = cells.relative_difference.where(~cells.failed).clip(LEAST_END).fillna(np.inf)
-        yield _distribution(sets, "quality", "Quality profile: where runs end", "(f − f*) / f* at the end",
-                            "share of problems",
-                            f"A run that failed has no end. Ends at or below {LEAST_END} are drawn there.",
-                            cells.assign(end=ends).pivot(index="problem", columns="shown", values="end"), ends.min())
+        values = cells.assign(end=ends).pivot(index="problem", columns="shown", values="end")
+        yield _picture(kind, kind, sets, values, ends.min())
+    elif kind == "ecdf":
+        values = costs.pivot(index=["problem", "target"], columns="shown", values="to")
+        yield _picture(kind, kind, sets, values, min(sets.targets))
     else:
         for target, some in costs.groupby("target", sort=False):
-            values, best = some.pivot(index="problem", columns="shown", values="to"), kind == "profile"
-            yield _distribution(
-                sets, f"{kind}-{target:g}",
-                f"{'Performance' if best else 'Data'} profile: {cost} to (f − f*) / f* ≤ {target:g}",
-                f"τ: {cost} over the least of any solver" if best else cost, "share of problems" + " within τ" * best,
-                f"A run that failed or never got there has {'an infinite ratio' if best else 'no cost'}: "
-                f"{np.isinf(values).sum().sum()} of {values.size}.", ratios(values) if best else values, target, best)
+            values = some.pivot(index="problem", columns="shown", values="to")
+            yield _picture(kind, f"{kind}-{target:g}", sets, values, target)
 
 
 def pictures(sweep, kind):
@@ -113,6 +88,6 @@ def pictures(sweep, kind):
         for sets in problem_sets(sweep, cost):
             if not sets.n:
                 raise UsageError(f"found no problem that all of {', '.join(sets.solvers)} were run on{sets.on}: "
-                                 f"{_few(sets.left_out)}; expected solvers that have some in common")
+                                 f"{sentences('few', sets.left_out)[0]}; expected solvers that have some in common")
             out += _pictures(kind, sets)
     return out

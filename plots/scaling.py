@@ -1,19 +1,16 @@
 """How the phases of a run scale with threads and processes, measured by `proxbench scale`, and a model that predicts
 times for more of them (experiments/bench/SCALING.md)."""
-import json
 import math
-import os
 
 import numpy as np
 import pandas as pd
 
 from ..errors import in_file
 from ..fields import PHASES, number_text
-from ..files import write_text
-from ..records import frame_of, read_bytes, run_of
+from ..files import read_json, write_text
+from ..records import run_of
 from .figure import GREY, Picture, line_style
-from .texts import DECLARED, Table, TableSet, csv_text, data_warnings, json_text
-from .times import spread
+from .texts import Table, TableSet, json_text, sentences
 
 TOTAL, PROCESSES = "total", "mpi"  # the back end of processes of one thread: "threads" counts processes
 MOST_COLUMNS = 7  # of numbers of threads in a table
@@ -24,25 +21,24 @@ PROBLEM = ["dataset", "penalty", "label"]
 
 def read(folder):
     """FOLDER/scale.json, and its runs as a frame."""
-    file, expected = os.path.join(folder, "scale.json"), "what `proxbench scale` stores"
+    file, expected = folder / "scale.json", "what `proxbench scale` stores"
     try:
-        stored = json.loads(read_bytes(file, expected))
+        stored = read_json(file, expected)
         runs = [run_of(run, file) for run in stored["runs"]]
         stored["title"], runs[0]
-    except (ValueError, KeyError, TypeError, IndexError):
+    except (KeyError, TypeError, IndexError, AttributeError):
         raise in_file(file, 0, "no title or no runs", expected) from None
-    return stored, frame_of(runs)
+    return stored, pd.json_normalize(runs)
 
 
 # ---- the model
 
 def serial_fraction(threads, seconds):
-    """The serial share s of Amdahl's law, T(p)/T(1) = s + (1 - s)/p, by least squares over all p > 1. NaN without."""
+    """The serial share s of Amdahl's law, T(p)/T(1) = s + (1 - s)/p, by least squares over all p > 1, where the first
+    is 1. NaN without any."""
     threads, seconds = np.asarray(threads, float), np.asarray(seconds, float)
-    if 1 not in threads:
-        return math.nan
     with np.errstate(divide="ignore", invalid="ignore"):
-        x, y = 1.0 - 1.0 / threads, seconds / seconds[threads == 1][0] - 1.0 / threads
+        x, y = 1.0 - 1.0 / threads, seconds / seconds[0] - 1.0 / threads
         return float((x * y).sum() / (x * x).sum())
 
 
@@ -63,6 +59,21 @@ def by_processes(phases, network, p):
 
 # ---- the phases
 
+def _phase_rows(phase, timed):
+    """Rows of one phase, or of the sum of several, for each number of threads. `timed` has the phases of all runs."""
+    alone = timed[timed.threads == 1]
+    times = timed.groupby(["threads", "run"])["seconds"].sum().groupby("threads")
+    seconds = times.median()
+    one, threads = seconds.iloc[0], seconds.index
+    loops = alone.groupby("phase")["loop_seconds"].median().sum()
+    return pd.DataFrame({
+        **timed.iloc[0][["dataset", "lambda", "label", "penalty", "backend"]], "phase": phase, "threads": threads,
+        "repetitions": times.size(), "seconds": seconds, "seconds_q25": times.quantile(0.25),
+        "seconds_q75": times.quantile(0.75), "speedup": one / seconds, "efficiency": one / seconds / threads,
+        **alone[alone.run == alone.run.min()][WORK].sum(), "outside_loops": 1.0 - loops / one if one else math.nan,
+        "serial_fraction": serial_fraction(threads, seconds)})
+
+
 def phases_of(runs):
     """A row for each problem, back end, phase (the total first) and number of threads: median seconds with quartiles,
     speed-up and efficiency against 1 thread, and what the phase is made of at 1 thread."""
@@ -70,23 +81,12 @@ def phases_of(runs):
     every = runs[["run", *PROBLEM, "lambda", "backend", "threads", "phases"]].explode("phases").dropna().reset_index()
     every = every.join(pd.DataFrame(list(every.pop("phases"))))
     rows = []
-    for (*_, backend), some in every.groupby([*PROBLEM, "backend"], sort=False):
-        alone = some[some.threads == 1]
-        first = alone[alone.run == alone.run.min()]
-        used = first["phase"][(first["calls"] > 0) | first["phase"].map(alone.groupby("phase")["seconds"].median() > 0)]
-        for phase in [TOTAL, *used] if len(used) else []:
-            names = used if phase == TOTAL else [phase]
-            sums = some[some.phase.isin(names)].groupby(["threads", "run"], sort=False)["seconds"].sum()
-            spreads = pd.DataFrame({threads: spread(one) for threads, one in sums.groupby("threads")}).T
-            seconds, threads = spreads["median"], spreads.index
-            loops = alone[alone.phase.isin(names)].groupby("phase")["loop_seconds"].median().sum()
-            rows.append(pd.DataFrame({
-                **some.iloc[0][["dataset", "lambda", "label", "penalty"]], "backend": backend, "phase": phase,
-                "threads": threads, "repetitions": spreads["n"].astype(int), "seconds": seconds,
-                "seconds_q25": spreads["q25"], "seconds_q75": spreads["q75"], "speedup": seconds.iloc[0] / seconds,
-                "efficiency": seconds.iloc[0] / seconds / threads, **first[first["phase"].isin(names)][WORK].sum(),
-                "outside_loops": 1.0 - loops / seconds.iloc[0] if seconds.iloc[0] else math.nan,
-                "serial_fraction": serial_fraction(threads, seconds)}))
+    for _, some in every.groupby([*PROBLEM, "backend"], sort=False):
+        alone = some[some.threads == 1].groupby("phase", sort=False)
+        used = alone["phase"].first()[(alone["calls"].first() > 0) | (alone["seconds"].median() > 0)]
+        some = some[some.phase.isin(used)]
+        if len(used):
+            rows += [_phase_rows(TOTAL, some), *(_phase_rows(phase, some[some.phase == phase]) for phase in used)]
     return pd.concat(rows, ignore_index=True).astype(dict.fromkeys(WORK[:-1], int))
 
 
@@ -98,24 +98,19 @@ def _shown(threads):
 
 
 def _oversubscribed(run, phases):
-    cores = run["machine_cores"]
-    return "" if phases.threads.max() <= cores else (
-        f"OVERSUBSCRIBED: more than {cores:.0f} threads shared {cores:.0f} CPUs.")
+    return "".join(sentences("oversubscribed", phases.threads.max(), run["machine_cores"]))
 
 
 def _measured(run, phases):
     by, threads = ["backend", "phase"], sorted(phases.threads.unique())
-    wide = phases.pivot(index=by, columns="threads", values="speedup")[_shown(threads)[1:]].add_prefix("speed-up at ")
-    rows = phases.drop_duplicates(by).join(wide, on=by)
+    rows = phases.drop_duplicates(by).join(phases.pivot(index=by, columns="threads", values="speedup"), on=by)
     for name in ("bytes", "flops"):
         rows[name + "_rate"] = (rows[name] / rows.seconds / 1e9).where((rows.phase != TOTAL) & (rows[name] > 0))
-    columns = {**DECLARED["tables"]["scale"], **{name: (name, ".2f") for name in wide}}
+    more = {f"speed-up at {p}": (p, ".2f") for p in _shown(threads)[1:]}
     for p in threads[1:][-1:]:
-        rows["efficiency"], columns[f"efficiency at {p}"] = rows[f"speed-up at {p}"] / p, ("efficiency", ".1%")
-    return Table.of(f"{run['dataset']} ({run['description']}), lambda = {number_text(run['lambda'])}, {run['label']}: "
-                    f"{run['iterations']:.0f} iterations ({run['status']}), {run['nnz']:.0f} nonzeros", rows, columns,
-                    footnotes=[f"Medians of n = {rows.repetitions.iloc[-1]} repetitions; GB/s and GFlop/s at 1 thread, "
-                               "by definition of the work.", _oversubscribed(run, phases)])
+        rows["efficiency"], more[f"efficiency at {p}"] = rows[p] / p, ("efficiency", ".1%")
+    return Table.of("scale", rows, more, **{**run, "lambda": number_text(run["lambda"])},
+                    repetitions=rows.repetitions.iloc[-1], oversubscribed=_oversubscribed(run, phases))
 
 
 def _name(run):
@@ -134,22 +129,22 @@ def _model(run, phases, predicted, network):
             rows[p] = rows.seconds / seconds.mask(total, seconds[~total].sum())
     rows = pd.concat(parts.values()).assign(mb=lambda frame: frame.sum_bytes / 1e6)
     latency, bandwidth = network
-    return Table.of(f"Model of {_name(run)}", rows, {
-        **DECLARED["tables"]["model"],
-        **{f"speed-up at {p}": (p, ".1f") for p in predicted}}, footnotes=[
-            "A model, no measurement: threads by Amdahl's law; processes of one thread share all but the solver, and a "
-            f"message between them takes {1e6 * latency:g} us and 1 s for {bandwidth / 1e9:g} GB."])
+    return Table.of("model", rows, {f"speed-up at {p}": (p, ".1f") for p in predicted}, name=_name(run),
+                    latency=1e6 * latency, bandwidth=bandwidth / 1e9)
 
 
 # ---- the figure
 
+def _colour(phase):
+    return "#000000" if phase == TOTAL else line_style(PHASES.index(phase))["color"]
+
+
 def _draw(phases, speed, efficiency, bars):
     threads, backends = sorted(phases.threads.unique()), list(phases.backend.unique())
     whole = phases[phases.phase == TOTAL].groupby("backend")["seconds"].first()
-    colour = lambda phase: "#000000" if phase == TOTAL else line_style(PHASES.index(phase))["color"]  # noqa: E731
     for (backend, phase), rows in phases.groupby(["backend", "phase"], sort=False):
         if rows.seconds.iloc[0] >= LEAST_SHARE * whole[backend]:
-            look = {**line_style(0, backends.index(backend)), "color": colour(phase)}
+            look = {**line_style(0, backends.index(backend)), "color": _colour(phase)}
             for ax, name in ((speed, "speedup"), (efficiency, "efficiency")):
                 ax.plot(rows.threads, rows[name], linewidth=2.8 if phase == TOTAL else 1.6,
                         label=backend if phase == TOTAL else "_", **look)
@@ -163,13 +158,10 @@ def _draw(phases, speed, efficiency, bars):
         ax.set_xticks(_shown(threads), labels=list(map(str, _shown(threads))))
         ax.set_xticks([], minor=True)
     parts = phases[phases.phase != TOTAL].pivot(index=["backend", "threads"], columns="phase", values="seconds")
-    bottom = np.zeros(len(parts))
-    for phase in sorted(parts, key=PHASES.index):
-        bars.bar(range(len(parts)), parts[phase], 0.7, bottom, alpha=0.85, color=colour(phase), label=phase)
-        bottom = bottom + parts[phase].fillna(0.0).to_numpy()
-    names = [f"{backend}\n{p}" if len(backends) > 1 else str(p) for backend, p in parts.index]
-    bars.set(title="Time of each phase", xlabel="threads", ylabel="seconds")
-    bars.set_xticks(range(len(parts)), labels=names)
+    parts = parts[sorted(parts, key=PHASES.index)]
+    parts.index = [f"{backend}\n{p}" if len(backends) > 1 else str(p) for backend, p in parts.index]
+    parts.plot.bar(ax=bars, stacked=True, width=0.7, alpha=0.85, rot=0, color=list(map(_colour, parts)),
+                   title="Time of each phase", xlabel="threads", ylabel="seconds")
     bars.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))
 
 
@@ -179,14 +171,14 @@ def picture(run, phases, alone=True):
                    f"{run['dataset']}, λ = {number_text(run['lambda'])}, {run['label']}",
                    lambda *axes: _draw(phases, *axes),
                    rows[["backend", "phase", "threads", "seconds", "q25", "q75", "speedup", "efficiency"]],
-                   data_warnings([run["description"]]), run["description"] or "",
+                   run["description"],
                    f"{run['iterations']:.0f} iterations, the same to the last bit in all runs; medians of n = "
                    f"{phases['repetitions'].iloc[-1]} repetitions; phases below 1 % of the time have no line. "
-                   + _oversubscribed(run, phases), [["a", "b"], ["c", "c"]], 0.75, key="")
+                   + _oversubscribed(run, phases), layout=[["a", "b"], ["c", "c"]], height=0.75, key="")
 
 
 def show(folder, predicted, network):
-    """Writes scale.csv and scale.md, and the phases into scale.json. Returns the text and the pictures."""
+    """Writes the tables, and the phases into scale.json. Returns the text and the pictures."""
     stored, runs = read(folder)
     phases, tables, pictures = phases_of(runs), [], []
     problems = phases.groupby(PROBLEM, sort=False)
@@ -194,9 +186,8 @@ def show(folder, predicted, network):
         run = runs[(runs[PROBLEM] == key).all(axis=1)].iloc[0]
         tables += [_measured(run, some), _model(run, some, predicted, network)]
         pictures.append(picture(run, some, problems.ngroups == 1))
-    phases = phases.drop(columns="penalty")
-    text = TableSet("scale", stored["title"], tables).text("md")
-    for name, content in (("json", json_text({**stored, "phases": phases.to_dict("records")})),
-                          ("csv", csv_text(phases)), ("md", text)):
-        write_text(os.path.join(folder, f"scale.{name}"), content)
-    return text, pictures
+    records = phases.drop(columns="penalty").to_dict("records")
+    out = TableSet("scale", stored["title"], tables, records)
+    out.write(folder)
+    write_text(folder / "scale.json", json_text({**stored, "phases": records}))
+    return out.text("md"), pictures

@@ -11,7 +11,7 @@ from ..errors import ProxbenchError, require_known
 from ..fields import number_text
 from . import times
 from .problems import problem_sets
-from .texts import DECLARED, Table, TableSet, cell
+from .texts import DECLARED, Table, TableSet, cell, sentences
 from .times import UNPROVEN
 
 FEW = 5  # with fewer repetitions, quartiles only show the spread that was seen
@@ -55,7 +55,7 @@ def _head(name):
 def _measured(sweep, runs, forms, targets):
     """The measurements of each run, costs also with `_from`. NaN where a run failed, is not comparable, or f* is not
     exact enough."""
-    metrics = sweep.traces.filter(regex=f"^(run$|{METRICS})").drop_duplicates("run", keep="last").set_index("run")
+    metrics = sweep.samples.filter(regex=f"^(run$|{METRICS})").drop_duplicates("run", keep="last").set_index("run")
     costs = sweep.times(sorted({*targets, RATIO_TARGET}))
     costs = costs.assign(name=costs.cost + "_to_" + costs.target.map(number_text))
     costs = costs[costs.exact].pivot(index="run", columns="name", values=["to", "from"])
@@ -76,11 +76,16 @@ def _measured(sweep, runs, forms, targets):
 
 def _row(label, runs, values, allow):
     """One solver on one problem; `spreads` are over the repetitions that did not fail."""
-    good, failures = runs[~runs.failed], runs.status[runs.failed].value_counts().sort_index()
+    runs = runs.fillna({"reason": "", "not_comparable_because": ""})
+    good, failed = runs[~runs.failed], runs[runs.failed]
+    failures = failed.status.value_counts().sort_index()
     return SimpleNamespace(
         solver=label, runs=runs, first=runs.iloc[0], n=len(good), ending="/".join(good.status.unique()),
         timed=len(good) if allow else int(good.comparable.sum()),
         failures=", ".join(f"{n} of {len(runs)} {status}" for status, n in failures.items()),
+        external=runs.trainer.notna().any(), warnings=list(runs.warnings.explode().dropna().unique()),
+        reasons=list(failed.groupby(["status", "reason"], sort=False).groups),
+        why="".join(good.not_comparable_because[~good.comparable].iloc[-1:]),
         spreads={name: times.spread(column) for name, column in values.loc[runs.index].items()})
 
 
@@ -138,38 +143,23 @@ def _shown_columns(rows, forms, wanted, targets):
         name for name in names if says(name, UNPROVEN, NOT_COMPARABLE)][:PAGE_COLUMNS]
 
 
-def _notes(rows, targets):
-    """Names targets that nobody reached or none can tell, then external trainers and runs that are left out."""
-    accuracy = rows[0].first["reference_accuracy"]
-    if hidden := [f"{target:g}" for target in targets if target < accuracy]:
-        yield f"f* is proven to a relative accuracy of {accuracy:.1e} only: no cost to {', '.join(hidden)} can be told."
-    least = {f"{target:g}": [row.spreads[cost_name("passes", target)]["min"] for row in rows] for target in targets}
-    if unreached := [target for target, one in least.items() if np.isinf(one).any() and not np.isfinite(one).any()]:
-        yield f"No solver reached {', '.join(unreached)}."
-    for row in rows:
-        runs = row.runs.fillna({"reason": "", "not_comparable_because": ""})
-        failed = runs[runs.failed].drop_duplicates(["status", "reason"])
-        notes = ["an external trainer, started repeatedly, each time to stop later; its times begin with its first "
-                 "iteration, unless they include load seconds"] if runs.trainer.notna().any() else []
-        notes += [*runs.warnings.explode().dropna().unique(), *failed.status + ", in no median: " + failed.reason, *(
-            f"{row.n - row.timed} of {row.n} runs are not comparable and left out: {why}"
-            for why in runs.not_comparable_because[~runs.comparable & ~runs.failed].iloc[-1:] if row.timed < row.n)]
-        yield from (f"{row.solver}: {note}." for note in notes)
-
-
 def _table(rows, shown, targets):
     first, most = rows[0].first, max(len(row.runs) for row in rows)
+    accuracy, reference = first["reference_accuracy"], first["reference_objective"]
     caption = f"{first['dataset']}, {first['penalty']}"
-    if not math.isnan(first["reference_objective"]):
+    if not math.isnan(reference):
         proofs = [f"{text} {first[name]:.1e}" for text, name in (("relative kkt", "reference_relative_kkt"),
                                                                  ("gap", "reference_relative_gap"))
                   if not math.isnan(first[name])]
-        caption += f", f* = {number_text(first['reference_objective'])} ({', '.join(proofs)})"
+        caption += f", f* = {number_text(reference)} ({', '.join(proofs)})"
     caption += f", medians [quartiles] of {most} repetitions" if most > 1 else ""
     cells = [[row.texts[name] for name in shown] for row in rows]
     words = len(list(takewhile(["solver", "status", "n"].__contains__, shown)))
+    hidden = [f"{target:g}" for target in targets if target < accuracy]
+    least = {f"{target:g}": [row.spreads[cost_name("passes", target)]["min"] for row in rows] for target in targets}
+    unreached = [target for target, one in least.items() if np.isinf(one).any() and not np.isfinite(one).any()]
     return Table(caption, list(map(_head, shown)), cells, words, [first["description"] or ""],
-                 [*_legend(cells), *_notes(rows, targets)])
+                 [*_legend(cells), *sentences("summary", rows, accuracy, hidden, unreached)])
 
 
 def _record(row, forms):
@@ -187,7 +177,7 @@ def summary(sweep, columns=(), name="summary"):
     """Times to targets, values reached and quality of the models of runs of single penalties: a table for each data set
     and penalty, a row for each solver. `groups` of the result are its rows."""
     runs, shown = sweep.single, sweep.presentation
-    metrics = sweep.traces[sweep.traces.run.isin(runs.index)].filter(like=METRICS).dropna(axis=1, how="all")
+    metrics = sweep.samples[sweep.samples.run.isin(runs.index)].filter(like=METRICS).dropna(axis=1, how="all")
     forms = _forms(shown.targets, metrics)
     values = _measured(sweep, runs, forms, shown.targets)
     groups = [[_row(label, some, values, shown.allow) for label, some in group.groupby("series", sort=False)]
@@ -225,51 +215,48 @@ def data(sweep):
     names = ["instances", "positions", "outputs", "features", "d", "belief_bytes"]
     runs = sweep.runs.assign(belief_bytes=sweep.runs.get("notes.belief_bytes", math.nan))
     sizes = runs.groupby("dataset", sort=False)[names].first().reset_index()
-    table = Table.of("Data sets", sizes.assign(gib=sizes.belief_bytes / 2**30), "data",
-        ["n: instances; N: positions; K: outputs; A: features; marginals: what a dual solver keeps of all instances."])
+    table = Table.of("data", sizes.assign(gib=sizes.belief_bytes / 2**30))
     return TableSet("data", "", [table], sizes.to_dict("records"))
 
 
 # ---- means over problems
 
-def _means_records(sets, plot):
-    """The range of the shifted geometric mean of each solver's costs, and on how many problems it reached the
-    target."""
-    for solver in sets.solvers:
-        for target in sets.targets:
-            some = sets.costs[(sets.costs.shown == solver) & (sets.costs.target == target)]
-            reached, unproven = np.isfinite(some["to"]), int((some.accuracy > target).sum())
-            charged = some[["from", "to"]].mask(np.isinf(some["to"]), plot.par * some.charge, axis=0)
-            begin, end = [math.nan] * 2 if unproven or not len(some) else times.shifted_geometric_mean(
-                charged.to_numpy(), plot.shift)
-            yield {"measure": sets.cost, "machine": sets.machine, "solver": solver, "target": target,
-                   "problems": len(some), "reached": int(reached.sum()), "left_out": len(sets.left_out),
-                   "shift": plot.shift, "par": plot.par, "shifted_geometric_mean": end,
-                   "shifted_geometric_mean_from": begin, "unproven": unproven}
+MEAN = "shifted_geometric_mean"
 
 
-def _means_table(sets, plot, records):
-    frame, par, cost = pd.DataFrame(records), f"{plot.par:g}", sets.cost
-    frame = frame[frame.target.isin(sets.targets[-MOST_TARGETS:])]
-    cells = frame.assign(
-        time=list(map(times.range_text, frame.shifted_geometric_mean_from, frame.shifted_geometric_mean)),
-        reached=frame.reached.astype(str) + f" of {sets.n}")
-    cells.loc[frame.unproven > 0, ["time", "reached"]] = UNPROVEN
-    rows = [[solver, *some[["time", "reached"]].to_numpy().flat]
-            for solver, some in cells.groupby("solver", sort=False)]
-    heads = [[f"{'s' if cost == 'seconds' else cost} to {target:g}", "reached"] for target in frame.target.unique()]
-    limit = {"seconds": "the run's time limit, or ", "iterations": "the run's max_iterations, or "}.get(cost, "")
-    unproven = frame[frame.unproven > 0].drop_duplicates("target")
-    footnotes = [*_legend(rows), *(f"f* of {k} of {sets.n} problems is not proven to {target:g}."
-                                   for target, k in zip(unproven.target, unproven.unproven)),
-                 f"A run that failed or never reached the target is charged {par} x {limit}the most {cost} of any run "
-                 f"of that problem (PAR{par}).",
-                 *(f"{what}: {'; '.join(names)}." for what, names in (
-                     ("Failed", sets.failures), ("Left out", sets.left_out)) if names)]
+def _means_rows(sets, plot):
+    """A row for each solver and target: the range of the shifted geometric mean of the costs, and on how many problems
+    the solver reached the target."""
+    costs = sets.costs.assign(reached=np.isfinite(sets.costs["to"]), unproven=sets.costs.accuracy > sets.costs.target)
+    charged = costs[["from", "to"]].mask(~costs.reached, plot.par * costs.charge, axis=0)
+    by = [costs.shown, costs.target]
+    every = pd.MultiIndex.from_product([sets.solvers, sets.targets], names=["solver", "target"])
+    rows = costs.groupby(by)[["reached", "unproven"]].sum().assign(problems=costs.groupby(by).size()).reindex(
+        every, fill_value=0)
+    # exp(mean(log(x + shift))) - shift: neither the longest nor the shortest costs dominate it.
+    means = np.exp(np.log(charged + plot.shift).groupby(by).mean()) - plot.shift
+    rows[[MEAN, MEAN + "_from"]] = means[["to", "from"]].reindex(every).where(rows.unproven == 0)
+    return rows.reset_index().assign(measure=sets.cost, machine=sets.machine, left_out=len(sets.left_out),
+                                     shift=plot.shift, par=plot.par)[
+        ["measure", "machine", "solver", "target", "problems", "reached", "left_out", "shift", "par", MEAN,
+         MEAN + "_from", "unproven"]]
+
+
+def _means_table(sets, plot, rows):
+    cost, par = sets.cost, f"{plot.par:g}"
+    rows = rows[rows.target.isin(sets.targets[-MOST_TARGETS:])]
+    cells = rows.assign(time=list(map(times.range_text, rows[MEAN + "_from"], rows[MEAN])),
+                        reached=rows.reached.astype(str) + f" of {sets.n}")
+    cells.loc[rows.unproven > 0, ["time", "reached"]] = UNPROVEN
+    texts = [[solver, *some[["time", "reached"]].to_numpy().flat]
+             for solver, some in cells.groupby("solver", sort=False)]
+    heads = [[f"{'s' if cost == 'seconds' else cost} to {target:g}", "reached"] for target in rows.target.unique()]
+    unproven = rows[rows.unproven > 0].drop_duplicates("target")
     return Table(f"Shifted geometric means of {cost} to a target, shift {plot.shift:g}, PAR{par}{sets.on}",
-                 ["solver", *sum(heads, [])], rows, 1, [
+                 ["solver", *sum(heads, [])], texts, 1, [
                      "" if sets.comparable else "NOT COMPARABLE: seconds that are not comparable count here.",
-                     f"{sets.n} problems: (experiment, data set, penalty, repetition)."], footnotes)
+                     f"{sets.n} problems: (experiment, data set, penalty, repetition)."],
+                 _legend(texts) + sentences("means", sets, par, list(zip(unproven.target, unproven.unproven))))
 
 
 def means(sweep):
@@ -279,9 +266,9 @@ def means(sweep):
     out = TableSet("means", shown.title if len(sweep.folders) == 1 else "", [])
     for cost in shown.plot.x:
         for sets in problem_sets(sweep, cost):
-            records = list(_means_records(sets, shown.plot))
-            out.tables.append(_means_table(sets, shown.plot, records))
-            out.records += records
+            rows = _means_rows(sets, shown.plot)
+            out.tables.append(_means_table(sets, shown.plot, rows))
+            out.records += rows.to_dict("records")
     return out
 
 
@@ -301,7 +288,7 @@ def _statistics(block):
     return [mean, deviation] if len(optima) > 1 else [mean]
 
 
-def _paper_table(caption, rows):
+def _paper_table(item, rows):
     """Numbers of runs that ended before an optimum stand in parentheses."""
     cells = rows.assign(what=rows.what + ", " + rows.penalty,
                         ended=rows.solver + rows.solver.map(lambda one: one and ": ") + rows.status
@@ -310,9 +297,9 @@ def _paper_table(caption, rows):
                        ("accuracy_difference", "+.4f")):
         texts = rows[name].map(lambda value: cell(value, form))
         cells[name] = texts.where(rows.optimal | (texts == "-"), "(" + texts + ")")
-    return Table.of(caption, cells, "paper", [] if rows.optimal.all() else [
-            "In parentheses: NOT AN OPTIMUM. The run ended before kkt <= tol * (kkt at w = 0) or the gap asked for; "
-            "such rows are in no mean."])
+    table = Table.of("paper", cells, item=item)
+    table.notes = [] if rows.optimal.all() else table.notes
+    return table
 
 
 def paper(sweep):
@@ -340,7 +327,7 @@ def paper(sweep):
     rows = pd.concat(blocks, ignore_index=True) if blocks else rows
     rows["nnz_relative_difference"] = (rows.nnz / rows.paper_nnz - 1.0).where(rows.paper_nnz != 0)
     rows["accuracy_difference"] = rows.accuracy - rows.paper_accuracy
-    return TableSet("paper", shown.title, [_paper_table(f"{shown.paper.item} of the paper, and ours", rows)],
+    return TableSet("paper", shown.title, [_paper_table(shown.paper.item, rows)],
                     rows.drop(columns=["penalty", "what", "family"]).to_dict("records"))
 
 

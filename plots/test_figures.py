@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import proxbench
-from proxbench import cli
+from proxbench import cli, commands
 from proxbench.config import choices
 from proxbench.plots import curves as draw_curves
 from proxbench.plots import paths, profiles, scaling, theory
@@ -55,7 +55,7 @@ def test_a_band_holds_values_up_to_the_next_sample(tmp_path):
 def test_every_quantity_and_axis_of_configs_has_a_row():
     assert list(QUANTITIES) == choices("plot", "quantities")
     assert list(AXES) == choices("plot", "x")
-    assert sorted(cli.SINGLE + cli.TOGETHER) == sorted(choices("plot", "kinds"))
+    assert sorted([*commands.SINGLE, *commands.TOGETHER]) == sorted(choices("plot", "kinds"))
 
 
 def test_a_figure_has_four_files_and_the_width_asked_for(tmp_path, capsys):
@@ -77,7 +77,7 @@ def test_timings_that_are_not_comparable_need_a_flag(tmp_path, capsys):
     sweep = proxbench.load(tmp_path)
     sweep.presentation.allow = True
     one = pictures(sweep)[0]
-    assert one.warning.startswith("NOT COMPARABLE: ")
+    assert one.full_title.startswith("NOT COMPARABLE: ")
 
 
 @pytest.mark.parametrize("kind, expected", [

@@ -19,7 +19,6 @@ def test_quantiles_interpolate_and_may_be_infinite():
     assert times.spread([4, 1, 2, 3])["median"] == 2.5 and times.spread([1, 2, 3, 4])["q25"] == 1.75
     assert times.spread([1, math.inf])["median"] == math.inf
     assert times.spread([math.nan])["n"] == 0
-    assert times.shifted_geometric_mean([1, 7], 1) == pytest.approx(3, rel=1e-13)
     assert profiles.steps(pd.Series([1, 2, 2, math.inf])).to_dict() == {1: 0.25, 2: 0.75}
     costs = pd.DataFrame([[2, 4, math.inf], [0, 1, 0]])
     assert profiles.ratios(costs).to_numpy().tolist() == [[1, 2, math.inf], [1, math.inf, 1]]

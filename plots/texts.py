@@ -1,9 +1,10 @@
 """Numbers, names and warnings as texts; tables as Markdown, LaTeX, HTML, CSV and JSON."""
 import json
 import math
-import os
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import takewhile
+from pathlib import Path
 
 import pandas as pd
 
@@ -13,9 +14,8 @@ from ..files import make_folder, write_text
 from ..records import penalty_text
 from .times import seconds_text
 
-WEB = os.path.join(os.path.dirname(os.path.realpath(__file__)), "web")
-with open(os.path.join(os.path.dirname(WEB), "columns.json"), encoding="utf-8") as _text:
-    DECLARED = json.load(_text)
+WEB = Path(__file__).with_name("web")
+DECLARED = json.loads(WEB.with_name("columns.json").read_bytes())
 
 
 def cell(value, form=""):
@@ -31,7 +31,7 @@ def count(value):
     return cell(value, ".1f" if value % 1 > 0 else ".0f")
 
 
-FORMS = {"count": count, "seconds": seconds_text}
+FORMS = {"count": count, "seconds": seconds_text, "text": lambda text: text or "-"}
 
 
 def penalty_symbols(run):
@@ -46,7 +46,8 @@ def data_warnings(descriptions, comparable=True):
 
 
 def require_drawable(sweep, costs):
-    """Timings that are not comparable are shown only if that is allowed."""
+    """Fails without runs of single penalties, or with timings that are not comparable unless these are allowed."""
+    sweep.require("single")
     runs = sweep.single
     names = runs["name"][~runs.comparable]
     if "seconds" in costs and len(names) and not sweep.presentation.allow:
@@ -66,6 +67,34 @@ def json_text(value):
     return json.dumps(plain, indent=2, ensure_ascii=False) + "\n"
 
 
+# ---- templates
+
+LATEX = str.maketrans({"\\": r"\textbackslash{}", "~": r"\~{}", "^": r"\^{}", "<": r"\textless{}",
+                       ">": r"\textgreater{}", **{c: "\\" + c for c in "&%$#_{}"}})
+
+
+def one_line(text):
+    return " ".join(str(text).splitlines())
+
+
+@cache
+def template(name):
+    """A template of web/. In HTML, all texts but Markup are escaped; templates for LaTeX escape by themselves."""
+    import jinja2
+
+    env = jinja2.Environment(loader=jinja2.FileSystemLoader(WEB), autoescape=name.endswith(".html"),
+                             keep_trailing_newline=True)
+    env.filters.update(line=one_line, latex=lambda text: "--" if text == "-" else one_line(text).translate(LATEX),
+                       count=count)
+    return env.get_template(name, globals={"inf": math.inf})
+
+
+def sentences(name, *values):
+    """The lines of a macro of notes.txt that say something."""
+    lines = getattr(template("notes.txt").module, name)(*values).splitlines()
+    return [line.strip() for line in lines if line.strip()]
+
+
 # ---- tables
 
 @dataclass
@@ -80,30 +109,15 @@ class Table:
     footnotes: list = field(default_factory=list)  # paragraphs below
 
     @classmethod
-    def of(cls, caption, frame, columns, notes=(), footnotes=()):
-        """The rows of a frame. `columns`: a table of columns.json, or heads, each with a column and its form."""
-        columns = DECLARED["tables"][columns] if isinstance(columns, str) else columns
-        rows = [[cell(one[name], form) for name, form in columns.values()] for one in frame.to_dict("records")]
-        words = len(list(takewhile(lambda column: not column[1], columns.values())))
-        return cls(caption, list(columns), rows, words, list(notes), list(footnotes))
-
-
-LATEX = str.maketrans({"\\": r"\textbackslash{}", "~": r"\~{}", "^": r"\^{}", "<": r"\textless{}",
-                       ">": r"\textgreater{}", **{c: "\\" + c for c in "&%$#_{}"}})
-
-
-def one_line(text):
-    return " ".join(str(text).splitlines())
-
-
-def render(template, **values):
-    """A template of web/, in which all texts but Markup are escaped. Templates for LaTeX escape by themselves."""
-    import jinja2
-
-    env = jinja2.Environment(loader=jinja2.FileSystemLoader(WEB), autoescape=template.endswith(".html"),
-                             keep_trailing_newline=True)
-    env.filters.update(line=one_line, latex=lambda text: "--" if text == "-" else one_line(text).translate(LATEX))
-    return env.get_template(template).render(**values)
+    def of(cls, name, frame, /, more=None, before=None, **values):
+        """The rows of a frame as columns.json declares the table, with `more` heads behind its own or `before` them.
+        `values` stand in its texts."""
+        declared = DECLARED["tables"][name]
+        columns = {**(before or {}), **declared["columns"], **(more or {})}
+        rows = [[cell(one[column], form) for column, form in columns.values()] for one in frame.to_dict("records")]
+        words = len(list(takewhile(lambda column: column[1] in ("", "text"), columns.values())))
+        around = [[note.format(**values) for note in declared.get(part, [])] for part in ("notes", "footnotes")]
+        return cls(declared["caption"].format(**values), list(columns), rows, words, *around)
 
 
 TEMPLATES = {"md": "tables.md", "markdown": "tables.md", "latex": "tables.tex", "html": "tables.html"}
@@ -122,7 +136,7 @@ class TableSet:
 
     def text(self, form):
         if form in TEMPLATES:
-            return render(TEMPLATES[form], title=self.title, all=self.tables)
+            return template(TEMPLATES[form]).render(title=self.title, all=self.tables)
         return json_text(self.records) if form == "json" else csv_text(self.frame())
 
     def frame(self):
@@ -132,4 +146,4 @@ class TableSet:
     def write(self, folder):
         make_folder(folder)
         for extension, form in (("md", "md"), ("tex", "latex"), ("csv", "csv")):
-            write_text(os.path.join(folder, f"{self.name}.{extension}"), self.text(form))
+            write_text(Path(folder) / f"{self.name}.{extension}", self.text(form))

@@ -1,16 +1,13 @@
 """How solvers converge by the theory of Zhong et al. (2014), from theory.json, which scripts/theory makes."""
-import json
 import math
-import os
-
 import numpy as np
 import pandas as pd
 
 from ..errors import in_file
 from ..fields import number_text
-from ..records import read_bytes
-from .figure import Picture, line_style, plain_label
-from .texts import Table, TableSet, data_warnings
+from ..files import read_json
+from .figure import Picture, draw_lines, line_style
+from .texts import Table, TableSet
 
 TAIL, EXACT = 10, 1e-9  # an arm's end: its last iterations whose error is above this share of the first
 QUANTITIES = {"error": "error eₜ", "ratio": "eₜ / eₜ₋₁", "dennis_more": "Dennis-Moré ratio"}
@@ -20,10 +17,10 @@ EXPECTED = "figures as scripts/theory makes them"
 
 def read(folder, required=False):
     """The problems of FOLDER/theory.json, the iterations of each arm as a frame; none if there is no such file."""
-    file, problems = os.path.join(folder, "theory.json"), []
+    file, problems = folder / "theory.json", []
     try:
-        if required or os.path.exists(file):
-            problems = json.loads(read_bytes(file, EXPECTED))["problems"]
+        if required or file.exists():
+            problems = read_json(file, EXPECTED)["problems"]
         for problem in problems:
             problem["title"] = f"{problem['dataset']}, λ = {number_text(problem['lambda'])}"
             problem["optimum"], problem["description"]
@@ -54,18 +51,13 @@ def tables(sweep):
     records = [_record(problem, arm) for problem in problems for arm in problem["arms"]]
     frame = pd.DataFrame(records).astype({"support_settled_at": float})
     unit = frame.unit_steps.astype(str) + " of " + frame.steps_since.astype(str)
-    arms = Table.of("How the arms converge (Theorem 1)", frame.assign(unit=unit), "arms", [
-            "The ratio is the geometric mean of e_t / e_{t-1}, order and Dennis-Moré ratio are medians, over the "
-            f"last {TAIL} iterations whose error is above {EXACT:g} of the first."])
+    arms = Table.of("arms", frame.assign(unit=unit), tail=TAIL, exact=EXACT)
     hessians = [{"problem": problem["title"], "nnz": problem["optimum"].get("nnz"), **problem.get("face", {}),
                  "v": v, "stretch": stretch} for problem in problems
                 for v, stretch in sorted(problem.get("stretch", {}).items()) or [("-", None)]]
     names = ["nnz", "rank", "smallest", "largest", "stretch"]
     hessians = pd.DataFrame(hessians, columns=["problem", "v", *names]).astype(dict.fromkeys(names, float))
-    optima = Table.of("The Hessian at the optimum (Theorem 3)", hessians, "hessians", [
-            "On the face of the nonzero weights: rank, and the eigenvalues above rounding. Then how much the Hessian "
-            "stretches vectors, ‖Hv‖ / ‖v‖."])
-    return TableSet("theory", "", [arms, optima], records)
+    return TableSet("theory", "", [arms, Table.of("hessians", hessians)], records)
 
 
 def _picture(problem):
@@ -74,14 +66,14 @@ def _picture(problem):
 
     def draw(*axes):
         for ax, name in zip(axes, shown):
-            for i, (label, every) in enumerate(rows.groupby("arm", sort=False)):
-                ax.plot(every.iteration, every[name], label=plain_label(label), **{**line_style(i), "markersize": 3})
+            draw_lines(ax, rows, "iteration", name, "arm", {
+                label: {**line_style(i), "markersize": 3} for i, label in enumerate(rows.arm.unique())})
             ax.set(yscale="log", ylabel=QUANTITIES[name])
         axes[-1].set_xlabel("iteration")
 
     return Picture(f"theory-{problem['dataset']}-{number_text(problem['lambda'])}", problem["title"],
-                   draw, rows[["arm", "iteration", *QUANTITIES, "nnz"]], data_warnings([problem["description"]]),
-                   problem["description"], layout=[[name] for name in shown], height=0.25 * len(shown) + 0.05)
+                   draw, rows[["arm", "iteration", *QUANTITIES, "nnz"]], problem["description"],
+                   layout=[[name] for name in shown], height=0.25 * len(shown) + 0.05)
 
 
 def pictures(sweep):

@@ -45,7 +45,7 @@ def table(sweep, targets, costs=("seconds", "passes")):
     if not targets:
         raise UsageError("targets: found none, expected at least one")
     who = sweep.single[["run", "dataset", "lambda", "mu", "label", "repetition", "reference_accuracy"]]
-    known, samples, parts = sweep.single.reference_objective.notna(), sweep.traces, []
+    known, samples, parts = sweep.single.reference_objective.notna(), sweep.samples, []
     for target in targets:
         first = samples[samples.relative_difference <= target].drop_duplicates("run")
         for cost in costs:
@@ -97,8 +97,3 @@ def spread(values):
     quantiles = {name: float(quantile(ordered, p)) if len(ordered) else math.nan for name, p in (
         ("median", 0.5), ("q25", 0.25), ("q75", 0.75), ("min", 0.0), ("max", 1.0))}
     return {**quantiles, "n": len(ordered), "reached": int(np.isfinite(ordered).sum())}
-
-
-def shifted_geometric_mean(values, shift):
-    """exp(mean(log(x + shift))) - shift: neither the longest nor the shortest costs dominate it."""
-    return np.exp(np.mean(np.log(np.add(values, shift)), axis=0)) - shift

@@ -1,11 +1,11 @@
 """What config.ini says about tables, figures and pages: its sections [experiment], [plot] and [paper]."""
 import math
-import os
 import re
 from types import SimpleNamespace
 
 from .errors import ProxbenchError, UsageError, require_known
 from .fields import TABLES, config_key
+from .files import read_bytes
 
 
 def choices(section, name):
@@ -32,7 +32,7 @@ def _number(text, key, where):
 
 def parse(section, name, text, where):
     """The value of a key of a config, of the type that the program's table gives it."""
-    key = config_key(section, name)
+    key, named = config_key(section, name), choices(section, name)
 
     def one(part):
         if key["type"] in ("real", "integer"):
@@ -40,75 +40,68 @@ def parse(section, name, text, where):
         if key["type"] == "bool":
             require_known(where, part.lower(), ["true", "false"])
             return part.lower() == "true"
-        if choices(section, name):
-            require_known(where, part, choices(section, name))
+        if named:
+            require_known(where, part, named)
         return part
 
     return [one(part) for part in split_list(text)] if key["list"] else one(text)
 
 
 def read_ini(file):
-    """{section: {key: text}} of the config of stored results, which the program writes without includes, and
-    {(section, key): line}."""
-    sections, lines, name = {}, {}, None
-    try:
-        with open(file, encoding="utf-8", errors="replace") as text:
-            for number, line in enumerate(text, 1):
-                line = re.sub(r"(^|\s)[#;].*", "", line).strip()
-                key, equals, value = (part.strip() for part in line.partition("="))
-                if re.fullmatch(r"\[.*\]", line):
-                    name = line[1:-1].strip()
-                    sections.setdefault(name, {})
-                elif equals and name is not None:
-                    sections[name][key], lines[name, key] = value, number
-                elif line:
-                    raise UsageError(f"{file}:{number}: found '{line}', expected [section] or key = value")
-    except OSError:
-        raise UsageError(f"{file}: cannot be read, expected a config file") from None
+    """{section: {key: text}} of the config of stored results, which the program writes without includes, and the place
+    of each (section, key) for messages."""
+    sections, places, name = {}, {}, None
+    for number, line in enumerate(read_bytes(file, "a config file").decode(errors="replace").splitlines(), 1):
+        line = re.sub(r"(^|\s)[#;].*", "", line).strip()
+        key, equals, value = (part.strip() for part in line.partition("="))
+        if re.fullmatch(r"\[.*\]", line):
+            name = line[1:-1].strip()
+            sections.setdefault(name, {})
+        elif equals and name is not None:
+            sections[name][key], places[name, key] = value, f"{file}:{number}: [{name}] {key}"
+        elif line:
+            raise UsageError(f"{file}:{number}: found '{line}', expected [section] or key = value")
     if "experiment" not in sections:
         raise UsageError(f"{file}: no section [experiment], expected it with at least name and lambda")
-    return sections, lines
+    return sections, places
 
 
 class Presentation:
-    """The choices of a config for its tables and figures; the defaults if there is none. `plot` and `paper` have a
-    member for each key of their sections, `labels` and `datasets` are what the config asks for. `allow`: timings that
-    are not comparable are shown, too."""
+    """The choices of a config for its tables and figures; the defaults if there is no such file. `flags` have texts for
+    its keys, {(section, key): (text, flag)}, that go before its own. `plot` and `paper` have a member for each key of
+    their sections; `labels` and `datasets` are what the config asks for. `allow`: timings that are not comparable are
+    shown, too."""
 
-    allow = False
+    def __init__(self, file, flags=None, allow=False):
+        sections, places = read_ini(file) if file.exists() else ({}, {})
+        experiment, plot = (sections.setdefault(name, {}) for name in ("experiment", "plot"))
+        lambdas, mus = (set(split_list(experiment.get(name, ""))) for name in ("lambda", "mu"))
+        if paths := {one for one in lambdas | mus if one.startswith("path(")}:
+            plot.setdefault("kinds", "curves, path" if lambdas - paths and not mus & paths else "path")
+        if experiment.get("reference") == "none":
+            experiment["targets"] = ""
+            plot.setdefault("quantities", "nnz, accuracy")
+        for (section, name), (text, flag) in (flags or {}).items():
+            sections[section][name], places[section, name] = text, flag
+            if name == "x":
+                plot["x_max"] = ""  # the config's limits hold for its own axes
 
-    def __init__(self, file=None):
-        sections, lines = read_ini(file) if file is not None and os.path.exists(file) else ({}, {})
+        def value(section, key):
+            text = sections.get(section, {}).get(key["name"], key["default"])
+            return parse(section, key["name"], text, places.get((section, key["name"])))
 
-        def place(section, name):
-            return f"{file}:{lines.get((section, name), 1)}: [{section}] {name}"
-
-        def value(section, name):
-            key, text = config_key(section, name), sections.get(section, {}).get(name)
-            if text is None and not key["default"] and not key["list"]:
-                return False if key["type"] == "bool" else ""
-            return parse(section, name, key["default"] if text is None else text, place(section, name))
-
-        self.plot, self.paper = (SimpleNamespace(**{key["name"]: value(part, key["name"])
-                                                    for key in TABLES["config"][part]})
-                                 for part in ("plot", "paper"))
-        experiment, chosen = sections.get("experiment", {}), sections.get("plot", {})
-        self.name, self.targets = experiment.get("name", ""), value("experiment", "targets")
+        self.allow, self.plot, self.paper = allow, *(
+            SimpleNamespace(**{key["name"]: value(part, key) for key in TABLES["config"][part]})
+            for part in ("plot", "paper"))
+        self.targets = value("experiment", config_key("experiment", "targets"))
+        self.name = experiment.get("name", "")
         self.title = experiment.get("title") or self.name
         named = {kind: {name.partition(".")[2] or keys.get("format", ""): keys for name, keys in sections.items()
                         if name.partition(".")[0] == kind} for kind in ("data", "solver")}
         self.labels, self.datasets = list(named["solver"]), list(named["data"])
         self.sources = {name: str({key: text for key, text in keys.items() if key != "seed"})
                         for name, keys in named["data"].items()}
-        lambdas, mus = (split_list(experiment.get(name, "")) for name in ("lambda", "mu"))
-        paths = [one for one in lambdas + mus if one.startswith("path(")]
-        if paths and "kinds" not in chosen:
-            self.plot.kinds = (["curves"] if set(lambdas) - set(paths) and not set(mus) & set(paths) else []) + ["path"]
         self.plot.kinds = self.plot.kinds or ["curves"]
-        if experiment.get("reference") == "none":
-            self.targets = []
-            if "quantities" not in chosen:
-                self.plot.quantities = ["nnz", "accuracy"]
         if self.plot.x_max and len(self.plot.x_max) != len(self.plot.x):
-            raise ProxbenchError(f"{place('plot', 'x_max')}: found {len(self.plot.x_max)} numbers, expected one for "
+            raise ProxbenchError(f"{places['plot', 'x_max']}: found {len(self.plot.x_max)} numbers, expected one for "
                                  f"each of x = {', '.join(self.plot.x)}")

@@ -6,7 +6,11 @@ class Error(ValueError):
     """A message for the user. `status` is the exit status of a command: 1 failed, 2 bad usage or config. `damaged` is
     the stored run or reference that it is about."""
 
-    status, damaged = 1, ""
+    status = 1
+
+    def __init__(self, text, damaged=""):
+        super().__init__(text)
+        self.damaged = damaged
 
 
 ProxbenchError = Error

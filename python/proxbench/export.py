@@ -1,10 +1,12 @@
 """Stored results for other programs: runs, samples and points as CSV, SQLite or Parquet."""
-import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 
 from .errors import ProxbenchError
-from .fields import PATH, RUN
+from .fields import RUN, in_order
 from .files import whole_file, write_text
-from .records import in_order
+from .plots.texts import csv_text
 from .sweep import IDENTITY
 
 # Without quotes, NumPy's genfromtxt, pandas and R read the CSV alike.
@@ -13,59 +15,46 @@ PLAIN = str.maketrans({",": ";", '"': " ", "#": " ", "\n": " ", "\r": " ", "\t":
 
 def tables_of(sweep):
     """The frames runs, samples and points, with the columns of exports."""
-    asked = [field for field in RUN if field["use"] != "record"]
-    columns = [name for field in asked for name in sorted(sweep.runs)
-               if name == field["column"] or field["type"] == "numbers" and name.startswith(field["column"] + ".")]
+    columns = in_order(sweep.runs, [field for field in RUN if field["use"] != "record"])
     out = {"runs": sweep.runs[list(dict.fromkeys([*IDENTITY, *columns, "relative_difference"]))],
            "samples": sweep.samples.drop(columns="run")}
     if len(sweep.points):
-        names = [name for name in IDENTITY if name not in ("lambda", "mu")]
-        out["points"] = sweep.points[names + in_order(sweep.path_points, PATH)]
+        out["points"] = sweep.points.drop(columns="run")
     return out
 
 
 def csv(frame):
-    """Texts without separators, truth values as words, integers without a point, and nothing for what is missing."""
-    out = frame.copy()
-    for name, column in frame.items():
-        if column.dtype == bool:
-            out[name] = column.map({True: "true", False: "false"})
-        elif column.dtype.kind not in "fiu":
-            out[name] = column.astype(object).map(lambda text: str(text).translate(PLAIN), na_action="ignore")
-        elif column.dtype.kind == "f" and (column.dropna() % 1 == 0).all() and column.abs().max() < 1e15:
-            out[name] = column.astype("Int64")
-    return out.to_csv(index=False)
+    """As CSV without quotes."""
+    texts = {name: column.astype(object).map(lambda text: str(text).translate(PLAIN), na_action="ignore")
+             for name, column in frame.select_dtypes(["object", "category"]).items()}
+    return csv_text(frame.assign(**texts))
 
 
 def write(sweep, out, samples=False, points=False):
     """Writes the tables into one SQLite file, or a CSV or Parquet file each; "-": CSV on standard output."""
     if points:
         sweep.require("paths")
-    tables, (stem, extension) = tables_of(sweep), os.path.splitext(out)
+    tables, extension = tables_of(sweep), Path(out).suffix
     if samples or points or out == "-":
         name = "samples" if samples else "points" if points else "runs"
         tables = {name: tables[name]}
-    if out == "-":
-        print(*map(csv, tables.values()), sep="", end="")
-    elif extension == ".sqlite":
-        import sqlite3
-        from contextlib import closing
-
-        try:
+    try:
+        if out == "-":
+            print(*map(csv, tables.values()), sep="", end="")
+        elif extension == ".sqlite":
             with whole_file(out) as name, closing(sqlite3.connect(name)) as database, database:
                 for table, frame in tables.items():
                     frame.to_sql(table, database, index=False)
-        except sqlite3.Error as error:
-            raise ProxbenchError(f"{out}: cannot be written: {error}") from None
-    else:
-        for i, (table, frame) in enumerate(tables.items()):
-            file = out if i == 0 else f"{stem}-{table}{extension}"
-            if extension != ".parquet":
-                write_text(file, csv(frame))
-                continue
-            try:
-                with whole_file(file) as name:
-                    frame.to_parquet(name, index=False)
-            except ImportError:
-                raise ProxbenchError(f"{out}: Parquet files need the Python package pyarrow, which was not found; "
-                                     "expected it, or a name that ends in .csv or .sqlite") from None
+        else:
+            for i, (table, frame) in enumerate(tables.items()):
+                file = out if i == 0 else f"{out.removesuffix(extension)}-{table}{extension}"
+                if extension == ".parquet":
+                    with whole_file(file) as name:
+                        frame.to_parquet(name, index=False)
+                else:
+                    write_text(file, csv(frame))
+    except sqlite3.Error as error:
+        raise ProxbenchError(f"{out}: cannot be written: {error}") from None
+    except ImportError:
+        raise ProxbenchError(f"{out}: Parquet files need the Python package pyarrow, which was not found; expected "
+                             "it, or a name that ends in .csv or .sqlite") from None

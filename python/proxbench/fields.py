@@ -2,23 +2,25 @@
 
 The build writes them into fields.json beside this module's link. No field is named with its type anywhere else.
 """
-import json
-import os
+from pathlib import Path
 
-from .errors import ProxbenchError
+from .files import read_json
 
-FILE = os.path.join(os.path.dirname(__file__), "fields.json")
-try:
-    with open(FILE, encoding="utf-8") as _text:
-        TABLES = json.load(_text)
-except (OSError, ValueError) as error:
-    raise ProxbenchError(f"{FILE}: found no table of fields ({error}), expected the folder build/release/python of a "
-                         "build") from None
-
+TABLES = read_json(Path(__file__).with_name("fields.json"), "the table of fields in the folder python of a build")
 RUN, TRACE, PATH = TABLES["run"], TABLES["trace"], TABLES["path"]
 RECORD_VERSION, STATUSES, PHASES = TABLES["record_version"], TABLES["statuses"], TABLES["phases"]
-UNITS = {field.get("column", field["name"]): field["unit"] for table in (RUN, TRACE, PATH) for field in table
-         if field["unit"]}
+
+
+def column_of(field):
+    return field.get("column", field["name"])
+
+
+def in_order(frame, fields):
+    """The columns of a frame by a table of fields, in its order; each metric has a column NAME.METRIC."""
+    return [name for field in fields for name in sorted(frame) if name.split(".")[0] == column_of(field)]
+
+
+UNITS = {column_of(field): field["unit"] for field in [*RUN, *TRACE, *PATH] if field["unit"]}
 
 
 def place(field):

@@ -1,15 +1,16 @@
 """Combines the results of several folders. Copies bytes, and prints no number again."""
 import math
-import os
 import shutil
+import tempfile
+from pathlib import Path
 
 from .errors import UsageError, in_file
-from .files import file_name_part, make_folder
-from .records import read_bytes, read_each, read_record, read_run, reference_files, run_folders
+from .files import file_name_part, make_folder, read_bytes
+from .records import read_each, read_record, read_run, reference_files, run_folders
 
 
 def _manifest(run):
-    return read_bytes(os.path.join(run["folder"], "manifest.json"))
+    return read_bytes(Path(run["folder"]) / "manifest.json")
 
 
 def _merged_name(run, chosen):
@@ -40,45 +41,39 @@ def merge_results(folders, out):
     """Copies runs and references into OUT. A run of another machine with a taken name becomes NAME@MACHINE; of two
     references for the same f* the more exact one is kept. OUT appears whole or not at all. Returns the numbers of runs
     and references, and notes on what was not copied."""
-    if os.path.exists(out) and (not os.path.isdir(out) or os.listdir(out)):
+    out = Path(out).absolute()
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out}: found files, expected a folder that is new or empty")
     chosen, notes, references = {}, [], {}
-    for folder in folders:
-        runs = read_each(run_folders(folder), read_run)
-        if not runs:
-            raise in_file(os.path.join(folder, "runs"), 0, "no run", "the results of `proxbench run`")
-        for run in runs:
+    for folder in map(Path, folders):
+        for run in read_each(run_folders(folder), read_run):
             if name := _merged_name(run, chosen):
                 chosen[name] = run
             else:
                 notes.append(f"{run['folder']}: the same run is there already, copied once")
         for file in reference_files(folder):
-            name = os.path.basename(file)
-            references[name] = min(references.get(name, file), file, key=_uncertainty)
-    config, *others = [os.path.join(folder, "config.ini") for folder in folders]
+            references[file.name] = min(references.get(file.name, file), file, key=_uncertainty)
+    config, *others = [Path(folder) / "config.ini" for folder in folders]
     for other in others:
-        if os.path.exists(other) and os.path.exists(config) and read_bytes(other) != read_bytes(config):
+        if other.exists() and config.exists() and read_bytes(other) != read_bytes(config):
             notes.append(f"{other} differs from {config}, which is taken")
-    _copy({name: run["folder"] for name, run in chosen.items()}, references, config, os.path.normpath(out))
+    _copy(chosen, references, config, out)
     return len(chosen), len(references), notes
 
 
 def _copy(runs, references, config, out):
-    folder, name = os.path.split(os.path.abspath(out))
-    scratch = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
+    make_folder(out.parent)
     try:
-        for below in ("runs", "references", "figures", "tables"):
-            make_folder(os.path.join(scratch, below))
-        if os.path.exists(config):
-            shutil.copy(config, scratch)
-        for name, run in runs.items():
-            shutil.copytree(run, os.path.join(scratch, "runs", name))
-        for file in references.values():
-            shutil.copy(file, os.path.join(scratch, "references"))
-        if os.path.isdir(out):
-            os.rmdir(out)
-        os.rename(scratch, out)
+        with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as scratch:
+            whole = Path(scratch) / out.name
+            for below in ("runs", "references", "figures", "tables"):
+                make_folder(whole / below)
+            if config.exists():
+                shutil.copy(config, whole)
+            for name, run in runs.items():
+                shutil.copytree(run["folder"], whole / "runs" / name)
+            for file in references.values():
+                shutil.copy(file, whole / "references")
+            whole.rename(out)  # which may be there, and empty
     except OSError as error:
         raise in_file(out, 0, error, "a folder that can be written") from None
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)

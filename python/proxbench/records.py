@@ -1,56 +1,58 @@
 """Reads the files of stored runs: manifests, traces, paths and references."""
 import json
 import math
-import os
 
 import numpy as np
 import pandas as pd
 
 from .errors import ProxbenchError, in_file
 from .fields import RECORD_VERSION, RUN, STATUSES, number_text, place
-from .files import entries_of
+from .files import entries_of, read_bytes, read_json
 
 EXPECTED = f"the record of a run, version {RECORD_VERSION}"
 RAW = ["phases", "warnings"]  # lists that stay lists in a frame
 TYPES = {"text": [str], "integer": [int], "real": [int, float], "bool": [bool], "numbers": [dict]}  # JSON: any
-
-
-def read_bytes(file, expected="a stored result"):
-    try:
-        with open(file, "rb") as bytes_:
-            return bytes_.read()
-    except OSError:
-        raise in_file(file, 0, "no readable file", expected) from None
+MISSING = {"integer": math.nan, "real": math.nan, "numbers": {}}  # what null stands for; else None
 
 
 def run_of(record, source):
     """The members of a record by the columns of its fields; numbers that were not measured are NaN. Names the file and
     the field where the record is damaged."""
-    if not isinstance(record, dict):
-        raise in_file(source, 0, "no complete JSON object", EXPECTED)
     version = record.get("record_version", 1)
     if version != RECORD_VERSION:
         raise in_file(source, 0, f"version {json.dumps(version)}", EXPECTED)
     run = {"path": None, "path_of": None}
     for field in RUN:
-        value, keys, column = record, place(field), field["column"]
+        value, keys, column, kind = record, place(field), field["column"], field["type"]
         for key in keys:
             if not isinstance(value, dict) or key not in value:
                 raise in_file(source, 0, f"no key /{'/'.join(keys)}", EXPECTED)
             value = value[key]
         if keys in (("run", "lambda"), ("run", "mu")) and isinstance(value, str):
             run["path"], run["path_of"], value = value, column, None
-        required = column in ("dataset", "label", "repetition")
-        if (value is not None or required) and type(value) not in TYPES.get(field["type"], [type(value)]):
+        if value is None and column not in ("dataset", "label", "repetition"):
+            run[column] = MISSING.get(kind)
+        elif type(value) not in TYPES.get(kind, [type(value)]):
             raise in_file(source, 0, f"/{'/'.join(keys)} = {json.dumps(value)}", EXPECTED)
-        run[column] = math.nan if value is None and field["type"] in ("integer", "real") else value
+        else:
+            run[column] = text_of(value) if kind == "JSON" and column not in RAW else value
     status = run["status"] = run["status"] or ""
     run["failed"] = bool(status) and status not in STATUSES or status == "interrupted"
     run["loss_text"] = "log" if run["loss_function"] != "hinge" else "hinge" + (
         f", cost = {run['cost']}" if run["cost"] not in (None, "hamming") else "")
     run["penalty"] = penalty_text(run)
     run["problem"] = (run["name"] or "").removesuffix(f"-{run['label']}-rep{run['repetition']}")
+    run["machine"] = run["machine_name"] or ""
     return run
+
+
+def text_of(value):
+    """A JSON value as the text of a cell: NAME=VALUE and VALUE, separated by spaces."""
+    if isinstance(value, dict):
+        return " ".join(f"{name}={text_of(one)}" for name, one in value.items())
+    if isinstance(value, list):
+        return " ".join(map(text_of, value))
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else number_text(value)
 
 
 def penalty_text(run, digits=None):
@@ -66,47 +68,14 @@ def penalty_text(run, digits=None):
 
 
 def read_record(file):
-    try:
-        record = json.loads(read_bytes(file))
-    except ValueError:
-        record = None
-    return run_of(record, file)
+    return run_of(read_json(file, EXPECTED), file)
 
 
 def read_run(folder):
-    file = os.path.join(folder, "manifest.json")
-    if not os.path.exists(file):
+    file = folder / "manifest.json"
+    if not file.exists():
         raise ProxbenchError(f"{folder}: found no manifest.json, expected a stored run")
-    return {**read_record(file), "folder": folder, "name": os.path.basename(folder)}
-
-
-# ---- runs as a frame
-
-def text_of(value):
-    """A JSON value as the text of a cell: NAME=VALUE and VALUE, separated by spaces."""
-    if isinstance(value, dict):
-        return " ".join(f"{name}={text_of(one)}" for name, one in value.items())
-    if isinstance(value, list):
-        return " ".join(map(text_of, value))
-    return "" if value is None else str(value).lower() if isinstance(value, bool) else number_text(value)
-
-
-def frame_of(runs):
-    """The runs as a frame, each metric and note a column NAME.PART."""
-    frame = pd.DataFrame(runs)
-    for field in RUN:
-        name = field["column"]
-        if field["type"] == "numbers":
-            parts = pd.DataFrame([one or {} for one in frame.pop(name)], index=frame.index, dtype=float)
-            frame = frame.join(parts[sorted(parts)].add_prefix(name + "."))
-        elif field["type"] == "JSON" and name not in RAW:
-            frame[name] = [None if one is None else text_of(one) for one in frame[name]]
-    frame["machine"] = frame["machine_name"].fillna("")
-    return frame
-
-
-def several_machines(runs):
-    return runs.machine.nunique() > 1
+    return {**read_record(file), "folder": str(folder), "name": folder.name}
 
 
 # ---- traces and paths
@@ -125,10 +94,10 @@ CELLS = {"real": (lambda text: float(text or "nan"), "a number or an empty field
 KINDS = {"real": float, "integer": int, "text": object}
 
 
-def read_rows(fields, file, run):
-    """The rows of a trace or a path as a frame, each metric a column NAME.METRIC. A failed run may lack the file."""
+def read_rows(fields, file, may_lack):
+    """The rows of a trace or a path as a frame, each metric a column NAME.METRIC."""
     names = ",".join(field["name"] for field in fields)
-    lacks = run["failed"] and not os.path.exists(file)
+    lacks = may_lack and not file.exists()
     head, *lines = [names] if lacks else read_bytes(file).decode(errors="replace").splitlines() or [""]
     if head != names:
         raise in_file(file, 1, f"'{head[:200]}'", f"'{names}'")
@@ -151,11 +120,6 @@ def read_rows(fields, file, run):
     return pd.DataFrame(columns)
 
 
-def in_order(frame, fields):
-    """The columns of a table of fields in their order, each metric one."""
-    return [name for field in fields for name in sorted(frame) if name.split(".")[0] == field["name"]]
-
-
 # ---- folders
 
 def read_each(files, read, left_out=None):
@@ -174,8 +138,11 @@ def read_each(files, read, left_out=None):
 
 
 def run_folders(folder):
-    return [entry for entry in entries_of(os.path.join(folder, "runs")) if os.path.isdir(entry)]
+    runs = folder / "runs"
+    if folders := [entry for entry in entries_of(runs) if entry.is_dir()]:
+        return folders
+    raise in_file(runs, 0, "no run", "the results of `proxbench run`")
 
 
 def reference_files(folder):
-    return [file for file in entries_of(os.path.join(folder, "references")) if file.endswith(".json")]
+    return [file for file in entries_of(folder / "references") if file.suffix == ".json"]

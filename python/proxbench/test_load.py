@@ -156,3 +156,16 @@ def test_merge_copies_bytes_and_keeps_runs_of_other_machines_apart(tmp_path, cap
     write_run(tmp_path / "three", "a", seconds=9.0)
     assert cli.main(["merge", str(tmp_path / "one"), str(tmp_path / "three"), "--out", str(tmp_path / "no")]) == 2
     assert not os.path.exists(tmp_path / "no") and "different results of the same run" in capsys.readouterr().err
+
+
+def test_several_folders_are_one_sweep_of_runs_with_numbers_of_their_own(tmp_path):
+    for name, objective in (("one", 99.0), ("two", 98.0)):
+        run = write_run(tmp_path / name, "a", samples=[(0, 200), (1, 100)])
+        record = json.loads(text_of(os.path.join(run, "manifest.json")))
+        os.makedirs(tmp_path / name / "references")
+        record["objective"] = objective
+        (tmp_path / name / "references/d-lambda1.json").write_text(json.dumps(record))
+    sweep = proxbench.load(tmp_path / "one", tmp_path / "two")
+    assert sweep.samples["run"].tolist() == [0, 0, 1, 1]
+    assert sweep.runs["reference_objective"].tolist() == [99.0, 98.0]
+    assert sweep.keep(sweep.runs["reference_objective"] < 99).samples["relative_difference"].iloc[1] == 2 / 98

@@ -1,0 +1,180 @@
+"""The commands. Each returns whether all stored results were readable, or nothing."""
+from pathlib import Path
+
+from .cli import say
+from .config import split_list
+from .errors import ProxbenchError, UsageError
+from .export import write
+from .files import write_text
+from .merge import merge_results
+from .plots import paths, profiles, scaling, tables, theory
+from .plots.curves import pictures as curve_pictures
+from .plots.page import write_page
+from .plots.texts import json_text
+from .sweep import join, load_each, load_folder
+
+
+# ---- reading
+
+def _is_whole(*sweeps):
+    """Says what was left out, and returns whether all was readable."""
+    left_out = [one for sweep in sweeps for one in sweep.left_out]
+    for damaged, text in left_out:
+        say("warning", text, damaged)
+    return not any(damaged for damaged, _ in left_out)
+
+
+def _read(flags):
+    """The sweeps of the folders, with the flags before what their configs say; and whether all was readable."""
+    sweeps = load_each(flags.dirs, flags.with_start, split_list(flags.solvers or ""), flags.config,
+                       flags.allow_not_comparable)
+    return sweeps, _is_whole(*sweeps)
+
+
+def _out(flags, below, sweep=None):
+    """The folder for results over all DIRs, or for those of one."""
+    if sweep is not None and len(flags.dirs) > 1:
+        return sweep.folders[0] / below
+    if flags.out or len(flags.dirs) == 1:
+        return Path(flags.out or flags.dirs[0]) / below
+    raise UsageError("--out: found none, expected a folder for the results over all DIRs")
+
+
+# ---- table
+
+# Kinds of one table; the others are kinds of all tables about single penalties.
+OF_PATHS = {"path": paths.tables, "grid": paths.grid_tables, "theory": theory.tables}
+OF_SINGLE = {"paper": tables.paper, "costs": tables.costs, "data": tables.data}
+WITH_MEANS = ("summary", "means")
+
+
+def _write_tables(kind, sweep, folder, columns=()):
+    """Writes the tables of one DIR, and returns those to print."""
+    if kind not in OF_PATHS:
+        sweep.require("single")
+    one = (OF_PATHS | OF_SINGLE).get(kind)
+    sets = [one(sweep)] if one else tables.results(sweep, columns)
+    more = [tables.means(sweep)] if kind in WITH_MEANS and sweep.presentation.targets else []
+    for one in sets + more:
+        one.write(folder)
+    return sets
+
+
+def table(flags):
+    sweeps, whole = _read(flags)
+    kind = flags.kind or ("summary" if any(len(sweep.single) for sweep in sweeps) else "path")
+    columns = split_list(flags.columns or "")
+    if columns and kind != "summary":
+        raise UsageError(f"columns: found '{flags.columns}', expected them with --kind summary only")
+    printed, records = [], []
+    for sweep in sweeps:
+        sets = _write_tables(kind, sweep, _out(flags, "tables", sweep), columns)
+        sets[-1].records = tables.chosen_records(sets[-1].records, columns)  # the file has all columns
+        printed, records = printed + sets, records + (sets[-1].more or sets[-1].records)
+    # Means over the problems of all folders, by the choices of the first.
+    if kind == "means" or kind in WITH_MEANS and len(sweeps) > 1 and sweeps[0].presentation.targets and flags.out:
+        together = tables.means(join(sweeps))
+        together.write(_out(flags, "tables"))
+        printed, records = ([together], together.records) if kind == "means" else (printed, records)
+    if flags.json == "-":
+        print(json_text(records), end="")
+    elif flags.json:
+        write_text(flags.json, json_text(records))
+    if flags.prints:
+        print("\n".join(one.text(flags.format) for one in printed), end="")
+    return whole
+
+
+# ---- plot
+
+# The kinds of figures of one DIR, and those over the problems of all.
+SINGLE = {"curves": curve_pictures, "path": paths.pictures, "grid": paths.grid_pictures, "theory": theory.pictures}
+TOGETHER = ("profile", "data-profile", "ecdf", "quality")
+
+
+def _draw(kinds, sweep, folder, width=None):
+    """Draws figures, and gives the name of each."""
+    for kind in kinds:
+        for picture in SINGLE[kind](sweep) if kind in SINGLE else profiles.pictures(sweep, kind):
+            yield picture.save(folder, width)
+
+
+def plot(flags):
+    sweeps, whole = _read(flags)
+    together = [kind for kind in sweeps[0].presentation.plot.kinds if kind in TOGETHER]
+    if not together and len(flags.dirs) > 1 and flags.out:
+        raise UsageError(f"--out: found only figures of single DIRs, expected a --kind over all DIRs: "
+                         f"{', '.join(TOGETHER)}")
+    work = [([kind for kind in sweep.presentation.plot.kinds if kind in SINGLE], sweep, _out(flags, "figures", sweep))
+            for sweep in sweeps]
+    work += [(together, join(sweeps), _out(flags, "figures"))] if together else []
+    for kinds, sweep, folder in work:
+        for name in _draw(kinds, sweep, folder, flags.width):
+            print(name, flush=True)
+        if "theory" in kinds:
+            below = _out(flags, "tables", sweep)
+            _write_tables("theory", sweep, below)
+            print(below / "theory.md")
+    return whole
+
+
+# ---- what a run and a measurement of the scaling show at their ends
+
+def show(flags):
+    (sweep,) = load_each([flags.dir])
+    whole, single, plot = _is_whole(sweep), len(sweep.single) > 0, sweep.presentation.plot
+    if sweep.runs.failed.all():
+        raise ProxbenchError(f"no run of {sweep.presentation.name} succeeded")
+    for kind in ["path"] * (len(sweep.paths) > 0) + ["summary"] * single:
+        for one in _write_tables(kind, sweep, sweep.folders[0] / "tables"):
+            if flags.prints:
+                print(one.text("md"), flush=True)
+    # The figures that the config asks for, without those that would mislead.
+    if alone := list(sweep.runs["name"][~sweep.runs.comparable]):
+        say("warning", f"no figure against seconds: the timings of {len(alone)} runs are not comparable: "
+            f"{', '.join(alone)}")
+        plot.x_max = [limit for name, limit in zip(plot.x, plot.x_max) if name != "seconds"]
+        plot.x = [name for name in plot.x if name != "seconds"]
+    possible = {"grid": True, "path": len(sweep.points), "theory": False}
+    for kind in (kind for kind in plot.kinds if possible.get(kind, single)):
+        try:
+            list(_draw([kind], sweep, sweep.folders[0] / "figures"))
+        except UsageError as error:
+            say("warning", f"no figure of kind {kind}: {error}")
+    if flags.prints:
+        print(f"Results: {flags.dir}")
+    return whole
+
+
+def scale(flags):
+    network = flags.latency / 1e6, flags.network_bandwidth * 1e9
+    text, pictures = scaling.show(Path(flags.dir), flags.predict, network)
+    names = [picture.save(flags.dir, flags.width) for picture in pictures]
+    if flags.prints:
+        print("\n".join([text, *names]))
+
+
+# ---- report, export, merge
+
+def report(flags):
+    sweeps = load_each(flags.dirs)
+    whole = _is_whole(*sweeps)
+    write_page(sweeps, flags.out, flags.title, flags.note)
+    print(flags.out)
+    return whole
+
+
+def export(flags):
+    if flags.samples and flags.points:
+        raise UsageError("--samples and --points: found both, expected one of them")
+    sweep = load_folder(flags.dir)
+    whole = _is_whole(sweep)
+    write(sweep, flags.out, flags.samples, flags.points)
+    return whole
+
+
+def merge(flags):
+    runs, references, notes = merge_results(flags.dirs, flags.out)
+    for note in notes:
+        say("warning", note)
+    print(f"{flags.out}: {runs} runs, {references} references")
