@@ -1,0 +1,135 @@
+"""Runs the examples of python/examples with small data, and a sweep with the plug-in among them."""
+import json
+import os
+import runpy
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import proxbench
+from proxbench import compiled
+from proxbench.test_made_up import write_run
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "python" / "examples"
+PROGRAM = Path(os.environ.get("PROXBENCH", Path(proxbench.__file__).parents[2] / "proxbench"))
+
+needs_module = pytest.mark.skipif(compiled.core is None, reason="the module proxbench._core was not built")
+needs_program = pytest.mark.skipif(compiled.core is None or not PROGRAM.is_file(), reason=f"no program {PROGRAM}")
+
+
+@pytest.fixture
+def example(tmp_path, monkeypatch):
+    """Runs an example in an empty folder. Returns its variables."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PROXBENCH_QUICK", "1")
+    monkeypatch.delenv("PROXBENCH_DATA", raising=False)
+    monkeypatch.setattr("matplotlib.pyplot.show", lambda: None)
+    return lambda name: runpy.run_path(str(EXAMPLES / f"{name}.py"))
+
+
+def test_figure1_draws_a_stored_sweep(example, tmp_path):
+    for label in ("prox-newton", "owl-qn"):
+        write_run(tmp_path / "results" / "figure1", label)
+    found = example("figure1")
+    assert (tmp_path / "figure1.svg").stat().st_size > 1000
+    assert found["sweep"].runs["label"].tolist() == ["owl-qn", "prox-newton"]
+
+
+@needs_module
+def test_solvers_of_ones_own_come_near_those_in_cpp(example):
+    found = example("own_solver")
+    assert {"ista", "scipy-lbfgs", "batch-sgd"} <= set(proxbench.solvers())
+    assert found["result"].objective < 2 * found["best"].objective
+    lines = [len(ax.get_lines()) for ax in found["axes"]]
+    assert lines == [2, 2, 2]
+
+
+@needs_module
+def test_ista_has_at_most_20_lines():
+    lines = (EXAMPLES / "ista_plugin.py").read_text(encoding="utf-8").splitlines()
+    assert len(lines[lines.index(next(line for line in lines if line.startswith("@proxbench.solver"))):]) <= 20
+
+
+@needs_module
+def test_chunks_without_data_are_synthetic(example, capsys):
+    found = example("chunking")
+    assert "SYNTHETIC" in capsys.readouterr().out
+    assert found["metrics"]["chunk-f1"] > 0.9 and Path("chunking.tsv").exists()
+    again = proxbench.Model.load("chunking.tsv").predict(found["X_test"])
+    assert again == found["predicted"]
+
+
+@needs_module
+@pytest.mark.skipif(not (ROOT.parent / "shared/data/conll2000/train.txt.gz").exists(), reason="no CoNLL-2000")
+def test_chunks_of_conll(example, monkeypatch, capsys):
+    monkeypatch.setenv("PROXBENCH_DATA", str(ROOT.parent / "shared" / "data"))
+    found = example("chunking")
+    assert "SYNTHETIC" not in capsys.readouterr().out
+    assert len(found["data"].lengths()) == 100 and 0.5 < found["metrics"]["chunk-f1"] < 1
+
+
+@needs_module
+def test_a_penalty_is_chosen_from_all_pairs(example):
+    found = example("choose_penalty")
+    chosen = found["chosen"]
+    assert len(chosen.points) == 6 and chosen.lambda_ > 0
+    assert found["path"].points["nnz"].is_monotonic_increasing
+
+
+SWEEP = """[experiment]
+name = own
+lambda = 1
+tol = 1e-4
+threads = 1
+warm_up = 0
+[data.words]
+format = synthetic-ocr
+features = pixels
+words = 30
+test_words = 5
+[solver.prox-newton]
+[solver.ista]
+"""
+
+
+@pytest.fixture
+def program(tmp_path):
+    """Runs the program in an empty folder. Returns its exit status, and what it wrote."""
+    (tmp_path / "own.ini").write_text(SWEEP)
+
+    def run(plugin, *arguments):
+        ended = subprocess.run([str(PROGRAM), "--plugin", str(plugin), *arguments], cwd=tmp_path, text=True,
+                               capture_output=True, timeout=120)
+        return ended.returncode, ended.stdout + ended.stderr
+
+    return run
+
+
+@needs_program
+def test_a_sweep_runs_a_plugin_in_python_beside_the_others(program, tmp_path):
+    plugin = EXAMPLES / "ista_plugin.py"
+    status, text = program(plugin, "run", "own.ini", "--out", "out", "--no-plots")
+    assert status == 0, text
+    records = {one.parent.name: json.loads(one.read_text()) for one in tmp_path.glob("out/runs/*/manifest.json")}
+    assert sorted(records) == ["words-lambda1-ista-rep1", "words-lambda1-prox-newton-rep1"]
+    ista, newton = records.values() if "ista" in next(iter(records)) else reversed(records.values())
+    assert ista["run"]["plugins"] == [str(plugin)]
+    assert ista["summary"]["status"] == newton["summary"]["status"] == "converged"
+    assert ista["summary"]["objective"] == pytest.approx(newton["summary"]["objective"], rel=1e-3)
+
+
+@needs_program
+@pytest.mark.parametrize("source, expected", [
+    ("raise RuntimeError('no such thing')", "found RuntimeError: no such thing"),
+    ("import nothing_of_this_name", "nothing_of_this_name"),
+    ("x = 1", "found no solver, expected a function with the decorator proxbench.solver"),
+    ("import proxbench\n@proxbench.solver('prox-newton')\ndef f(problem, monitor): return problem.start", "prox-newton"),
+    ("def f(:", "SyntaxError"),
+])
+def test_a_plugin_that_cannot_be_used_says_why(program, tmp_path, source, expected):
+    (tmp_path / "mine.py").write_text(source)
+    status, text = program(tmp_path / "mine.py", "list")
+    assert status in (1, 2) and expected in text and "mine.py" in text, text
+    assert "Traceback" not in text
