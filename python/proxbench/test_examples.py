@@ -1,8 +1,12 @@
 """Runs the examples of python/examples with small data, and a sweep with the plug-in among them."""
+import itertools
 import json
 import os
 import runpy
+import shutil
 import subprocess
+import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -133,3 +137,72 @@ def test_a_plugin_that_cannot_be_used_says_why(program, tmp_path, source, expect
     status, text = program(tmp_path / "mine.py", "list")
     assert status in (1, 2) and expected in text and "mine.py" in text, text
     assert "Traceback" not in text
+
+
+class ByAttributes:
+    """Stands in for the base classes of benchopt where it is not installed: a parameter is an attribute."""
+
+    parameters: dict = {}
+
+    def skip(self, **facts):
+        return False, None
+
+
+def made(folder, name, kind):
+    """Instances of the class in a file, one for each combination of its parameters, as benchopt's guide has them."""
+    cls = runpy.run_path(str(folder / name))[kind]
+    for values in itertools.product(*cls.parameters.values()):
+        one = cls()
+        for names, value in zip(cls.parameters, values):
+            for attribute, each in zip(names.split(", "), value if ", " in names else (value,)):
+                setattr(one, attribute, each)
+        yield one
+
+
+def curve_of(solver, objective, points):
+    """The objective's values as benchopt samples them, and the last result."""
+    values = []
+    if solver.sampling_strategy == "iteration":
+        for iterations in points:
+            solver.run(iterations)
+            values.append(objective.evaluate_result(**solver.get_result())["value"])
+        return values
+
+    def callback():
+        if len(values) <= points[-1]:
+            values.append(objective.evaluate_result(**solver.get_result())["value"])
+        return len(values) <= points[-1]
+
+    solver.run(callback)
+    return values
+
+
+@needs_module
+def test_solvers_for_benchopt_reach_one_optimum(monkeypatch):
+    folder = EXAMPLES / "benchopt"
+    stand_in = types.ModuleType("benchopt")
+    stand_in.BaseObjective = stand_in.BaseDataset = stand_in.BaseSolver = ByAttributes
+    monkeypatch.setitem(sys.modules, "benchopt", stand_in)
+    dataset = next(made(folder, "datasets/simulated.py", "Dataset"))
+    objective = next(made(folder, "objective.py", "Objective"))
+    objective.set_data(**dataset.get_data())
+    at_zero = objective.evaluate_result(**objective.get_one_result())["value"]
+    ends = {}
+    for file in sorted((folder / "solvers").glob("*.py")):
+        for solver in made(folder, f"solvers/{file.name}", "Solver"):
+            assert solver.skip(**objective.get_objective()) == (False, None)
+            solver.set_objective(**objective.get_objective())
+            values = curve_of(solver, objective, [0, 1, 1500])
+            assert values[0] == pytest.approx(at_zero) and values[-1] < values[1] <= values[0]
+            ends[file.stem, getattr(solver, "solver", "")] = values[-1]
+    assert len(ends) == 4
+    assert list(ends.values()) == pytest.approx([min(ends.values())] * 4, rel=1e-5), ends
+
+
+@needs_module
+def test_benchopt_runs_its_folder(tmp_path):
+    pytest.importorskip("benchopt")
+    shutil.copytree(EXAMPLES / "benchopt", tmp_path / "bench")
+    subprocess.run([sys.executable, "-m", "benchopt", "run", "bench", "-d", "simulated", "-n", "5", "-r", "1", "--no-plot"],
+                   cwd=tmp_path, check=True)
+    assert list(tmp_path.glob("bench/outputs/*.parquet")) or list(tmp_path.glob("bench/outputs/*.csv"))
