@@ -24,6 +24,21 @@ def tables_of(sweep):
     return out
 
 
+def for_benchopt(sweep):
+    """The samples with the columns that benchopt's result page reads, of versions 1.0 to 1.9: it takes data_name for
+    dataset_name. Every quantity is a column objective_NAME; a problem of ours is a data set with an objective."""
+    out = sweep.samples
+    penalty = "lambda = " + out["lambda"].map("{:g}".format).astype(str) + ", mu = " + out["mu"].map("{:g}".format).astype(str)
+    frame = out[[]].assign(objective_name=penalty, obj_description="", solver_name=out["label"].astype(str),
+                           solver_description="", data_name=out["dataset"].astype(str), idx_rep=out["repetition"] - 1,
+                           sampling_strategy="Callback", stop_val=out["iteration"], time=out["seconds"],
+                           objective_value=out["objective"])
+    for name in ("loss", "nnz", "kkt", "gap", "test_accuracy", "passes"):
+        if out[name].notna().any():
+            frame[f"objective_{name}"] = out[name]
+    return frame
+
+
 def csv(frame):
     """Texts without separators, truth values as words, integers without a point, and nothing for what is missing."""
     out = frame.copy()
@@ -37,12 +52,14 @@ def csv(frame):
     return out.to_csv(index=False)
 
 
-def write(sweep, out, samples=False, points=False):
+def write(sweep, out, samples=False, points=False, benchopt=False):
     """Writes the tables into one SQLite file, or a CSV or Parquet file each; "-": CSV on standard output."""
     if points:
         sweep.require("paths")
     tables, (stem, extension) = tables_of(sweep), os.path.splitext(out)
-    if samples or points or out == "-":
+    if benchopt:
+        tables = {"samples": for_benchopt(sweep)}
+    elif samples or points or out == "-":
         name = "samples" if samples else "points" if points else "runs"
         tables = {name: tables[name]}
     if out == "-":
