@@ -51,6 +51,14 @@ def test_solvers_of_ones_own_come_near_those_in_cpp(example):
 
 
 @needs_module
+def test_the_cost_of_python_is_told(example, monkeypatch, capsys):
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    found = example("cost")
+    assert found["result"].iterations == 3 and 0 < found["numpy"] < found["run"]
+    assert "NumPy: " in capsys.readouterr().out
+
+
+@needs_module
 def test_ista_has_at_most_20_lines():
     lines = (EXAMPLES / "ista_plugin.py").read_text(encoding="utf-8").splitlines()
     assert len(lines[lines.index(next(line for line in lines if line.startswith("@proxbench.solver"))):]) <= 20
