@@ -139,11 +139,16 @@ class Problem {
     const std::span<const std::int64_t> all(instances.data(), static_cast<std::size_t>(instances.size()));
     const py::gil_scoped_release released;
     const std::lock_guard lock(mutex_);
-    for (const std::int64_t instance : all) {
-      if (instance < 0 || static_cast<std::size_t>(instance) >= objective().instances())
-        throw Error::usage("instances: found ", instance, ", expected numbers below ",
-                           objective().instances());
-      loss += add_one(static_cast<Index>(instance), from, to, scale);
+    try {
+      for (const std::int64_t instance : all) {
+        if (instance < 0 || static_cast<std::size_t>(instance) >= objective().instances())
+          throw Error::usage("instances: found ", instance, ", expected numbers below ",
+                             objective().instances());
+        loss += add_one(static_cast<Index>(instance), from, to, scale);
+      }
+    } catch (...) {
+      failure_ = std::current_exception();
+      throw;
     }
     return loss;
   }

@@ -8,17 +8,26 @@
     result.model.predict(X)
 """
 import importlib
+from typing import TYPE_CHECKING
 
 from .errors import Error, ProxbenchError, UsageError
 
 _PARTS = {
     "datasets": ["Data", "read", "sequences", "classes", "groups", "label_sets"],
-    "training": ["Model", "Result", "train", "path", "certify", "select", "solvers"],
+    "training": ["Model", "Path", "Result", "Selection", "train", "path", "certify", "select", "solvers"],
     "custom_solvers": ["Problem", "check_solver", "option", "problem", "soft_threshold", "solver"],
     "estimators": ["CRF", "LogisticRegression"],
     "sweep": ["load"],
 }
 _PART_OF = {name: part for part, names in _PARTS.items() for name in names}
+
+if TYPE_CHECKING:  # the same names, for tools that read types
+    from . import plots
+    from .custom_solvers import Problem, check_solver, option, problem, soft_threshold, solver
+    from .datasets import Data, classes, groups, label_sets, read, sequences
+    from .estimators import CRF, LogisticRegression
+    from .sweep import load
+    from .training import Model, Path, Result, Selection, certify, path, select, solvers, train
 
 __all__ = ["Error", "ProxbenchError", "UsageError", "plots", *_PART_OF]
 

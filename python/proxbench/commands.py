@@ -165,11 +165,12 @@ def report(flags):
 
 
 def export(flags):
-    if flags.samples and flags.points:
-        raise UsageError("--samples and --points: found both, expected one of them")
+    kinds = [f"--{name}" for name in ("samples", "points", "benchopt") if getattr(flags, name)]
+    if len(kinds) > 1:
+        raise UsageError(f"{' and '.join(kinds)}: found both, expected one of them")
     sweep = load_folder(flags.dir)
     whole = _is_whole(sweep)
-    write(sweep, flags.out, flags.samples, flags.points)
+    write(sweep, flags.out, flags.samples, flags.points, flags.benchopt)
     return whole
 
 

@@ -5,7 +5,7 @@ try:
     from . import _core as core
 except ImportError as missing:
     _reason = str(missing)
-    core = None
+    core = None  # type: ignore[assignment]
 
 
 def require():

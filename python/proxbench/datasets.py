@@ -1,5 +1,6 @@
 """Data sets to train on: from files, from lists of dicts, and from matrices."""
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -55,7 +56,7 @@ class Data:
         return f"<proxbench.Data: {facts['description']}, {len(self.features_)} features, {len(self.labels_)} labels>"
 
 
-def read(format, train, test=(), hierarchy="", oracle="", **options):
+def read(format, train, test=(), hierarchy="", oracle="", **options) -> Data:
     """Reads data files, as the program does.
 
     format    a format of `proxbench list`: "crfsuite", "conll", "libsvm", "lshtc", "ocr", ...
@@ -67,7 +68,7 @@ def read(format, train, test=(), hierarchy="", oracle="", **options):
     return Data(require().read(format, _names(train), _names(test), str(hierarchy), oracle, _texts(options)))
 
 
-def sequences(X, y, lengths=None, test=None, feature_names=None):
+def sequences(X, y, lengths=None, test=None, feature_names=None) -> Data:
     """Sequences for a linear-chain CRF.
 
     X         a list of sequences; each is a list of items, one a position, as for python-crfsuite: a dict (values are
@@ -90,7 +91,7 @@ def sequences(X, y, lengths=None, test=None, feature_names=None):
     return make.data(list(number), f"{len(make.begin) - 1} sequences from Python, {make.begin[-1]} positions")
 
 
-def classes(X, y, hierarchy=None, test=None, feature_names=None):
+def classes(X, y, hierarchy=None, test=None, feature_names=None) -> Data:
     """Rows of one label each, for multinomial logistic regression, or for a hierarchy of classes.
 
     X           a matrix, rows x features
@@ -115,7 +116,7 @@ def classes(X, y, hierarchy=None, test=None, feature_names=None):
     return make.data([_name(label) for label in number], f"{make.begin[-1]} rows from Python")
 
 
-def groups(X, quality, lengths, test=None, feature_names=None):
+def groups(X, quality, lengths, test=None, feature_names=None) -> Data:
     """Groups of candidates, for re-ranking.
 
     X         one row for each candidate: a matrix, or a list of items as in `sequences`
@@ -132,7 +133,7 @@ def groups(X, quality, lengths, test=None, feature_names=None):
     return make.data(["best"], f"{len(make.begin) - 1} groups from Python")
 
 
-def label_sets(X, y, test=None, feature_names=None):
+def label_sets(X, y, test=None, feature_names=None) -> Data:
     """Rows with any number of labels each, for max-margin training (loss="hinge").
 
     X      a matrix, rows x features
@@ -197,7 +198,7 @@ def _name(label):
     return str(label.item() if isinstance(label, np.generic) else label)
 
 
-def _sequence_rows(X, lengths, feature_names, train, name):
+def _sequence_rows(X, lengths, feature_names, train, name) -> tuple[Any, np.ndarray]:
     if lengths is not None or _is_matrix(X):
         return _matrix_rows(X, lengths, feature_names, train, name)
     rows = require().rows_of_items(X, train, name)
@@ -205,7 +206,7 @@ def _sequence_rows(X, lengths, feature_names, train, name):
     return rows, begin
 
 
-def _group_rows(X, lengths, feature_names, train, name):
+def _group_rows(X, lengths, feature_names, train, name) -> tuple[Any, np.ndarray]:
     if _is_matrix(X):
         return _matrix_rows(X, lengths, feature_names, train, name)
     begin, at = _begin_of(lengths, len(X), name), 0
@@ -216,7 +217,7 @@ def _is_matrix(X):
     return hasattr(X, "shape") and len(X.shape) == 2
 
 
-def _matrix_rows(X, lengths, feature_names, train, name):
+def _matrix_rows(X, lengths, feature_names, train, name) -> tuple[Any, np.ndarray]:
     from scipy.sparse import csr_matrix, issparse
 
     if not issparse(X):
@@ -291,12 +292,13 @@ def _gold(labels, number, unknown=None):
 
 def _preorder(hierarchy):
     """Numbers and parents of the nodes, in preorder."""
-    children = {}
+    children: dict = {}
     for node, parent in hierarchy.items():
         children.setdefault(parent, []).append(node)
         if parent is not None and parent not in hierarchy:
             raise UsageError(f"hierarchy: found the parent {parent!r} of {node!r}, expected it among the nodes, too")
-    number, parents = {}, []
+    number: dict = {}
+    parents: list[int] = []
     stack = [(node, 0xFFFFFFFF) for node in reversed(children.get(None, []))]
     while stack:
         node, parent = stack.pop()

@@ -23,6 +23,21 @@ def tables_of(sweep):
     return out
 
 
+def for_benchopt(sweep):
+    """The samples with the columns that benchopt's result page reads, of versions 1.0 to 1.9: it takes data_name for
+    dataset_name. Every quantity is a column objective_NAME; a problem of ours is a data set with an objective."""
+    out = sweep.samples
+    penalty = "lambda = " + out["lambda"].map("{:g}".format).astype(str) + ", mu = " + out["mu"].map("{:g}".format).astype(str)
+    frame = out[[]].assign(objective_name=penalty, obj_description="", solver_name=out["label"].astype(str),
+                           solver_description="", data_name=out["dataset"].astype(str), idx_rep=out["repetition"] - 1,
+                           sampling_strategy="Callback", stop_val=out["iteration"], time=out["seconds"],
+                           objective_value=out["objective"])
+    for name in ("loss", "nnz", "kkt", "gap", "test_accuracy", "passes"):
+        if out[name].notna().any():
+            frame[f"objective_{name}"] = out[name]
+    return frame
+
+
 def csv(frame):
     """As CSV without quotes."""
     texts = {name: column.astype(object).map(lambda text: str(text).translate(PLAIN), na_action="ignore")
@@ -30,12 +45,14 @@ def csv(frame):
     return csv_text(frame.assign(**texts))
 
 
-def write(sweep, out, samples=False, points=False):
+def write(sweep, out, samples=False, points=False, benchopt=False):
     """Writes the tables into one SQLite file, or a CSV or Parquet file each; "-": CSV on standard output."""
     if points:
         sweep.require("paths")
     tables, extension = tables_of(sweep), Path(out).suffix
-    if samples or points or out == "-":
+    if benchopt:
+        tables = {"samples": for_benchopt(sweep)}
+    elif samples or points or out == "-":
         name = "samples" if samples else "points" if points else "runs"
         tables = {name: tables[name]}
     try:

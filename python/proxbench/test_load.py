@@ -125,6 +125,24 @@ def test_an_output_that_cannot_be_written_ends_a_command_before_its_work(tmp_pat
     assert "file/x.csv: cannot be written: expected a folder" in capsys.readouterr().err
 
 
+def test_export_for_benchopt_has_its_columns(tmp_path, monkeypatch, capsys):
+    import pandas
+
+    for repetition in (1, 2):
+        write_run(tmp_path / "r", "a", repetition=repetition, samples=[(0, 200), (1, 101), (2, 100)])
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["export", "r", "--out", "outputs.csv", "--benchopt"]) == 0
+    assert sorted(os.listdir()) == ["outputs.csv", "r"]
+    frame = pandas.read_csv("outputs.csv")
+    assert frame["data_name"].unique() == ["d"] and frame["objective_name"].unique() == ["lambda = 1; mu = 0"]
+    assert frame["solver_name"].unique() == ["a"] and frame["idx_rep"].tolist() == [0, 0, 0, 1, 1, 1]
+    # What its page draws: medians over repetitions of each objective_ column, by stop_val.
+    curve = frame.groupby("stop_val")[["time", "objective_value"]].median()
+    assert curve["objective_value"].tolist() == [200, 101, 100] and curve["time"].tolist() == [0, 1, 2]
+    assert cli.main(["export", "r", "--out", "x.csv", "--benchopt", "--samples"]) == 2
+    assert "--samples and --benchopt: found both, expected one of them" in capsys.readouterr().err
+
+
 def test_export_writes_csv_sqlite_and_names_what_parquet_needs(tmp_path, monkeypatch, capsys):
     import sqlite3
 

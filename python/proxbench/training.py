@@ -1,11 +1,19 @@
 """Training, paths, selection and certificates, and the models that come of them."""
+from __future__ import annotations
+
 import json
+from collections.abc import Callable, Sequence
+from typing import Any, Union
 
 import numpy as np
 
 from .compiled import require
 from .datasets import Data, _texts, sequences
 from .errors import UsageError
+
+Weights = Union[np.ndarray, tuple[np.ndarray, np.ndarray]]  # dense, or (coordinates, values)
+Penalty = Union[float, str, Sequence[float]]
+SolverName = Union[str, Callable, None]
 
 
 class Model:
@@ -63,8 +71,9 @@ class Model:
         data = self._data(data)
         return _named(data, test, self.labels_, self._core.apply(data._core, test, threads).outputs())
 
-    def marginals(self, data, test=False, threads=0):
-        """Probabilities. For sequences and rows: an array, positions x labels."""
+    def marginals(self, data, test=False, threads=0) -> np.ndarray:
+        """Probabilities, each from 0 to 1: an array of float64. For sequences and rows of one label: positions x labels,
+        in the order of `labels_` of the data. Rows of one sequence follow one another."""
         data = self._data(data)
         return self._core.apply(data._core, test, threads).marginals()
 
@@ -79,12 +88,12 @@ class Model:
         """A dict of metrics on labelled data: accuracy, and those that apply, such as chunk F1."""
         return self._core.apply(self._data(data)._core, test, threads).metrics()
 
-    def save(self, file):
+    def save(self, file) -> None:
         """Writes a text model, or a binary one if the name ends in .pbm. `proxbench predict` takes both."""
         self._core.save(str(file))
 
     @staticmethod
-    def load(file):
+    def load(file) -> Model:
         """Reads a model that `save` or the program wrote."""
         return Model(require().load_model(str(file)))
 
@@ -118,7 +127,8 @@ class Result:
     status        "converged", "gap-reached", "time-limit", ...
     lower_bound   a proven lower bound on min F
     gap           a proven upper bound on F - min F; relative_gap: divided by |F|
-    w             (coordinates, values) of the nonzero weights
+    w             (coordinates, values) of the nonzero weights: arrays of int64, ascending, and of float64
+    seconds       on the clock; trace["seconds"] too. passes: oracle calls divided by the number of instances
     """
 
     def __init__(self, core):
@@ -133,15 +143,15 @@ class Result:
         return float("nan") if value is None else value
 
     @property
-    def lower_bound(self):
+    def lower_bound(self) -> float:
         return self.dual
 
     @property
-    def w(self):
+    def w(self) -> tuple[np.ndarray, np.ndarray]:
         return self._core.w()
 
     @property
-    def coefficients(self):
+    def coefficients(self) -> np.ndarray:
         """w as a dense array of float64, d numbers."""
         index, values = self.w
         out = np.zeros(self._core.dimension())
@@ -156,7 +166,7 @@ class Result:
         return pandas.DataFrame(self._core.trace())
 
     @property
-    def model(self):
+    def model(self) -> Model:
         if self._model is None:
             self._model = Model(require().parse_model(self._core.model_text()))
         return self._model
@@ -193,33 +203,51 @@ class Selection(Result):
         self.lambda_, self.mu = (float(self.points.loc[chosen, name]) for name in ("lambda", "mu"))
 
 
-def train(data, lambda_=0.0, mu=0.0, loss="log", solver=None, gap=None, tol=None, threads=0, callback=None, start=None,
-          seed=1, time_limit=None, max_iterations=None, cost=None, settings=None, **options):
+def train(data: Data, lambda_: float = 0.0, mu: float = 0.0, loss: str = "log", solver: SolverName = None,
+          gap: float | None = None, tol: float | None = None, threads: int = 0,
+          callback: Callable[[dict], object] | None = None, start: Weights | Model | None = None, seed: int = 1,
+          time_limit: float | None = None, max_iterations: int | None = None, cost: str | None = None,
+          settings: dict[str, Any] | None = None, **options: Any) -> Result:
     """Minimises F(w) = loss(w) + lambda ||w||_1 + (mu/2) ||w||^2, where the loss is the SUM over instances.
 
-    data            Data
-    lambda_, mu     weights of the penalties, at least one above 0
-    loss            "log" (maximum likelihood) or "hinge" (max margin, with `cost` "hamming" or "hamming-mean")
-    solver          a name of `proxbench.solvers()`; None: the best one known for this problem
-    gap             stop once this relative gap (F - lower bound) / F is proven
+        data = proxbench.sequences([[{"word": "the"}, {"word": "dog"}]], [["DT", "NN"]])
+        result = proxbench.train(data, lambda_=0.1, mu=0.1, gap=1e-4)
+        result.objective, result.relative_gap, result.trace, result.model.predict([[{"word": "dog"}]])
+
+    data            Data, of `read`, `sequences`, `classes`, `groups` or `label_sets`
+    lambda_, mu     weights of the penalties, at least one above 0. As the loss is a sum, they are not scaled by the number
+                    of instances: lambda = c1 and mu = 2*c2 of CRFsuite, 1/C of scikit-learn's LogisticRegression
+    loss            "log" (maximum likelihood) or "hinge" (max margin; needs mu > 0 and lambda = 0)
+    solver          a name of `solvers()`, or a function with the decorator `solver`; None: the best one known for this
+                    problem
+    gap             stop once the relative gap (F - lower bound) / F is proven to be at most this
     tol             stop once kkt <= tol * (kkt at w = 0), where kkt is the max norm of the minimum-norm subgradient
                     of F; default 1e-6, or 0 if `gap` is given
     threads         0: all cores. The result has the same bits for any number
-    callback        called with a dict for each sample of the trace; returning False stops the training
-    start           w to start from: a dense array of d numbers, or (coordinates, values)
-    time_limit      seconds on the clock
+    callback        called with a dict for each sample of the trace (seconds, iteration, objective, nnz, ...), while the
+                    clock stands; returning False stops the training
+    start           w to start from: a dense array of d numbers of float64, (coordinates, values), or a Model.
+                    d = features * labels + further weights: feature j and label k have coordinate j * labels + k,
+                    transitions follow
+    seed            of solvers that draw random numbers
+    time_limit      seconds on the clock, which stands while samples are taken
+    max_iterations  of the solver
+    cost            with loss="hinge": "hamming" or "hamming-mean"
     settings        a dict of further keys of [experiment], e.g. {"sample_kkt": True}
-    options         options of the solver, e.g. memory=10
+    options         options of the solver, e.g. memory=10; solvers()["owl-qn"]["options"] lists them
 
-    Returns Result. Raises proxbench.Error."""
+    Returns Result: status, objective, lower_bound, gap, w, trace, model and more. Ctrl-C stops the training and raises
+    KeyboardInterrupt. Raises proxbench.Error (a ValueError) for what is wrong with the data or the arguments."""
     keys = _settings(lambda_, mu, loss, gap, tol, threads, seed, time_limit, max_iterations, cost, settings)
     if isinstance(start, Model):
         start = start.weights_for(data)
     return Result(require().train(_core_of(data), keys, _solver(solver), _texts(options), start, callback))
 
 
-def path(data, lambda_=None, mu=0.0, loss="log", solver=None, gap=None, tol=None, threads=0, callback=None, seed=1,
-         time_limit=None, max_iterations=None, settings=None, **options):
+def path(data: Data, lambda_: Penalty | None = None, mu: Penalty = 0.0, loss: str = "log", solver: SolverName = None,
+         gap: float | None = None, tol: float | None = None, threads: int = 0,
+         callback: Callable[[dict], object] | None = None, seed: int = 1, time_limit: float | None = None,
+         max_iterations: int | None = None, settings: dict[str, Any] | None = None, **options: Any) -> Path:
     """Solves for a descending sequence of penalties, each from the optimum before it.
 
     lambda_, mu   one is a list of numbers, or "path(START, END, COUNT)" with START and END numbers, "max" or "R*max"
@@ -237,7 +265,8 @@ def path(data, lambda_=None, mu=0.0, loss="log", solver=None, gap=None, tol=None
     return Path(require().train_path(_core_of(data), keys, _solver(solver), _texts(options), on_point), ws)
 
 
-def certify(data, w, lambda_=0.0, mu=0.0, loss="log", threads=0, tighten=0.0):
+def certify(data: Data, w: Weights | Model, lambda_: float = 0.0, mu: float = 0.0, loss: str = "log", threads: int = 0,
+            tighten: float = 0.0) -> dict[str, float]:
     """What is proven about w: a dict with objective, loss, l1, nnz, kkt, relative_kkt, lower_bound, gap, relative_gap
     and rounding.
 
@@ -249,12 +278,15 @@ def certify(data, w, lambda_=0.0, mu=0.0, loss="log", threads=0, tighten=0.0):
     return require().certify(_core_of(data), w, keys, float(tighten))
 
 
-def select(data, lambda_=None, mu=0.0, folds=None, held_out=None, measure="accuracy", rule="best", extend=0, loss="log",
-           solver=None, gap=None, tol=None, threads=0, seed=1, time_limit=None, settings=None, **options):
+def select(data: Data, lambda_: Penalty | None = None, mu: Penalty = 0.0, folds: int | None = None,
+           held_out: float | None = None, measure: str = "accuracy", rule: str = "best", extend: int = 0,
+           loss: str = "log", solver: SolverName = None, gap: float | None = None, tol: float | None = None,
+           threads: int = 0, seed: int = 1, time_limit: float | None = None, settings: dict[str, Any] | None = None,
+           **options: Any) -> Selection:
     """Chooses lambda and mu by instances that are held out, and trains on all.
 
     lambda_, mu   a number, a list, or "path(START, END, COUNT)" each; every lambda is tried with every mu
-    folds         K-fold cross-validation; or `held_out`: a share of the training instances; else the test set decides
+    folds         K: K-fold cross-validation; or `held_out`: a share of the training instances; else the test set decides
     measure       "accuracy", another metric (`proxbench list`), or "loss"
     rule          "best", or "one-se": the largest penalty within one standard error of the best
     extend        while the last penalty is the best, extend the path by at most so many points
@@ -267,7 +299,7 @@ def select(data, lambda_=None, mu=0.0, folds=None, held_out=None, measure="accur
                                        held_out, rule == "one-se", int(extend)))
 
 
-def solvers():
+def solvers() -> dict[str, dict[str, Any]]:
     """A dict from the name of each solver to a dict: help, paper, and options (type, default, constraint, help)."""
     return {one.pop("name"): one for one in require().solvers()}
 

@@ -7,7 +7,7 @@ import traceback
 
 from .compiled import require
 from .custom_solvers import registered
-from .errors import Error
+from .errors import Error, in_file
 
 
 def load_plugin(file):
@@ -16,9 +16,10 @@ def load_plugin(file):
     try:
         runpy.run_path(file, run_name="proxbench_plugin")
     except (Exception, SystemExit) as error:
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        raise Error(f"{file}: found {type(error).__name__}: {error} ({last.filename}:{last.lineno}), expected a file that "
-                    "registers solvers with proxbench.solver") from error
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+        line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
+        raise in_file(file, line, f"{type(error).__name__}: {error}",
+                      "a file that registers solvers with proxbench.solver") from error
     if set(registered) == before:
         raise Error(f"{file}: found no solver, expected a function with the decorator proxbench.solver")
     return [name for name in registered if name not in before]
