@@ -113,7 +113,7 @@ class StructurePoint : public DualPoint {
 /// its F.
 class MarginalPoint : public DualPoint, public FactorMarginals {
  public:
-  /// Computes costs and features itself (FactorOracle::add_marginals()). Throws Error if the lists are not as
+  /// Computes costs and features itself (FactorOracle::marginal_adder()). Throws Error if the lists are not as
   /// FactorMarginals describes them. Needs memory for a row of K numbers per position.
   double value(const Objective& objective) const final;
 };

@@ -207,10 +207,10 @@ double MarginalPoint::value(const Objective& objective) const {
   return sum_up(
       objective,
       [&](Expectation& expected, double* part) {
-        return [&objective, &oracle, &expected, this, part, extras](Index i, MarginalErrors& errors) {
-          part[extras] += oracle.add_marginals(i, *this, objective.loss().cost,
-                                               {expected.rows.data(), expected.width, part}, errors);
-        };
+        return [part, extras,
+                adder = oracle.marginal_adder(*this, objective.loss().cost,
+                                              {expected.rows.data(), expected.width, part})](
+                   Index i, MarginalErrors& errors) { part[extras] += adder->add(i, errors); };
       },
       std::max(kInstancesPerChunk, objective.instances() / 8));
 }

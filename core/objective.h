@@ -67,7 +67,7 @@ class Objective {
   /// Does the same for some instances (SumOracle::infer_some()), as their share of a pass.
   double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual);
   /// SumOracle::inference_flops() or MaxOracle::max_flops() of a pass, summed over all processes.
-  double inference_flops(const ScorePoint& at, bool residual) const;
+  double inference_flops(std::size_t columns, bool residual) const;
 
   /// out[i] = coordinate set[i] of the gradient of the smooth part. w[i] is the weight there. `set` must
   /// ascend.
@@ -129,8 +129,8 @@ class Objective {
   void for_each_candidate(Coord begin, Coord end, const Visit& visit) const;
   std::optional<std::vector<Coord>> find_near(const Residual& residual, const SparseVector& w,
                                               double quiet) const;
-  double own_flops(const ScorePoint& at, bool residual) const {
-    return loss_.hinge() ? max_->max_flops(at) : oracle_.sum()->inference_flops(at, residual);
+  double own_flops(std::size_t columns, bool residual) const {
+    return loss_.hinge() ? max_->max_flops() : oracle_.sum()->inference_flops(columns, residual);
   }
   Work inference_work(const ScorePoint& at, const Residual* residual, std::size_t positions) const;
   const Oracle& oracle_;

@@ -154,8 +154,8 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
 
   /// Per document and column, one addition downwards and one upwards. The residual takes one more addition
   /// and a product.
-  double inference_flops(const ScorePoint& at, bool residual) const override {
-    return (residual ? 4.0 : 2.0) * static_cast<double>(at.base.columns) * static_cast<double>(positions());
+  double inference_flops(std::size_t columns, bool residual) const override {
+    return (residual ? 4.0 : 2.0) * static_cast<double>(columns) * static_cast<double>(positions());
   }
   /// Rows of jumps. The entry of a node is the probability of one of its own leaves minus the probability of
   /// one of its parent's own leaves, and minus 1 for the gold leaf. Only nonzero jumps are listed. Entry K is
@@ -214,7 +214,7 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
   }
 
   /// One addition per document and node, and one comparison per leaf.
-  double max_flops(const ScorePoint&) const override {
+  double max_flops() const override {
     return 2.0 * static_cast<double>(outputs()) * static_cast<double>(positions());
   }
   double cost_of(Index instance, Cost, std::span<const Index> outputs) const override {

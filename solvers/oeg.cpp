@@ -20,7 +20,7 @@
 #include <numeric>
 #include <optional>
 
-#include "core/base/option_rows.h"
+#include "core/base/schema.h"
 #include "core/base/random.h"
 #include "core/instance_inference.h"
 #include "core/kernels/kernel_table.h"
@@ -162,8 +162,8 @@ struct Settings {
   std::size_t reports;
 };
 
-OptionRows<Settings> rows() {
-  return OptionRows<Settings>({option(&Settings::gold_score, "gold_score", "10",
+Schema<Settings> rows() {
+  return Schema<Settings>({option(&Settings::gold_score, "gold_score", "10",
                                       "first dual point, where training starts at w = 0: marginals of a "
                                       "model that gives this score to each gold label",
                                       above(0, 100)),

@@ -29,7 +29,7 @@
 #include <set>
 #include <utility>
 
-#include "core/base/option_rows.h"
+#include "core/base/schema.h"
 #include "core/base/random.h"
 #include "core/instance_inference.h"
 #include "core/kernels/kernel_table.h"
@@ -251,8 +251,8 @@ struct Settings {
   std::size_t reports;
 };
 
-OptionRows<Settings> rows() {
-  return OptionRows<Settings>({option(&Settings::skipping, "skipping", "true",
+Schema<Settings> rows() {
+  return Schema<Settings>({option(&Settings::skipping, "skipping", "true",
                                       "leave out the search for L_i after visits that did not change it "
                                       "(SAG-NUS* of Le Priol et al. 2018)",
                                       {}, "false"),

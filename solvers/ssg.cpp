@@ -11,7 +11,7 @@
 #include <cmath>
 #include <optional>
 
-#include "core/base/option_rows.h"
+#include "core/base/schema.h"
 #include "core/base/random.h"
 #include "core/instance_inference.h"
 #include "solvers/shared/instances/block_visits.h"
@@ -30,8 +30,8 @@ struct Settings {
   std::size_t batch, reports;
 };
 
-OptionRows<Settings> rows() {
-  return OptionRows<Settings>({option(&Settings::averaging, averaging_option("true")),
+Schema<Settings> rows() {
+  return Schema<Settings>({option(&Settings::averaging, averaging_option("true")),
                                option(&Settings::batch, batch_option()),
                                option(&Settings::reports, reports_option())});
 }

@@ -210,7 +210,5 @@ std::string column_name(const OptionSpec& field);
 /// type, unit, help and, for a run, column (its name in exports) and use (FieldUse: record, column, summary
 /// or model). Also record_version, the statuses of runs that did not fail, and the phases of profiled runs.
 nlohmann::ordered_json fields_json();
-/// The tables in Markdown, named "fields:parameters", "fields:figures", "fields:trace" and "fields:path".
-std::vector<std::string> field_blocks();
 
 }  // namespace proxbench

@@ -479,7 +479,7 @@ TEST_F(SweepProcess, TheSecondInterruptKillsWhatDoesNotStop) {
 
 TEST_F(SweepProcess, AKilledRunIsRecordedAndCostsOnlyItself) {
   if (kSanitized) GTEST_SKIP() << "memory and signals are the sanitizer's";
-  folder.write("slow.ini", kEndless + std::string("max_iterations = 2\n"));
+  folder.write("slow.ini", kEndless + "max_iterations = 2\n");
   const int status = start_and("slow.ini", "synthetic-ocr-lambda1-prox-gd-rep1", [](pid_t id) {
     const std::string children = fmt::format("/proc/{0}/task/{0}/children", id);
     kill(std::stoi(read_text(children)), SIGSEGV);  // the only child: the run's process

@@ -27,7 +27,7 @@
 #include <limits>
 #include <utility>
 
-#include "core/base/option_rows.h"
+#include "core/base/schema.h"
 #include "core/base/random.h"
 #include "core/quasi_newton/line_search.h"
 #include "solvers/bcd/carriers.h"
@@ -54,8 +54,8 @@ struct Settings {
   ArmijoOptions line_search;
 };
 
-OptionRows<Settings> rows() {
-  return OptionRows<Settings>(
+Schema<Settings> rows() {
+  return Schema<Settings>(
       {part(&Settings::epochs, epoch_rows("1e-1")),
        option(&Settings::floor, "floor", "1e-10",
               "least second derivative (Zhong et al., section 6), in the units of values: times the "

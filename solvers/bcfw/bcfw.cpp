@@ -32,7 +32,7 @@
 #include <optional>
 #include <string>
 
-#include "core/base/option_rows.h"
+#include "core/base/schema.h"
 #include "core/base/random.h"
 #include "core/instance_inference.h"
 #include "solvers/bcfw/mixtures.h"
@@ -88,8 +88,8 @@ OptionSpec batches() {
   return spec;
 }
 
-OptionRows<Settings> rows() {
-  return OptionRows<Settings>(
+Schema<Settings> rows() {
+  return Schema<Settings>(
       {choice(&Settings::by_gap, "sampling", "gap",
               "which instance is visited next: any, or by the latest estimate of its duality gap",
               {{"uniform", false}, {"gap", true}}, "uniform"),

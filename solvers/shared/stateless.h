@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "core/base/option_rows.h"
+#include "core/base/schema.h"
 #include "core/solver.h"
 
 namespace proxbench {
@@ -24,7 +24,7 @@ class Stateless final : public Solver {
 
 /// Completes `info` of a stateless solver whose options are `rows`.
 template <class Settings>
-SolverInfo stateless(const OptionRows<Settings>& rows, typename Stateless<Settings>::Solve solve,
+SolverInfo stateless(const Schema<Settings>& rows, typename Stateless<Settings>::Solve solve,
                      SolverInfo info) {
   info.options = rows.table();
   info.make = [rows, solve](const Options& options) {

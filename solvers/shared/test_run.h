@@ -184,7 +184,7 @@ class HookedOracle final : public WrappedOracle,
   double inconsistency(Index instance, const double* beliefs) const override {
     return inner_.beliefs()->inconsistency(instance, beliefs);
   }
-  double max_flops(const ScorePoint& at) const override { return best().max_flops(at); }
+  double max_flops() const override { return best().max_flops(); }
   double cost_of(Index instance, Cost cost, std::span<const Index> outputs) const override {
     return inner_.instance_max()->cost_of(instance, cost, outputs);
   }

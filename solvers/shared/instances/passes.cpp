@@ -6,7 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
-#include "core/base/option_rows.h"
+#include "core/base/schema.h"
 
 namespace proxbench {
 
