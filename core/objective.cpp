@@ -302,4 +302,15 @@ void Objective::select_gradient(const Residual& residual, const SparseVector& w,
   if (!std::isfinite(out.kkt_l1)) out.kkt_max = out.kkt_l1;  // std::max would hide a NaN
 }
 
+double proximal_step(const Objective::Selection& from, double a, double lambda, SparseVector& w) {
+  w.clear();
+  double squared = 0.0;
+  for (std::size_t i = 0; i < from.index.size(); ++i) {
+    const double moved = soft_threshold(from.weight[i] - from.gradient[i] / a, lambda / a);
+    squared += (moved - from.weight[i]) * (moved - from.weight[i]);
+    if (moved != 0.0) w.push_back(from.index[i], moved);
+  }
+  return squared;
+}
+
 }  // namespace proxbench

@@ -33,7 +33,7 @@ struct InstanceTerms {
 };
 
 /// How exact an inference over one instance is, in units of 2^-53. The author of an oracle derives these
-/// numbers where its inference is implemented, and certificates rest on them (core/rounding.h).
+/// numbers where its inference is implemented, and certificates rest on them (core/certificates/rounding.h).
 ///
 /// Let s_p be the largest size of a score at position p plus the largest size of an extra weight. The
 /// computed residual belongs to a distribution: the model at the given scores, with each position's factor
@@ -131,8 +131,8 @@ class SumOracle {
   /// Computes log p(gold) and the entropy of every instance; terms.size() == number of instances.
   virtual void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
                               const Parallel& parallel) const = 0;
-  /// Floating-point operations of a pass on scores with so many columns, by the definition of the algorithm: a
-  /// multiply-add counts as two, an exponential as none.
+  /// Floating-point operations of a pass on scores with so many columns, by the definition of the algorithm:
+  /// a multiply-add counts as two, an exponential as none.
   virtual double inference_flops(std::size_t columns, bool residual) const = 0;
   /// How exact infer() is on an instance. Empty: plain_rounding().
   virtual std::optional<InferenceRounding> sum_rounding(Index) const { return std::nullopt; }

@@ -1,7 +1,6 @@
 #include "oracles/label_marginals.h"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "core/label_pair.h"

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "core/base/schema.h"
+#include "core/stateless.h"
 #include "solvers/shared/lbfgs_steps.h"
-#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {

@@ -20,8 +20,8 @@
 #include <string>
 
 #include "core/base/schema.h"
+#include "core/stateless.h"
 #include "solvers/shared/dense.h"
-#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {

@@ -27,12 +27,12 @@
 #include "core/base/schema.h"
 #include "core/curvature.h"
 #include "core/quasi_newton/line_search.h"
+#include "core/stateless.h"
 #include "solvers/shared/dense.h"
 #include "solvers/shared/lbfgs_memory.h"
 #include "solvers/shared/lbfgs_steps.h"
 #include "solvers/shared/rough_hessian.h"
 #include "solvers/shared/score_line.h"
-#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {

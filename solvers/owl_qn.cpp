@@ -30,9 +30,9 @@
 
 #include "core/base/schema.h"
 #include "core/quasi_newton/line_search.h"
+#include "core/stateless.h"
 #include "solvers/shared/dense.h"
 #include "solvers/shared/lbfgs_memory.h"
-#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {

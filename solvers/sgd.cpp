@@ -39,15 +39,15 @@
 #include <numeric>
 #include <optional>
 
-#include "core/base/schema.h"
 #include "core/base/random.h"
+#include "core/base/schema.h"
 #include "core/instance_inference.h"
 #include "core/kernels/kernel_sets.h"
 #include "core/kernels/kernel_table.h"
+#include "core/stateless.h"
 #include "solvers/sgd_kernels.h"
 #include "solvers/shared/instances/instance_features.h"
 #include "solvers/shared/instances/passes.h"
-#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {

@@ -16,7 +16,6 @@
 namespace proxbench {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 
 /// Prints what the interpreter lacks, without importing any of it.
@@ -31,11 +30,6 @@ constexpr const char* kPackages =
     "python3-pandas, python3-matplotlib and python3-jinja2 of Debian (scripts/install-deps), or the name of "
     "another interpreter in $PROXBENCH_PYTHON";
 
-std::string environment_text(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 bool holds_package(const fs::path& folder) {
   std::error_code ignored;
   return fs::exists(folder / "proxbench/__init__.py", ignored);
@@ -46,8 +40,7 @@ bool holds_package(const fs::path& folder) {
 /// stand in for a module.
 void offer_package() {
   ::setenv("PYTHONSAFEPATH", "1", 1);
-  std::error_code failed;
-  const fs::path beside = fs::read_symlink("/proc/self/exe", failed).parent_path();
+  const fs::path beside = program_folder();
   for (const fs::path& folder : {beside / "python", beside.parent_path() / "lib/python3/dist-packages"}) {
     if (!holds_package(folder)) continue;
     const std::string others = environment_text("PYTHONPATH");
@@ -68,19 +61,6 @@ std::string lack_of(const std::string& interpreter) {
   }
 }
 
-/// Returns the interpreters on the PATH, behind Debian's.
-std::vector<std::string> candidates() {
-  std::vector<std::string> out{"/usr/bin/python3"};
-  const std::string path = environment_text("PATH");
-  for (std::size_t begin = 0; begin < path.size();) {
-    const std::size_t end = std::min(path.find(':', begin), path.size());
-    const std::string file = path.substr(begin, end - begin) + "/python3";
-    if (::access(file.c_str(), X_OK) == 0 && !contains(out, file)) out.push_back(file);
-    begin = end + 1;
-  }
-  return out;
-}
-
 /// Returns the interpreter and "", or "" and the reason why none can show results.
 std::pair<std::string, std::string> find_python() {
   offer_package();
@@ -90,7 +70,7 @@ std::pair<std::string, std::string> find_python() {
     return {"", fmt::format("PROXBENCH_PYTHON={} lacks {}, expected {}", chosen, lack, kPackages)};
   }
   std::string seen;
-  for (const std::string& one : candidates()) {
+  for (const std::string one : {"/usr/bin/python3", "python3"}) {  // Debian's, and that on the PATH
     const std::string lack = lack_of(one);
     if (lack.empty()) return {one, ""};
     seen += fmt::format("{}{} lacks {}", seen.empty() ? "" : "; ", one, lack);

@@ -6,7 +6,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -14,8 +13,9 @@
 #include <vector>
 
 #include "core/base/numbers.h"
-#include "core/monitor.h"
+#include "core/monitor/monitor.h"
 #include "experiments/base/json_values.h"
+#include "experiments/base/paths.h"
 #include "experiments/config/run_penalty.h"
 #include "experiments/config/run_settings.h"
 
@@ -52,7 +52,7 @@ struct PhaseCost {
   static const Schema<PhaseCost>& schema();
 };
 
-/// The end of the search for a better bound that follows a run (run/trainer.h).
+/// The end of the search for a better bound that follows a run (run/tighten.h).
 struct TightenEnd {
   Status status = Status::kConverged;
   double gap_target = 0.0;
@@ -160,7 +160,7 @@ struct PathPoint {
 
 /// One run: everything that its manifest says, its trace, and the points of a path.
 struct Run {
-  std::filesystem::path folder;  ///< where the run is stored; empty: not stored
+  fs::path folder;  ///< where the run is stored; empty: not stored
   RunParameters parameters;
   RunKey key;
   RunFigures result;

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "experiments/data/model.h"
-#include "experiments/run/trainer.h"
+#include "experiments/data/model_weights.h"
+#include "experiments/run/training.h"
 #include "oracles/oracles.h"
 #include "solvers/solvers.h"
 

@@ -321,7 +321,7 @@ TEST_F(SweepProcess, ForceMakesAllAnew) {
   for (const auto& [name, time] : stored()) EXPECT_NE(time, before.at(name)) << name;
 }
 
-TEST_F(SweepProcess, AManifestTellsWhereARunCameFrom) {
+TEST_F(SweepProcess, AManifestStatesWhereARunCameFrom) {
   ASSERT_EQ(sweep().status, 0);
   const json made = manifest("words-lambda1-gd-rep1");
   for (const char* key :
@@ -441,7 +441,7 @@ TEST_F(SweepProcess, InterruptKeepsThePartialTraceAndTheSweepGoesOnFromThere) {
   EXPECT_EQ(manifest("synthetic-ocr-lambda1-prox-gd-rep1")["status"], "max-iterations");
 }
 
-TEST_F(SweepProcess, StatusTellsWhatRunsWhatWasInterruptedAndWhatIsMissing) {
+TEST_F(SweepProcess, StatusStatesWhatRunsWhatWasInterruptedAndWhatIsMissing) {
   folder.write("slow.ini", kEndless);
   const std::string name = "synthetic-ocr-lambda1-prox-gd-rep1";
   const auto status = [&] { return run("status out").out; };

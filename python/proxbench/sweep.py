@@ -183,7 +183,7 @@ def load_folder(folder, with_start=False):
     return Sweep(runs, traces, points, references, shown, [folder], left_out)
 
 
-def without_strangers(sweep):
+def without_foreign_runs(sweep):
     """Drops the runs of data sets and solvers that the config does not have."""
     shown, runs, named, strange = sweep.presentation, sweep.runs, [], np.zeros(len(sweep.runs), bool)
     file = os.path.join(sweep.folders[0], "config.ini")
@@ -219,7 +219,7 @@ def load_each(folders, with_start=False, solvers=()):
     real = list(map(os.path.realpath, folders))
     if twice := [folder for i, folder in enumerate(folders) if real[i] in real[:i]]:
         raise UsageError(f"{twice[0]}: found again, expected each folder once")
-    sweeps = [without_strangers(load_folder(os.fspath(folder), with_start)) for folder in folders]
+    sweeps = [without_foreign_runs(load_folder(os.fspath(folder), with_start)) for folder in folders]
     known = list(dict.fromkeys(label for one in sweeps for label in one.runs["label"]))
     for label in solvers:
         require_known("solvers", label, known, "labels of the results:")

@@ -24,12 +24,12 @@
 #include <numeric>
 #include <optional>
 
-#include "core/base/schema.h"
 #include "core/base/random.h"
+#include "core/base/schema.h"
 #include "core/solver.h"
+#include "core/stateless.h"
 #include "solvers/gdmm/away_steps.h"
 #include "solvers/shared/instances/passes.h"
-#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {

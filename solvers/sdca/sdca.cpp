@@ -26,16 +26,16 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/schema.h"
 #include "core/base/random.h"
+#include "core/base/schema.h"
 #include "core/instance_inference.h"
 #include "core/kernels/kernel_table.h"
+#include "core/stateless.h"
 #include "solvers/sdca/line_search.h"
 #include "solvers/shared/instances/belief_store.h"
 #include "solvers/shared/instances/block_visits.h"
 #include "solvers/shared/instances/passes.h"
 #include "solvers/shared/instances/weight_rows.h"
-#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {

@@ -1,7 +1,6 @@
 #include "solvers/shared/instances/passes.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 
 #include "core/base/error.h"

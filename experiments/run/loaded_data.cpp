@@ -1,0 +1,95 @@
+#include "experiments/run/loaded_data.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/data/reduction.h"
+#include "core/data/sharing.h"
+#include "experiments/base/text.h"
+#include "experiments/config/format_registry.h"
+#include "experiments/metrics/metrics.h"
+#include "experiments/run/launch.h"
+#include "oracles/oracles.h"
+
+namespace proxbench {
+
+std::unique_ptr<Oracle> make_oracle(const OracleInfo& info, const Dataset& data) {
+  const auto refused = [&](const std::string& why, ErrorKind kind) {
+    return OracleMismatch(fmt::format("oracle {} cannot serve these data: {}", info.name, why), kind);
+  };
+  try {
+    std::unique_ptr<Oracle> oracle = info.make(data);
+    if (oracle->extra_weights() > 0 && !info.extra.names)
+      throw Error(fmt::format("found {} extra weights without names for models, expected OracleInfo::extra",
+                              oracle->extra_weights()));
+    return oracle;
+  } catch (const Error& error) {
+    throw refused(error.what(), error.kind());
+  }
+}
+
+LoadedData::LoadedData(DataPair data, const Parallel& parallel, Decoding decoding)
+    : data_(std::move(data)), parallel_(parallel), decoding_(decoding) {
+  if (data_.train.instances() == 0 || data_.train.positions() == 0)
+    throw Error("no training instances in " + data_.train.description, ErrorKind::kInput);
+  if (parallel.processes() != nullptr && !data_.train.x.shared()) share();
+  const OracleInfo& oracle = oracle_registry().find(data_.oracle);
+  extra_names_ = &oracle.extra;
+  oracle_ = make_oracle(oracle, data_.train);
+  check_capabilities(oracle, *oracle_);
+  if (data_.test.positions() == 0) return;
+  test_oracle_ = make_oracle(oracle, data_.test);
+  test_set_ = std::make_unique<EvaluationSet>(data_.test, *test_oracle_, parallel_.alone(),
+                                              metrics_for(data_.test), decoding);
+}
+
+/// Keeps only this process's share of the training set.
+void LoadedData::share() {
+  const Processes& processes = *parallel_.processes();
+  const std::uint64_t first = agree(&processes, data_.train.digest);
+  const bool here = first != data_.train.digest;
+  const std::size_t different = whole_count(parallel_, here ? 1 : 0);
+  if (different > 0)
+    throw Error(fmt::format("{}: found the digest {}, process 1 has {}{}, expected the same data on all",
+                            data_.train.description, digest_text(data_.train.digest), digest_text(first),
+                            here ? "" : fmt::format(", and {} other processes have others", different)),
+                ErrorKind::kInput);
+  data_.train = share_of(std::move(data_.train), processes);
+}
+
+const LoadedData::Reduced& LoadedData::reduced(double lambda) const {
+  if (reduced_ && reduced_->lambda == lambda) return *reduced_;
+  reduced_.reset();  // memory need not hold two of them
+  auto out = std::make_unique<Reduced>();
+  out->lambda = lambda;
+  out->kept = features_that_can_enter(data_.train.x, lambda, parallel_);
+  out->all = out->kept.size() == data_.train.x.features();
+  if (!out->all) {
+    out->x = data_.train.x.select_features(out->kept);
+    if (test_set_) {
+      out->test = data_.test;
+      out->test.x = data_.test.x.select_features(out->kept);
+      out->test_set = std::make_unique<EvaluationSet>(out->test, *test_oracle_, parallel_.alone(),
+                                                      metrics_for(data_.test), decoding_);
+    }
+  }
+  reduced_ = std::move(out);
+  return *reduced_;
+}
+
+LoadedData data_of(const RunParameters& job) {
+  const DataFormatInfo& format = data_format_registry().find(job.format);
+  return LoadedData(read_data(format, job.files, options_from(format.options, job.data_options), job.oracle,
+                              launched_processes()),
+                    Parallel(job.threads, parse_backend(job.backend), launched_processes()),
+                    job.decoding == "positions" ? Decoding::kPositions : Decoding::kStructure);
+}
+
+std::map<std::string, double> metrics_of(const Dataset& data, std::span<const Index> prediction) {
+  std::map<std::string, double> out;
+  for (const MetricInfo* metric : metrics_for(data)) out[metric->name] = metric->measure(data, prediction);
+  return out;
+}
+
+}  // namespace proxbench
