@@ -51,19 +51,15 @@ struct ExpectedFeatures {
 /// Writes x with six significant digits.
 std::string six_digits(double x);
 
-/// Checks of single weights at a position, of labels below `outputs`.
-class MarginalCheck {
+/// Adds the expected outputs and extra weights of instances under given marginals. For one thread.
+class MarginalAdder {
  public:
-  explicit MarginalCheck(Index outputs) : outputs_(outputs) {}
-  void check(Index position, const LabelWeight& one) const;
-  void check(Index position, const PairWeight& pair) const;
-  static std::string text(const LabelWeight& one);
-  static std::string text(const PairWeight& pair);
-  /// Throws Error.
-  [[noreturn]] static void refuse(Index position, const std::string& found);
-
- private:
-  Index outputs_;
+  virtual ~MarginalAdder() = default;
+  /// Adds those of an instance and returns its expected cost. Marginals that are off by at most
+  /// kBeliefTolerance are first moved to those of a distribution (or of the relaxation). Throws Error, with
+  /// the position and what was found there, if they are off by more. `errors` may have those of other
+  /// instances: raises `marginal` and adds to the others.
+  virtual double add(Index instance, MarginalErrors& errors) = 0;
 };
 
 }  // namespace proxbench

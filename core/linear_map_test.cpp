@@ -12,8 +12,8 @@
 
 #include "core/base/random.h"
 #include "core/base/test_process_team.h"
+#include "core/certificates/rounding.h"
 #include "core/data/sharing.h"
-#include "core/rounding.h"
 #include "oracles/chain/chain.h"
 
 namespace proxbench {
@@ -22,7 +22,7 @@ namespace {
 using Wide = __float128;
 
 /// A matrix and a residual whose sums over positions lose digits if they are computed carelessly.
-struct Enemy {
+struct AdversarialData {
   std::string name;
   Index positions, outputs;
   /// Returns 0 if the feature is not on.
@@ -36,7 +36,7 @@ double normal(Index, Index, Random& random) {
   return random.normal();
 }
 
-std::vector<Enemy> enemies() {
+std::vector<AdversarialData> adversarial_data() {
   return {
       {"features of very different scale", 3000, 5,
        [](Index, Index j, Random& random) {
@@ -62,26 +62,26 @@ std::vector<Enemy> enemies() {
   };
 }
 
-Dataset data_of(const Enemy& enemy) {
+Dataset data_of(const AdversarialData& adversary) {
   Random random(11);
   Dataset data;
   auto vocabulary = std::make_shared<Vocabulary>();
-  vocabulary->outputs.resize(enemy.outputs);
+  vocabulary->outputs.resize(adversary.outputs);
   vocabulary->features.resize(kFeatures);
   data.vocabulary = vocabulary;
   DesignMatrix::Builder rows;
-  for (Index p = 0; p < enemy.positions; ++p) {
+  for (Index p = 0; p < adversary.positions; ++p) {
     for (Index j = 0; j < kFeatures; ++j)
-      if (const double x = enemy.value(p, j, random); x != 0.0) rows.add(j, x);
+      if (const double x = adversary.value(p, j, random); x != 0.0) rows.add(j, x);
     rows.end_position();
     data.gold.push_back(0);
-    if (p % 3 == 2 || p + 1 == enemy.positions) data.begin.push_back(p + 1);
+    if (p % 3 == 2 || p + 1 == adversary.positions) data.begin.push_back(p + 1);
   }
   data.x = std::move(rows).build(kFeatures);
   return data;
 }
 
-class EachEnemy : public testing::TestWithParam<Enemy> {
+class EachAdversarial : public testing::TestWithParam<AdversarialData> {
  protected:
   /// The part of the residual that this process holds.
   Residual residual_of(const LinearMap& map, std::size_t first) const {
@@ -114,7 +114,7 @@ class EachEnemy : public testing::TestWithParam<Enemy> {
   }
 };
 
-TEST_P(EachEnemy, GradientsAreAsExactAsPlainSums) {
+TEST_P(EachAdversarial, GradientsAreAsExactAsPlainSums) {
   const Dataset data = data_of(GetParam());
   const ChainOracle oracle(data);
   const LinearMap map(data.x, oracle, Parallel(2));
@@ -149,7 +149,7 @@ TEST_P(EachEnemy, GradientsAreAsExactAsPlainSums) {
     }
 }
 
-TEST_P(EachEnemy, GradientsHaveTheSameBitsForAnyThreads) {
+TEST_P(EachAdversarial, GradientsHaveTheSameBitsForAnyThreads) {
   const Dataset data = data_of(GetParam());
   const ChainOracle oracle(data);
   const LinearMap map(data.x, oracle, Parallel());
@@ -158,7 +158,7 @@ TEST_P(EachEnemy, GradientsHaveTheSameBitsForAnyThreads) {
     EXPECT_EQ(each_way(LinearMap(data.x, oracle, Parallel(threads)), residual_of(map, 0))[0], once);
 }
 
-TEST_P(EachEnemy, GradientsOfSeveralProcessesAreTheSameOnAllAndWithinRoundingOfOne) {
+TEST_P(EachAdversarial, GradientsOfSeveralProcessesAreTheSameOnAllAndWithinRoundingOfOne) {
   const Dataset data = data_of(GetParam());
   const ChainOracle oracle(data);
   const LinearMap map(data.x, oracle, Parallel());
@@ -193,7 +193,7 @@ TEST_P(EachEnemy, GradientsOfSeveralProcessesAreTheSameOnAllAndWithinRoundingOfO
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Enemies, EachEnemy, testing::ValuesIn(enemies()), [](const auto& of) {
+INSTANTIATE_TEST_SUITE_P(Table, EachAdversarial, testing::ValuesIn(adversarial_data()), [](const auto& of) {
   std::string name = of.param.name;
   for (char& c : name)
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';

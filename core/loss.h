@@ -26,7 +26,5 @@ struct Loss {
 const char* loss_name(Loss::Kind kind);
 /// "hamming" or "hamming-mean".
 const char* cost_name(Cost cost);
-/// Parses the names that loss_name() and cost_name() return. Throws Error (kUsage) if a name is unknown.
-Loss parse_loss(const std::string& kind, const std::string& cost);
 
 }  // namespace proxbench

@@ -77,8 +77,8 @@ void Objective::restrict_to(std::vector<Coord> candidates) {
   map_.restrict_to(std::move(features));
 }
 
-double Objective::inference_flops(const ScorePoint& at, bool residual) const {
-  return add_processes(parallel(), own_flops(at, residual));
+double Objective::inference_flops(std::size_t columns, bool residual) const {
+  return add_processes(parallel(), own_flops(columns, residual));
 }
 
 /// Work of an inference over some positions: the flops of the oracle, the scores read and the residual
@@ -89,7 +89,7 @@ Work Objective::inference_work(const ScorePoint& at, const Residual* residual, s
   if (residual != nullptr) columns += residual->columns;
   const auto n = static_cast<double>(positions);
   const double share = n / static_cast<double>(map_.x().positions());
-  return {share * own_flops(at, residual != nullptr),
+  return {share * own_flops(at.base.columns, residual != nullptr),
           static_cast<double>(sizeof(double)) * static_cast<double>(columns) * n};
 }
 
@@ -300,6 +300,17 @@ void Objective::select_gradient(const Residual& residual, const SparseVector& w,
   }
   out.complete_above = threshold;
   if (!std::isfinite(out.kkt_l1)) out.kkt_max = out.kkt_l1;  // std::max would hide a NaN
+}
+
+double proximal_step(const Objective::Selection& from, double a, double lambda, SparseVector& w) {
+  w.clear();
+  double squared = 0.0;
+  for (std::size_t i = 0; i < from.index.size(); ++i) {
+    const double moved = soft_threshold(from.weight[i] - from.gradient[i] / a, lambda / a);
+    squared += (moved - from.weight[i]) * (moved - from.weight[i]);
+    if (moved != 0.0) w.push_back(from.index[i], moved);
+  }
+  return squared;
 }
 
 }  // namespace proxbench

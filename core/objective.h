@@ -4,7 +4,7 @@
 ///
 /// What else there is: products with the Hessian (core/curvature.h), the Hessian as a matrix
 /// (core/hessian.h), inference on single instances (core/instance_inference.h), and the certificate
-/// (core/certificate.h).
+/// (core/certificates/certificate.h).
 ///
 /// "Smooth part" below means l(w) + (mu/2)*||w||^2, and every gradient is that of the smooth part. With the
 /// hinge loss it is a subgradient, given by the structures that the max oracle finds, and Selection::kkt_max
@@ -23,6 +23,13 @@
 #include "core/penalty.h"
 
 namespace proxbench {
+
+/// The smooth part at a point: the scores there, the residual that inference finds, and the loss.
+struct SmoothState {
+  Scores scores;
+  Residual residual;
+  double loss = 0.0;
+};
 
 /// X and the oracle are borrowed and must outlive the objective. Use one objective from one thread at a time:
 /// its methods run in parallel inside and share scratch memory.
@@ -55,6 +62,7 @@ class Objective {
   /// Make buffers of the right shape (LinearMap::make_scores()).
   Scores make_scores() const { return map_.make_scores(); }
   Residual make_residual() const { return map_.make_scores(); }
+  SmoothState make_state() const { return {make_scores(), make_residual()}; }
 
   /// LinearMap::apply().
   void scores(const SparseVector& w, Scores& out) const { map_.apply(w, out); }
@@ -66,8 +74,18 @@ class Objective {
   double infer(const ScorePoint& at, Residual* residual);
   /// Does the same for some instances (SumOracle::infer_some()), as their share of a pass.
   double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual);
+  /// F, given l and the weights.
+  double value(double loss, std::span<const double> w) const {
+    return loss + penalty_.l1(w) + penalty_.l2(w);
+  }
+  /// Fills the state at w with one pass, and returns F.
+  double evaluate(const SparseVector& w, SmoothState& at) {
+    scores(w, at.scores);
+    at.loss = infer({at.scores}, &at.residual);
+    return value(at.loss, w.value);
+  }
   /// SumOracle::inference_flops() or MaxOracle::max_flops() of a pass, summed over all processes.
-  double inference_flops(const ScorePoint& at, bool residual) const;
+  double inference_flops(std::size_t columns, bool residual) const;
 
   /// out[i] = coordinate set[i] of the gradient of the smooth part. w[i] is the weight there. `set` must
   /// ascend.
@@ -129,8 +147,8 @@ class Objective {
   void for_each_candidate(Coord begin, Coord end, const Visit& visit) const;
   std::optional<std::vector<Coord>> find_near(const Residual& residual, const SparseVector& w,
                                               double quiet) const;
-  double own_flops(const ScorePoint& at, bool residual) const {
-    return loss_.hinge() ? max_->max_flops(at) : oracle_.sum()->inference_flops(at, residual);
+  double own_flops(std::size_t columns, bool residual) const {
+    return loss_.hinge() ? max_->max_flops() : oracle_.sum()->inference_flops(columns, residual);
   }
   Work inference_work(const ScorePoint& at, const Residual* residual, std::size_t positions) const;
   const Oracle& oracle_;
@@ -143,5 +161,9 @@ class Objective {
   Profile* profile_ = nullptr;
   std::optional<std::vector<Coord>> candidates_;
 };
+
+/// Sets w = soft_threshold(v - g/a, lambda/a) from a selection with weights v and gradient g. Returns the
+/// squared length of the step, ||w - v||^2. Other coordinates of w are 0.
+double proximal_step(const Objective::Selection& from, double a, double lambda, SparseVector& w);
 
 }  // namespace proxbench

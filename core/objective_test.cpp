@@ -1,4 +1,3 @@
-#include "core/hessian.h"
 #include "core/objective.h"
 
 #include <gmock/gmock.h>
@@ -12,9 +11,10 @@
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "core/base/test_process_team.h"
+#include "core/certificates/rounding.h"
 #include "core/data/sharing.h"
-#include "core/monitor.h"
-#include "core/rounding.h"
+#include "core/hessian.h"
+#include "core/monitor/monitor.h"
 #include "oracles/chain/chain.h"
 #include "oracles/test_judge.h"
 #include "solvers/shared/test_problems.h"
@@ -419,7 +419,7 @@ TEST_P(EachShape, GivesUpAHessian) {
   const auto hessian = [&](int last) {
     asked = 0;
     return proxbench::hessian(objective, scores, set, cut.data(), set.size(),
-                   StopToken([&, last] { return ++asked > last; }));
+                              StopToken([&, last] { return ++asked > last; }));
   };
   ASSERT_TRUE(hessian(std::numeric_limits<int>::max()));
   EXPECT_EQ(cut, whole);

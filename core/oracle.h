@@ -33,7 +33,7 @@ struct InstanceTerms {
 };
 
 /// How exact an inference over one instance is, in units of 2^-53. The author of an oracle derives these
-/// numbers where its inference is implemented, and certificates rest on them (core/rounding.h).
+/// numbers where its inference is implemented, and certificates rest on them (core/certificates/rounding.h).
 ///
 /// Let s_p be the largest size of a score at position p plus the largest size of an extra weight. The
 /// computed residual belongs to a distribution: the model at the given scores, with each position's factor
@@ -131,9 +131,9 @@ class SumOracle {
   /// Computes log p(gold) and the entropy of every instance; terms.size() == number of instances.
   virtual void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
                               const Parallel& parallel) const = 0;
-  /// Floating-point operations of a pass at this point, by the definition of the algorithm: a multiply-add
-  /// counts as two, an exponential as none.
-  virtual double inference_flops(const ScorePoint& at, bool residual) const = 0;
+  /// Floating-point operations of a pass on scores with so many columns, by the definition of the algorithm:
+  /// a multiply-add counts as two, an exponential as none.
+  virtual double inference_flops(std::size_t columns, bool residual) const = 0;
   /// How exact infer() is on an instance. Empty: plain_rounding().
   virtual std::optional<InferenceRounding> sum_rounding(Index) const { return std::nullopt; }
   /// by_output[k] is the sum over positions of drift * |R| at output k. For each extra weight, writes a bound
@@ -273,7 +273,7 @@ class MaxOracle {
   virtual Sums maximise(const ScorePoint& at, Cost cost, Residual* residual,
                         const Parallel& parallel) const = 0;
   /// Additions and comparisons of a pass, by the definition of the algorithm.
-  virtual double max_flops(const ScorePoint& at) const = 0;
+  virtual double max_flops() const = 0;
   /// How exact maximise() is on an instance: how far the value of the structure that it finds may be below
   /// the largest, and rounding. Empty: plain_rounding().
   virtual std::optional<InferenceRounding> max_rounding(Index) const { return std::nullopt; }
@@ -329,12 +329,9 @@ class FactorOracle {
   /// Whether each output is a binary variable of its own. Otherwise each position is a variable with K
   /// values.
   virtual bool binary_outputs() const = 0;
-  /// Adds the expected outputs and extra weights of an instance under the given marginals, and returns the
-  /// expected cost. Marginals that are off by at most kBeliefTolerance are first moved to those of a
-  /// distribution (or of the relaxation). Throws Error, with the position and what was found there, if they
-  /// are off by more. `errors` may have those of other instances: raises `marginal` and adds to the others.
-  virtual double add_marginals(Index instance, const FactorMarginals& given, Cost cost,
-                               const ExpectedFeatures& expected, MarginalErrors& errors) const = 0;
+  /// Both arguments are borrowed.
+  virtual std::unique_ptr<MarginalAdder> marginal_adder(const FactorMarginals& given, Cost cost,
+                                                        const ExpectedFeatures& expected) const = 0;
 };
 
 /// The layout of an oracle whose scores and residuals have columns for some outputs only (OutputColumns). The

@@ -19,7 +19,7 @@
 #include "core/metric.h"
 #include "core/oracle.h"
 #include "core/plugin_abi.h"
-#include "core/solver.h"
+#include "core/stateless.h"
 
 namespace proxbench {
 

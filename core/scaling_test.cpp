@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/random.h"
-#include "core/monitor.h"
+#include "core/monitor/monitor.h"
 #include "solvers/shared/test_problems.h"
 
 namespace proxbench {

@@ -10,17 +10,10 @@
 
 #include "core/base/options.h"
 #include "core/base/types.h"
-#include "core/monitor.h"
+#include "core/monitor/monitor.h"
 #include "core/objective.h"
 
 namespace proxbench {
-
-/// The smooth part at a point: the scores there, the residual that inference finds, and the loss.
-struct SmoothState {
-  Scores scores;
-  Residual residual;
-  double loss = 0.0;
-};
 
 /// Facts about the start of a solve that the caller already has. A solver may use them instead of computing
 /// them again.
@@ -98,7 +91,7 @@ struct Needs {
 };
 
 /// How a solver finds f*: the options that replace its defaults, and whether it is `tightened`. A tightened
-/// solver stops by tol first and then goes on to the gap (experiments/run/trainer.h). Otherwise it aims at
+/// solver stops by tol first and then goes on to the gap (experiments/run/training.h). Otherwise it aims at
 /// the gap directly.
 struct AsReference {
   std::map<std::string, std::string> options = {};

@@ -45,8 +45,8 @@ class WrappedOracle : public Oracle, public SumOracle, public DerivativeOracle {
                       const Parallel& parallel) const override {
     inner_.sum()->instance_terms(scores, terms, parallel);
   }
-  double inference_flops(const ScorePoint& at, bool residual) const override {
-    return inner_.sum()->inference_flops(at, residual);
+  double inference_flops(std::size_t columns, bool residual) const override {
+    return inner_.sum()->inference_flops(columns, residual);
   }
   std::optional<InferenceRounding> sum_rounding(Index instance) const override {
     return inner_.sum()->sum_rounding(instance);

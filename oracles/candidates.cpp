@@ -69,7 +69,7 @@ class CandidatesOracle final : public ChoiceOracle, public CovarianceOracle {
   }
 
   /// One addition of a cost and one comparison per candidate.
-  double max_flops(const ScorePoint&) const override { return 2.0 * static_cast<double>(positions()); }
+  double max_flops() const override { return 2.0 * static_cast<double>(positions()); }
   double cost_of(Index instance, Cost, std::span<const Index> outputs) const override {
     const auto chosen = std::ranges::count(outputs, Index{0});
     if (chosen != 1 || std::ranges::count(outputs, kNoOutput) + 1 != std::ssize(outputs))
@@ -107,7 +107,7 @@ class CandidatesOracle final : public ChoiceOracle, public CovarianceOracle {
   }
 
   /// Per candidate: a subtraction of the largest score and an addition. The residual needs a product more.
-  double inference_flops(const ScorePoint&, bool residual) const override {
+  double inference_flops(std::size_t, bool residual) const override {
     return (residual ? 3.0 : 2.0) * static_cast<double>(positions());
   }
   /// A group of n candidates takes a sum of n exponentials, of 4 roundings each, and a logarithm. Its

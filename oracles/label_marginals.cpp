@@ -1,29 +1,21 @@
 #include "oracles/label_marginals.h"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
-#include "core/base/error.h"
 #include "core/label_pair.h"
+#include "oracles/checked_marginals.h"
 
 namespace proxbench {
 
 namespace {
 
-class LabelMarginals : MarginalCheck {
+class LabelMarginals final : public CheckedMarginals {
  public:
-  LabelMarginals(const Structure& structure, const FactorMarginals& given, Cost cost,
-                 const ExpectedFeatures& expected)
-      : MarginalCheck(structure.outputs()),
-        structure_(structure),
-        given_(given),
-        expected_(expected),
-        outputs_(structure.outputs()),
-        mean_(cost == Cost::kHammingMean) {}
+  using CheckedMarginals::CheckedMarginals;
 
   /// Weights and pairs that are outside the local polytope by at most kBeliefTolerance are moved into it.
-  double add(Index p, MarginalErrors& errors) {
+  double add(Index p, MarginalErrors& errors) override {
     const auto gold = structure_.gold_outputs(p);
     double wrong = static_cast<double>(gold.size());
     given_.labels(p, here_);
@@ -80,24 +72,16 @@ class LabelMarginals : MarginalCheck {
         refuse(p, text(pair) + " and " + text(pairs_[i - 1]) + ", where each must stand once");
     }
   }
-  void add_label(Index p, const LabelWeight& one) {
-    expected_.rows[p * expected_.width + one.label] += one.weight;
-  }
 
-  const Structure& structure_;
-  const FactorMarginals& given_;
-  const ExpectedFeatures expected_;
-  Index outputs_;
-  bool mean_;
   std::vector<LabelWeight> here_;
   std::vector<PairWeight> pairs_;
 };
 
 }  // namespace
 
-double add_label_marginals(const Structure& structure, Index instance, const FactorMarginals& given,
-                           Cost cost, const ExpectedFeatures& expected, MarginalErrors& errors) {
-  return LabelMarginals(structure, given, cost, expected).add(instance, errors);
+std::unique_ptr<MarginalAdder> label_marginals(const Structure& structure, const FactorMarginals& given,
+                                               Cost cost, const ExpectedFeatures& expected) {
+  return std::make_unique<LabelMarginals>(structure, given, cost, expected);
 }
 
 }  // namespace proxbench

@@ -120,7 +120,7 @@ class LabelsOracle final : public Oracle, public MaxOracle, public FactorOracle 
     return {sums[extras], sums[extras + 1]};
   }
 
-  double max_flops(const ScorePoint&) const override {
+  double max_flops() const override {
     return 2.0 * static_cast<double>(positions()) * static_cast<double>(outputs_ + extra_weights());
   }
   /// The relaxation has K*(K+1)/2 terms, each of at most all scores together. solve_relaxation() may be below
@@ -137,9 +137,9 @@ class LabelsOracle final : public Oracle, public MaxOracle, public FactorOracle 
                              .of_extra = 0.0};
   }
   bool binary_outputs() const override { return true; }
-  double add_marginals(Index instance, const FactorMarginals& given, Cost cost,
-                       const ExpectedFeatures& expected, MarginalErrors& errors) const override {
-    return add_label_marginals(*this, instance, given, cost, expected, errors);
+  std::unique_ptr<MarginalAdder> marginal_adder(const FactorMarginals& given, Cost cost,
+                                                const ExpectedFeatures& expected) const override {
+    return label_marginals(*this, given, cost, expected);
   }
   /// Starts from the relaxed solution, whose values are 0, 1/2 or 1. Labels at 1/2 are decided in ascending
   /// order: a label is on if this raises the score, given the labels decided before. Both decodings are the

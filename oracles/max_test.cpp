@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <memory>
-#include <set>
 #include <vector>
 
 #include "core/base/error.h"

@@ -11,11 +11,10 @@
 
 #include "core/base/error.h"
 #include "core/base/sum.h"
-#include "core/data/hierarchy.h"
 #include "core/kernels/kernel_sets.h"
 #include "oracles/choice_oracle.h"
+#include "oracles/collapsed_tree.h"
 #include "oracles/oracles.h"
-#include "oracles/tree_kernels.h"
 
 namespace proxbench {
 
@@ -119,8 +118,8 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
   /// outputs of the point and of the direction, and the layout of infer().
   double infer_and_keep(const ScorePoint& at, Residual& residual, std::unique_ptr<Messages>& kept,
                         const Parallel& parallel) const override {
-    if (kept == nullptr) kept = std::make_unique<Kept>();
-    return infer_on(gold_, at, &residual, parallel, static_cast<Kept*>(kept.get()));
+    if (kept == nullptr) kept = std::make_unique<TreeMessages>();
+    return infer_on(gold_, at, &residual, parallel, static_cast<TreeMessages*>(kept.get()));
   }
 
   void derivative(const Messages& at, const Scores& direction, Residual& out,
@@ -128,8 +127,8 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
     // Works on the tree collapsed for both the point and the direction. If only the direction touches a node,
     // its leaves have the same probability as the leaves of the nearest node above that the point touches.
     require_gold();
-    const Kept& kept = static_cast<const Kept&>(at);
-    const Collapsed tree = collapse({direction}, &kept);
+    const TreeMessages& kept = static_cast<const TreeMessages&>(at);
+    const CollapsedTree tree = collapse(*tree_, {direction}, &kept);
     const std::size_t entries = tree.nodes.size();
     const std::vector<Index> leaf_column = lay_out(tree, gold_.size(), out);
     out.gold = false;
@@ -143,7 +142,7 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
     const TreeKernels& kernels = tree_kernels();
     const Chunks chunks{gold_.size(), kTask};
     parallel.for_each(chunks.count(), [&](std::size_t chunk) {
-      Block& block = Block::mine(entries);
+      TreeBlock& block = TreeBlock::mine(entries);
       for (std::size_t first = chunks.begin(chunk); first < chunks.end(chunk); first += kTreeLanes) {
         const std::size_t lanes = padded(std::min(kTreeLanes, chunks.end(chunk) - first));
         kernels.derivative(tree.view(), block.documents(first, lanes), leaf.data(), own.data(),
@@ -154,8 +153,8 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
 
   /// Per document and column, one addition downwards and one upwards. The residual takes one more addition
   /// and a product.
-  double inference_flops(const ScorePoint& at, bool residual) const override {
-    return (residual ? 4.0 : 2.0) * static_cast<double>(at.base.columns) * static_cast<double>(positions());
+  double inference_flops(std::size_t columns, bool residual) const override {
+    return (residual ? 4.0 : 2.0) * static_cast<double>(columns) * static_cast<double>(positions());
   }
   /// Rows of jumps. The entry of a node is the probability of one of its own leaves minus the probability of
   /// one of its parent's own leaves, and minus 1 for the gold leaf. Only nonzero jumps are listed. Entry K is
@@ -214,7 +213,7 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
   }
 
   /// One addition per document and node, and one comparison per leaf.
-  double max_flops(const ScorePoint&) const override {
+  double max_flops() const override {
     return 2.0 * static_cast<double>(outputs()) * static_cast<double>(positions());
   }
   double cost_of(Index instance, Cost, std::span<const Index> outputs) const override {
@@ -236,10 +235,10 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
   void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
                       const Parallel& parallel) const override {
     require_gold();
-    const Collapsed tree = collapse({scores});
+    const CollapsedTree tree = collapse(*tree_, {scores});
     const Chunks chunks{gold_.size(), kTreeLanes};
     parallel.for_each(chunks.count(), [&](std::size_t chunk) {
-      Block& block = Block::mine(tree.nodes.size());
+      TreeBlock& block = TreeBlock::mine(tree.nodes.size());
       const std::size_t first = chunks.begin(chunk), count = chunks.end(chunk) - first, lanes = padded(count);
       const TreeDocuments documents = block.documents(first, lanes);
       tree_kernels().walk_down(tree.view(), documents);
@@ -262,10 +261,10 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
   /// Both decodings return the most probable leaf, or the first of several equal ones.
   void decode(const Scores& scores, Decoding, std::span<Index> outputs,
               const Parallel& parallel) const override {
-    const Collapsed tree = collapse({scores});
+    const CollapsedTree tree = collapse(*tree_, {scores});
     const Chunks chunks{gold_.size(), kTreeLanes};
     parallel.for_each(chunks.count(), [&](std::size_t chunk) {
-      Block& block = Block::mine(tree.nodes.size());
+      TreeBlock& block = TreeBlock::mine(tree.nodes.size());
       const std::size_t first = chunks.begin(chunk), count = chunks.end(chunk) - first;
       tree_kernels().walk_down(tree.view(), block.documents(first, padded(count)));
       for (std::size_t l = 0; l < count; ++l) {
@@ -326,64 +325,6 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
     }
     upward_additions_ = additions.back() + static_cast<double>(children.back());
   }
-  /// The touched nodes in preorder, after entry 0: the root, which is not an output.
-  struct Collapsed {
-    using Node = TreeNode;
-    std::vector<Node> nodes;
-    std::vector<Index> entry;  ///< size K: the nearest touched node at or above an output
-    double alpha;
-
-    TreeNodes view() const { return {nodes.data(), nodes.size(), alpha}; }
-  };
-  /// The numbers of one task's documents, kTreeLanes for each entry.
-  struct Block {
-    AlignedVector<double> path;  ///< scores of paths; weights of nodes on the way up
-    AlignedVector<double>
-        leaf;  ///< weight of one of an entry's own leaves, relative to that of the best leaf
-    alignas(64) double best[kTreeLanes];
-    alignas(64) double partition[kTreeLanes];  ///< sum of the weights of all leaves
-
-    static Block& mine(std::size_t entries) {
-      static thread_local Block block;
-      block.path.resize(entries * kTreeLanes);
-      block.leaf.resize(entries * kTreeLanes);
-      return block;
-    }
-
-    TreeDocuments documents(std::size_t first, std::size_t lanes) {
-      return {first, lanes, path.data(), leaf.data(), best, partition};
-    }
-  };
-  /// The messages of a point: for each touched node, the probability of one of its own leaves.
-  struct Kept final : Messages {
-    std::size_t bytes() const override {
-      return sizeof(double) * values.size() + sizeof(Index) * (entry.size() + column.size()) + touched.size();
-    }
-    std::vector<Index> entry;   ///< Collapsed::entry
-    std::vector<char> touched;  ///< size K
-    std::vector<Index> column;  ///< of each touched node; kNone if it has no leaves of its own
-    std::size_t stride = 0;
-    AlignedVector<double> values;
-
-    void lay_out(const Collapsed& tree, std::size_t positions) {
-      entry = tree.entry;
-      touched.assign(entry.size(), 0);
-      for (std::size_t i = 1; i < tree.nodes.size(); ++i) touched[tree.nodes[i].output] = 1;
-      stride = padded(positions);
-      column.assign(tree.nodes.size(), Hierarchy::kNone);
-      Index columns = 0;
-      for (std::size_t i = 0; i < column.size(); ++i)
-        if (tree.nodes[i].rest > 0) column[i] = columns++;
-      values.resize(columns * stride);
-    }
-    double* find(std::size_t i) {
-      return column[i] == Hierarchy::kNone ? nullptr : values.data() + column[i] * stride;
-    }
-    /// The column of the nearest touched node at or above `output`, or of the root if that is kNone.
-    const double* find_above(Index output) const {
-      return values.data() + column[output == Hierarchy::kNone ? 0 : entry[output]] * stride;
-    }
-  };
   /// The nodes from the top to this leaf. Inner nodes have no path stored, since on a deep tree that would
   /// take quadratic memory.
   std::span<const Index> path_of(Index leaf) const {
@@ -401,41 +342,7 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
     for (std::size_t a = 0; a < n; ++a) out[a] = out[leaves_[a]];
   }
 
-  Collapsed collapse(const ScorePoint& at, const Kept* kept = nullptr) const {
-    const Index n = outputs();
-    const auto base = [&](Index k) { return at.base.find(k); };
-    const auto change = [&](Index k) { return at.direction != nullptr ? at.direction->find(k) : nullptr; };
-    // Outputs with a column, those touched when messages were kept, and their ancestors.
-    std::vector<char> touched(n, 0);
-    for (Index k = n; k-- > 0;) {
-      if (!touched[k])
-        touched[k] = base(k) != nullptr || change(k) != nullptr || (kept != nullptr && kept->touched[k]);
-      if (touched[k] && tree_->parent(k) != Hierarchy::kNone) touched[tree_->parent(k)] = 1;
-    }
-
-    Collapsed out;
-    out.alpha = at.alpha;
-    out.entry.resize(n);
-    using Node = Collapsed::Node;
-    out.nodes.push_back(Node{0, Hierarchy::kNone, nullptr, nullptr, 0.0, Hierarchy::kNone});
-    for (Index k = 0; k < n; ++k) {
-      const Index above = tree_->parent(k) == Hierarchy::kNone ? 0 : out.entry[tree_->parent(k)];
-      if (touched[k]) {
-        out.entry[k] = static_cast<Index>(out.nodes.size());
-        out.nodes.push_back(Node{above, k, base(k), change(k), 0.0, Hierarchy::kNone});
-      } else {
-        out.entry[k] = above;
-      }
-      if (tree_->leaf(k)) {
-        Node& nearest = out.nodes[out.entry[k]];
-        nearest.rest += 1.0;
-        if (nearest.first_leaf == Hierarchy::kNone) nearest.first_leaf = k;
-      }
-    }
-    return out;
-  }
-
-  std::vector<Index> lay_out(const Collapsed& tree, std::size_t positions, Residual& residual) const {
+  std::vector<Index> lay_out(const CollapsedTree& tree, std::size_t positions, Residual& residual) const {
     // Lays out the residual. First come the columns of the touched nodes. Then, for every entry that is not a
     // leaf, starting with the root, comes a column with the probability of one of its own leaves. Outputs
     // without a column of their own share the latter columns. Returns each entry's column of the second kind,
@@ -466,9 +373,9 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
   }
 
   double infer_on(std::span<const Index> gold, const ScorePoint& at, Residual* residual,
-                  const Parallel& parallel, Kept* kept = nullptr) const {
+                  const Parallel& parallel, TreeMessages* kept = nullptr) const {
     require_gold();
-    const Collapsed tree = collapse(at);
+    const CollapsedTree tree = collapse(*tree_, at);
     const std::size_t entries = tree.nodes.size();
     std::vector<double*> kept_leaf(entries, nullptr);
     if (kept != nullptr) {
@@ -489,7 +396,7 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
     const Chunks chunks{gold.size(), kTask};
     return sum_chunks(parallel, chunks.count(), [&](std::size_t chunk) {
       CompensatedSum loss;
-      Block& block = Block::mine(entries);
+      TreeBlock& block = TreeBlock::mine(entries);
       for (std::size_t first = chunks.begin(chunk); first < chunks.end(chunk); first += kTreeLanes) {
         const std::size_t count = std::min(kTreeLanes, chunks.end(chunk) - first), lanes = padded(count);
         const TreeDocuments documents = block.documents(first, lanes);

@@ -12,9 +12,9 @@
 
 #include <vector>
 
-#include "core/base/option_rows.h"
+#include "core/base/schema.h"
+#include "core/stateless.h"
 #include "solvers/shared/lbfgs_steps.h"
-#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -29,8 +29,8 @@ struct Settings {
   bool blocks;
 };
 
-OptionRows<Settings> rows() {
-  return OptionRows<Settings>(
+Schema<Settings> rows() {
+  return Schema<Settings>(
       {option(&Settings::memory, "memory", "10", "pairs (s, y) kept, m", {1, 1000}),
        choice(&Settings::blocks, "start", "blocks",
               "H_0: blocks: the inverse of the Hessian's blocks by output where there are at most "

@@ -29,10 +29,10 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/option_rows.h"
+#include "core/base/schema.h"
+#include "core/stateless.h"
 #include "solvers/shared/dense.h"
 #include "solvers/shared/instances/passes.h"
-#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 extern "C" {
@@ -148,11 +148,11 @@ struct Settings {
   double memory_limit, change;
 };
 
-OptionRows<Settings> rows() {
-  return OptionRows<Settings>({option(&Settings::memory, "memory", "5",
-                                      "the library's m: pairs kept by L-BFGS (Andrew and Gao: 5)", {1, 1000}),
-                               option(&Settings::memory_limit, memory_limit_option()),
-                               option(&Settings::change, dense::change_option())});
+Schema<Settings> rows() {
+  return Schema<Settings>({option(&Settings::memory, "memory", "5",
+                                  "the library's m: pairs kept by L-BFGS (Andrew and Gao: 5)", {1, 1000}),
+                           option(&Settings::memory_limit, memory_limit_option()),
+                           option(&Settings::change, dense::change_option())});
 }
 
 /// Throws Error if the library cannot count that many variables, or if memory is too small for them.

@@ -1,8 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <string>
-
 #include "solvers/shared/test_problems.h"
 #include "solvers/shared/test_solvers.h"
 #include "solvers/solvers.h"
@@ -29,7 +27,7 @@ TEST(LbfgsB, ReachesTheOptimumOfOwlQnAndProxQn) {
   }
 }
 
-TEST(LbfgsB, TellsTheMemoryOfItsVariables) {
+TEST(LbfgsB, StatesTheMemoryOfItsVariables) {
   const Problem problem(test::problem_specs()[0]);
   const double d = static_cast<double>(problem.objective().dimension()), m = 7, n = 2 * d;
   const Outcome r = run("lbfgs-b", problem, {.options = {{"memory", "7"}}});

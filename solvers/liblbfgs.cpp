@@ -19,9 +19,9 @@
 #include <optional>
 #include <string>
 
-#include "core/base/option_rows.h"
+#include "core/base/schema.h"
+#include "core/stateless.h"
 #include "solvers/shared/dense.h"
-#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -178,8 +178,8 @@ struct Settings {
   int memory;
 };
 
-OptionRows<Settings> rows() {
-  return OptionRows<Settings>(
+Schema<Settings> rows() {
+  return Schema<Settings>(
       {option(&Settings::memory, "memory", "6",
               "the library's m: pairs (s, y) kept by L-BFGS (6 is its default, and CRFsuite's)", {1, 1000})});
 }

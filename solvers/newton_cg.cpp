@@ -24,15 +24,15 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/option_rows.h"
+#include "core/base/schema.h"
 #include "core/curvature.h"
 #include "core/quasi_newton/line_search.h"
+#include "core/stateless.h"
 #include "solvers/shared/dense.h"
 #include "solvers/shared/lbfgs_memory.h"
 #include "solvers/shared/lbfgs_steps.h"
 #include "solvers/shared/rough_hessian.h"
 #include "solvers/shared/score_line.h"
-#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -54,8 +54,8 @@ struct Settings {
   double start, forcing;
 };
 
-OptionRows<Settings> rows() {
-  return OptionRows<Settings>(
+Schema<Settings> rows() {
+  return Schema<Settings>(
       {option(&Settings::memory, "memory", "10",
               "pairs of the iteration before that the preconditioner is made of", {1, 1000}),
        option(&Settings::start, "start", "1e-3",

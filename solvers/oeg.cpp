@@ -20,14 +20,14 @@
 #include <numeric>
 #include <optional>
 
-#include "core/base/option_rows.h"
 #include "core/base/random.h"
+#include "core/base/schema.h"
 #include "core/instance_inference.h"
 #include "core/kernels/kernel_table.h"
+#include "core/stateless.h"
 #include "solvers/shared/instances/instance_rows.h"
 #include "solvers/shared/instances/passes.h"
 #include "solvers/shared/instances/weight_rows.h"
-#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -162,13 +162,13 @@ struct Settings {
   std::size_t reports;
 };
 
-OptionRows<Settings> rows() {
-  return OptionRows<Settings>({option(&Settings::gold_score, "gold_score", "10",
-                                      "first dual point, where training starts at w = 0: marginals of a "
-                                      "model that gives this score to each gold label",
-                                      above(0, 100)),
-                               option(&Settings::memory_limit, memory_limit_option()),
-                               option(&Settings::reports, reports_option())});
+Schema<Settings> rows() {
+  return Schema<Settings>({option(&Settings::gold_score, "gold_score", "10",
+                                  "first dual point, where training starts at w = 0: marginals of a "
+                                  "model that gives this score to each gold label",
+                                  above(0, 100)),
+                           option(&Settings::memory_limit, memory_limit_option()),
+                           option(&Settings::reports, reports_option())});
 }
 
 SolveResult solve(const SolveProblem& problem, const Settings& settings) {

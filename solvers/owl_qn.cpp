@@ -28,11 +28,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/option_rows.h"
+#include "core/base/schema.h"
 #include "core/quasi_newton/line_search.h"
+#include "core/stateless.h"
 #include "solvers/shared/dense.h"
 #include "solvers/shared/lbfgs_memory.h"
-#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -50,15 +50,15 @@ struct Settings {
   double change;
 };
 
-OptionRows<ArmijoOptions> line_search_rows() {
-  return OptionRows<ArmijoOptions>(
+Schema<ArmijoOptions> line_search_rows() {
+  return Schema<ArmijoOptions>(
       {option(&ArmijoOptions::beta, "beta", "0.5", "factor between trial steps", inside(0, 1)),
        option(&ArmijoOptions::sigma, "gamma", "1e-4",
               "share of the predicted decrease that a step must reach", inside(0, 1))});
 }
 
-OptionRows<Settings> rows() {
-  return OptionRows<Settings>(
+Schema<Settings> rows() {
+  return Schema<Settings>(
       {option(&Settings::memory, "memory", "10", "pairs (s, y) kept by L-BFGS, the paper's m", {1, 1000},
               "5"),
        part(&Settings::line_search, line_search_rows()),

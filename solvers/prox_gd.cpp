@@ -11,8 +11,8 @@
 
 #include <utility>
 
+#include "core/stateless.h"
 #include "solvers/shared/prox_step.h"
-#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {

@@ -27,8 +27,8 @@
 #include <cmath>
 #include <utility>
 
+#include "core/stateless.h"
 #include "solvers/shared/prox_step.h"
-#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -49,8 +49,8 @@ struct Settings {
   Restart restart;
 };
 
-OptionRows<Settings> rows() {
-  return OptionRows<Settings>(
+Schema<Settings> rows() {
+  return Schema<Settings>(
       {part(&Settings::step, dense::prox_step_rows()),
        choice(&Settings::restart, "restart", "gradient",
               "condition that restarts the momentum; none: as Beck and Teboulle have it",

@@ -137,8 +137,8 @@ class ProxQn final : public Solver {
   Buffers buffers_;
 };
 
-OptionRows<Settings> rows() {
-  return OptionRows<Settings>(
+Schema<Settings> rows() {
+  return Schema<Settings>(
       {option(&Settings::memory, "memory", "10", "L-BFGS pairs kept, m", {1, 1000}),
        option(&Settings::max_inner, "max_inner", "10",
               "most passes of coordinate descent over the working set (Algorithm 2, line 20)", {1, 100000}),

@@ -29,15 +29,15 @@
 #include <set>
 #include <utility>
 
-#include "core/base/option_rows.h"
 #include "core/base/random.h"
+#include "core/base/schema.h"
 #include "core/instance_inference.h"
 #include "core/kernels/kernel_table.h"
+#include "core/stateless.h"
 #include "solvers/shared/instances/instance_rows.h"
 #include "solvers/shared/instances/passes.h"
 #include "solvers/shared/instances/sum_tree.h"
 #include "solvers/shared/instances/weight_rows.h"
-#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -251,13 +251,13 @@ struct Settings {
   std::size_t reports;
 };
 
-OptionRows<Settings> rows() {
-  return OptionRows<Settings>({option(&Settings::skipping, "skipping", "true",
-                                      "leave out the search for L_i after visits that did not change it "
-                                      "(SAG-NUS* of Le Priol et al. 2018)",
-                                      {}, "false"),
-                               option(&Settings::memory_limit, memory_limit_option()),
-                               option(&Settings::reports, reports_option())});
+Schema<Settings> rows() {
+  return Schema<Settings>({option(&Settings::skipping, "skipping", "true",
+                                  "leave out the search for L_i after visits that did not change it "
+                                  "(SAG-NUS* of Le Priol et al. 2018)",
+                                  {}, "false"),
+                           option(&Settings::memory_limit, memory_limit_option()),
+                           option(&Settings::reports, reports_option())});
 }
 
 SolveResult solve(const SolveProblem& problem, const Settings& settings) {

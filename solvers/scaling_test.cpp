@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <map>
@@ -87,8 +86,7 @@ TEST_P(ScaleFree, KeepsItsBitsInOtherUnits) {
       oracle = &oracle_registry().find(problem.oracle_name());
       Options options(info.options);
       for (const auto& [key, value] : GetParam().options) options.set(key, value);
-      if (!unmet_needs(info, {suited.lambda, suited.mu}, suited.loss.kind, *oracle).empty())
-        continue;
+      if (!unmet_needs(info, {suited.lambda, suited.mu}, suited.loss.kind, *oracle).empty()) continue;
       const test::Conditions conditions{
           .tol = 1e-8,
           .monitor = {.max_iterations = kIterations, .dense_samples = kIterations},

@@ -39,15 +39,15 @@
 #include <numeric>
 #include <optional>
 
-#include "core/base/option_rows.h"
 #include "core/base/random.h"
+#include "core/base/schema.h"
 #include "core/instance_inference.h"
 #include "core/kernels/kernel_sets.h"
 #include "core/kernels/kernel_table.h"
+#include "core/stateless.h"
 #include "solvers/sgd_kernels.h"
 #include "solvers/shared/instances/instance_features.h"
 #include "solvers/shared/instances/passes.h"
-#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -223,8 +223,8 @@ struct Settings {
   std::size_t sample, reports;
 };
 
-OptionRows<Settings> rows() {
-  return OptionRows<Settings>(
+Schema<Settings> rows() {
+  return Schema<Settings>(
       {option(&Settings::eta0, "eta0", "auto",
               "first learning rate, eta_k = eta0/(1 + k/N) for a sum of losses, in units of "
               "1/value^2; auto: calibrated on a sample",

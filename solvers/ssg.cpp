@@ -11,14 +11,14 @@
 #include <cmath>
 #include <optional>
 
-#include "core/base/option_rows.h"
 #include "core/base/random.h"
+#include "core/base/schema.h"
 #include "core/instance_inference.h"
+#include "core/stateless.h"
 #include "solvers/shared/instances/block_visits.h"
 #include "solvers/shared/instances/passes.h"
 #include "solvers/shared/instances/sampling.h"
 #include "solvers/shared/instances/structure_direction.h"
-#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -30,10 +30,10 @@ struct Settings {
   std::size_t batch, reports;
 };
 
-OptionRows<Settings> rows() {
-  return OptionRows<Settings>({option(&Settings::averaging, averaging_option("true")),
-                               option(&Settings::batch, batch_option()),
-                               option(&Settings::reports, reports_option())});
+Schema<Settings> rows() {
+  return Schema<Settings>({option(&Settings::averaging, averaging_option("true")),
+                           option(&Settings::batch, batch_option()),
+                           option(&Settings::reports, reports_option())});
 }
 
 struct Visit {

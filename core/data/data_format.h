@@ -53,8 +53,8 @@ struct DataBatch {
 struct DataStream {
   std::shared_ptr<const Vocabulary> names;  ///< the names of outputs
   std::function<void(DataBatch&&)> use;
-  std::function<void(const std::string&)> doubt = nullptr;  ///< gets signs that files were read wrongly
-  bool lines = false;                                       ///< whether batches need their lines
+  std::function<void(const std::string&)> warning = nullptr;  ///< gets signs that files were read wrongly
+  bool lines = false;                                         ///< whether batches need their lines
 };
 
 /// Whether the lines of test files have labels. The gold output of a line without a label is kUnknownOutput,
@@ -93,7 +93,8 @@ struct DataFormatInfo {
   /// Whether values depend on the training set (scaling), so that no file can be read without it. Null:
   /// never.
   std::function<bool(const Options&)> fitted = nullptr;
-  bool streams = false;  ///< whether the format supports DataFiles::stream and DataFiles::labels
+  std::string oracle = {};  ///< the oracle of all data in the format; "": DataPair::oracle alone says it
+  bool streams = false;     ///< whether the format supports DataFiles::stream and DataFiles::labels
 };
 
 }  // namespace proxbench

@@ -78,7 +78,7 @@ struct Dataset {
       notes;  ///< numbers of things counted or dropped by the reader: "unknown attributes" -> 12
   /// Signs that the data were read wrongly, one sentence each. The signs of a test set are stored with its
   /// training set.
-  std::vector<std::string> doubts;
+  std::vector<std::string> warnings;
   std::vector<FileCounts> files;  ///< empty if the reader does not count, or if several processes read
 
   std::size_t instances() const { return begin.size() - 1; }

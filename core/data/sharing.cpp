@@ -54,7 +54,7 @@ Dataset share_of(Dataset whole, const Processes& processes) {
   part.description = std::move(whole.description);
   part.digest = whole.digest;
   part.notes = std::move(whole.notes);
-  part.doubts = std::move(whole.doubts);
+  part.warnings = std::move(whole.warnings);
   return part;
 }
 

@@ -11,13 +11,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <span>
 #include <system_error>
 
 #include "core/base/error.h"
 #include "experiments/base/files.h"
+#include "experiments/base/paths.h"
 #include "experiments/base/text.h"
 
 namespace proxbench {
@@ -161,7 +161,7 @@ const Packing* packing_of(std::string_view bytes) {
 
 ByteSource::ByteSource(const std::string& path) : name_(shown_name(path)) {
   std::error_code ignored;
-  if (path != kStandardStream && std::filesystem::is_directory(path, ignored))
+  if (path != kStandardStream && fs::is_directory(path, ignored))
     throw Error::in_file(name_, 0, "a directory", "a file");
   errno = 0;
   descriptor_ = path == kStandardStream ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -277,7 +277,7 @@ bool is_compressed_file(const std::string& path) {
 
 std::string read_unpacked(const std::string& path, const std::string& expected) {
   std::error_code ignored;
-  const bool folder = std::filesystem::is_directory(path, ignored);
+  const bool folder = fs::is_directory(path, ignored);
   if (path != kStandardStream && (folder || !std::ifstream(path)))
     throw Error::in_file(path, 0, folder ? "a directory" : "no readable file", expected);
   ByteSource in(path);

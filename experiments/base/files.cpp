@@ -19,8 +19,6 @@
 #include "core/base/error.h"
 
 namespace proxbench {
-namespace fs = std::filesystem;
-
 namespace {
 bool writes = true;
 }
@@ -164,7 +162,7 @@ nlohmann::json read_json(const fs::path& file, const std::string& expected) {
   }
 }
 
-std::string text_of(const std::filesystem::path& file) {
+std::string text_of(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   std::ostringstream text;
   text << in.rdbuf();
@@ -175,7 +173,7 @@ std::string json_text(const nlohmann::ordered_json& json) {
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-void write_json(const std::filesystem::path& file, const nlohmann::ordered_json& json) {
+void write_json(const fs::path& file, const nlohmann::ordered_json& json) {
   write_file_atomically(file, json_text(json));
 }
 

@@ -1,13 +1,14 @@
 #pragma once
 /// Files as whole texts and JSON.
 
-#include <filesystem>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "core/base/numbers.h"
+#include "experiments/base/paths.h"
 
 namespace proxbench {
 
@@ -24,7 +25,7 @@ std::string shown_name(const std::string& path);
 /// standard output gets each piece at once. All methods throw Error with the name of the file.
 class FileWriter {
  public:
-  explicit FileWriter(const std::filesystem::path& file);
+  explicit FileWriter(const fs::path& file);
   /// Removes the temporary file, unless finish() was called.
   ~FileWriter();
   FileWriter(const FileWriter&) = delete;
@@ -42,7 +43,7 @@ class FileWriter {
  private:
   [[noreturn]] void fail(const char* what) const;
 
-  std::filesystem::path file_, target_, temporary_;
+  fs::path file_, target_, temporary_;
   int descriptor_ = -1;  ///< -1: nothing is written
 };
 
@@ -51,52 +52,52 @@ class FileWriter {
 void finish_standard_output();
 
 /// Writes the whole text with a FileWriter.
-void write_file_atomically(const std::filesystem::path& file, const std::string& text);
-using NamedTexts = std::vector<std::pair<std::filesystem::path, std::string>>;
+void write_file_atomically(const fs::path& file, const std::string& text);
+using NamedTexts = std::vector<std::pair<fs::path, std::string>>;
 /// Writes several files, or none of them if one cannot be written. Devices, pipes and standard output, which
 /// cannot be taken back, come last.
 void write_files_together(const NamedTexts& files);
 /// Makes the folder and its parents if they are missing. Throws Error with the name of the folder if this
 /// fails.
-void make_folder(const std::filesystem::path& folder);
+void make_folder(const fs::path& folder);
 
 /// Returns the name under which a file or folder is made before it is renamed: beside it, hidden, with the
 /// number of this process.
-std::filesystem::path temporary_name(const std::filesystem::path& target);
+fs::path temporary_name(const fs::path& target);
 /// Makes the text fit for a file name: characters that may be special there become "_".
 std::string file_name_part(const std::string& text);
 
 /// Returns all bytes of the file, or of standard input. Throws Error (kInput) if it cannot be read; the
 /// message says that `expected` was expected.
-std::string read_file(const std::filesystem::path& file, const std::string& expected);
+std::string read_file(const fs::path& file, const std::string& expected);
 
 /// Throws Error (kInput) with the line if the file cannot be read or is not JSON.
-nlohmann::json read_json(const std::filesystem::path& file, const std::string& expected);
+nlohmann::json read_json(const fs::path& file, const std::string& expected);
 
 /// Makes a folder if it is missing, and removes it with its contents at the end. Throws Error if it cannot be
 /// made.
 struct ScratchFolder {
-  explicit ScratchFolder(std::filesystem::path folder);
+  explicit ScratchFolder(fs::path folder);
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const std::filesystem::path path;
+  const fs::path path;
 };
 
 /// Returns an empty text if the file cannot be read.
-std::string text_of(const std::filesystem::path& file);
+std::string text_of(const fs::path& file);
 
 /// Indented JSON with a line break at the end. Bytes that are not UTF-8 become replacement characters.
 std::string json_text(const nlohmann::ordered_json& json);
 /// Writes json_text() with write_file_atomically(). Throws Error if it cannot be written.
-void write_json(const std::filesystem::path& file, const nlohmann::ordered_json& json);
+void write_json(const fs::path& file, const nlohmann::ordered_json& json);
 
 /// Returns the number at a JSON pointer, e.g. "/timing/wall_seconds"; NaN if there is none.
 template <class Json>
 double number_at(const Json& json, const char* pointer) {
   const nlohmann::json::json_pointer at(pointer);
   const bool known = json.contains(at) && json.at(at).is_number();
-  return known ? json.at(at).template get<double>() : std::numeric_limits<double>::quiet_NaN();
+  return known ? json.at(at).template get<double>() : kNaN;
 }
 /// Does the reverse of the function above. A number that is not finite becomes null, because JSON has no such
 /// numbers.

@@ -62,7 +62,7 @@ TEST(LineReader, ReadsLinesLongerThanItsBlocks) {
   EXPECT_EQ(lines_in(gzipped(content)), want);
 }
 
-TEST(LineReader, TellsGzipFromContentNotFromName) {
+TEST(LineReader, StatesGzipFromContentNotFromName) {
   EXPECT_THAT(lines_of(TempFile(gzipped("a\nb\n"), "x.txt").path()), ElementsAre("a", "b"));
   EXPECT_THAT(lines_of(TempFile("a\nb\n", "x.gz").path()), ElementsAre("a", "b"));
   EXPECT_THAT(lines_in(gzipped("a\n") + gzipped("b\n")), ElementsAre("a", "b")) << "several members";

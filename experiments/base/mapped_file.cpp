@@ -7,7 +7,7 @@
 
 namespace proxbench {
 
-std::shared_ptr<const MappedFile> MappedFile::open(const std::filesystem::path& file) {
+std::shared_ptr<const MappedFile> MappedFile::open(const fs::path& file) {
   const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return nullptr;
   struct stat status {};

@@ -1,16 +1,17 @@
 #pragma once
 /// A file as read-only memory.
 
-#include <filesystem>
 #include <memory>
 #include <string_view>
+
+#include "experiments/base/paths.h"
 
 namespace proxbench {
 
 class MappedFile {
  public:
   /// Null if the path is no regular file, or an empty or unreadable one.
-  static std::shared_ptr<const MappedFile> open(const std::filesystem::path& file);
+  static std::shared_ptr<const MappedFile> open(const fs::path& file);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;

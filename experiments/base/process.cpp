@@ -204,11 +204,11 @@ std::uint64_t Process::peak_rss_bytes() const {
 
 ProgramOutput run_program(const std::vector<std::string>& command, std::chrono::seconds timeout,
                           const std::function<bool(const std::string& err)>& give_up) {
-  std::string name = (std::filesystem::temp_directory_path() / "proxbench-XXXXXX").string();
+  std::string name = (fs::temp_directory_path() / "proxbench-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr)
     throw Error(fmt::format("{}: cannot be made: {}", name, std::strerror(errno)));
   const ScratchFolder folder(name);
-  const std::filesystem::path out = folder.path / "out", err = folder.path / "err";
+  const fs::path out = folder.path / "out", err = folder.path / "err";
   ProgramOutput result;
   Process process({.command = command, .log = out, .errors = err});
   const auto end = std::chrono::steady_clock::now() + timeout;
@@ -249,16 +249,16 @@ bool may_place_memory() {
   return syscall(SYS_set_mempolicy, -1, nullptr, 0) != 0 && errno == EINVAL;
 }
 
-std::vector<int> memory_nodes_of(const std::vector<int>& cpus, const std::filesystem::path& system) {
+std::vector<int> memory_nodes_of(const std::vector<int>& cpus, const fs::path& system) {
   std::set<int> nodes;
   std::error_code failure;
-  for (const std::filesystem::directory_entry& entry : std::filesystem::directory_iterator(system, failure)) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(system, failure)) {
     int node = 0;
     if (std::sscanf(entry.path().filename().c_str(), "node%d", &node) != 1 || node < 0 ||
         static_cast<std::size_t>(node) >= kMostNodes)
       continue;
     for (const int cpu : cpus)
-      if (std::filesystem::exists(entry.path() / fmt::format("cpu{}", cpu), failure)) nodes.insert(node);
+      if (fs::exists(entry.path() / fmt::format("cpu{}", cpu), failure)) nodes.insert(node);
   }
   return nodes.size() > 1 ? std::vector<int>(nodes.begin(), nodes.end()) : std::vector<int>{};
 }

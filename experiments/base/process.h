@@ -5,10 +5,11 @@
 
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
+
+#include "experiments/base/paths.h"
 
 namespace proxbench {
 
@@ -19,10 +20,10 @@ struct ProcessSettings {
   /// Its memory is interleaved page by page over these NUMA nodes. Empty: the system's default, which puts
   /// each page on the node of the thread that first touches it.
   std::vector<int> memory_nodes = {};
-  std::uint64_t memory_limit = 0;           ///< bytes of private writable memory; 0: no limit
-  std::filesystem::path folder = ".";       ///< its working directory
-  std::filesystem::path log = "/dev/null";  ///< receives its standard output and error
-  std::filesystem::path errors = {};        ///< receives its standard error; empty: the log does
+  std::uint64_t memory_limit = 0;  ///< bytes of private writable memory; 0: no limit
+  fs::path folder = ".";           ///< its working directory
+  fs::path log = "/dev/null";      ///< receives its standard output and error
+  fs::path errors = {};            ///< receives its standard error; empty: the log does
 };
 
 /// How a process ended.
@@ -89,7 +90,7 @@ std::vector<int> usable_cpus();
 /// reads a file and fills most arrays. Spreading these pages over the nodes gives loops the bandwidth of all
 /// nodes.
 std::vector<int> memory_nodes_of(const std::vector<int>& cpus,
-                                 const std::filesystem::path& system = "/sys/devices/system/node");
+                                 const fs::path& system = "/sys/devices/system/node");
 /// Whether this process may set its memory policy and none has been set before. Containers often may not set
 /// one; numactl sets one.
 bool may_place_memory();

@@ -26,7 +26,7 @@ void wait_until_ended(Process& process) {
   }
 }
 
-TEST(Process, TellsItsExitStatus) {
+TEST(Process, StatesItsExitStatus) {
   Process process(shell("exit 7"));
   wait_until_ended(process);
   EXPECT_EQ(process.end().exit_status, 7);
@@ -34,7 +34,7 @@ TEST(Process, TellsItsExitStatus) {
   EXPECT_GT(process.end().peak_rss_bytes, 0u);
 }
 
-TEST(Process, TellsTheSignalThatEndedIt) {
+TEST(Process, StatesTheSignalThatEndedIt) {
   Process process(shell("kill -SEGV $$"));
   wait_until_ended(process);
   EXPECT_EQ(process.end().signal, SIGSEGV);

@@ -7,13 +7,12 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "experiments/base/paths.h"
 #include "experiments/base/process.h"
 #include "experiments/base/text.h"
 
 namespace proxbench {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// Prints which of the modules the interpreter lacks, without importing more than the packages that hold
 /// them.
@@ -28,11 +27,6 @@ constexpr const char* kProbe =
     "lacks = [name for name in sys.argv[1:] if not found(name)]\n"
     "print(', '.join(lacks if sys.version_info >= (3, 9) else ['a version from 3.9']), end='')\n";
 
-std::string environment_text(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 bool holds_package(const fs::path& folder) {
   std::error_code ignored;
   return fs::exists(folder / "proxbench/__init__.py", ignored);
@@ -43,8 +37,7 @@ bool holds_package(const fs::path& folder) {
 /// stand in for a module.
 void offer_package() {
   ::setenv("PYTHONSAFEPATH", "1", 1);
-  std::error_code failed;
-  const fs::path beside = fs::read_symlink("/proc/self/exe", failed).parent_path();
+  const fs::path beside = program_folder();
   for (const fs::path& folder : {beside / "python", beside.parent_path() / "lib/python3/dist-packages"}) {
     if (!holds_package(folder)) continue;
     const std::string others = environment_text("PYTHONPATH");

@@ -32,14 +32,6 @@ std::string markdown_document(const std::vector<TextTable>& tables) {
   return out;
 }
 
-std::string doc_block(const std::string& name, const std::string& content) {
-  return fmt::format("<!-- {} -->\n{}\n<!-- end -->\n", name, content);
-}
-
-std::string markdown_literal(const std::string& text) {
-  return replaced(text, {{'*', "\\*"}, {'<', "\\<"}});
-}
-
 std::string count_cell(double value) {
   if (std::isnan(value)) return "-";
   return value == std::floor(value) ? fmt::format("{:.0f}", value) : fmt::format("{:.1f}", value);

@@ -20,13 +20,6 @@ std::string markdown_grid(const TextTable& table);
 /// The tables with captions and notes.
 std::string markdown_document(const std::vector<TextTable>& tables);
 
-/// The content between the lines "<!-- NAME -->" and "<!-- end -->", with both lines and a line break at the
-/// end.
-std::string doc_block(const std::string& name, const std::string& content);
-
-/// Escapes characters that Markdown would read as emphasis or a tag.
-std::string markdown_literal(const std::string& text);
-
 /// A number without fraction as an integer, any other with one digit after the point; "-" for NaN.
 std::string count_cell(double value);
 std::string fixed_cell(double value, int digits);

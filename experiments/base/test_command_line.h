@@ -32,22 +32,7 @@ inline const char* const kTest =
     "O\tw=the\tbias\nB\tw=new\tbias\nI\tw=york\tbias\n\nX\tw=paris\tbias\nO\tw=is\tbias\n\n";
 
 /// A config of two runs that never end by themselves.
-inline const char* const kEndless = R"([experiment]
-name = endless
-lambda = 1
-threads = 1
-tol = 0
-reference_tol = 1e-2
-order = grid
-warm_up = 0
-[data]
-format = synthetic-ocr
-features = pixels
-words = 300
-test_words = 0
-[solver.prox-gd]
-[solver.owl-qn]
-)";
+inline const std::string kEndless = read_text(PROXBENCH_SOURCE_DIR "/experiments/base/test_endless.ini");
 
 inline const char* const kConfig = R"([experiment]
 name = tiny

@@ -54,6 +54,10 @@ std::string text_up(double x, int digits) {
   return text.starts_with('-') ? text.substr(1) : std::isnan(x) ? text : x == 0.0 ? text : "-" + text;
 }
 
+std::string digest_text(std::uint64_t digest) {
+  return fmt::format("{:016x}", digest);
+}
+
 void to_lowercase(std::string& text) {
   for (char& c : text)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');

@@ -1,6 +1,7 @@
 #pragma once
 /// Pieces of a line of text.
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -37,6 +38,9 @@ void require_known(const std::string& what, const std::string& name, const std::
 /// claim more than was proven.
 std::string text_down(double x, int digits);
 std::string text_up(double x, int digits);
+
+/// A digest of data as text for headers and manifests, e.g. "0123456789abcdef".
+std::string digest_text(std::uint64_t digest);
 
 /// Changes A to Z to lower case. All other bytes stay, including letters beyond ASCII in UTF-8.
 void to_lowercase(std::string& text);

@@ -2,11 +2,10 @@
 /// no trace, no model and no parent process. scripts/overhead compares runs of the harness with it.
 #include <fmt/format.h>
 
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
-#include "core/monitor.h"
+#include "core/monitor/monitor.h"
 #include "experiments/bench/job_program.h"
 #include "solvers/solvers.h"
 
@@ -28,7 +27,7 @@ void run(std::vector<RunParameters> jobs) {
   MonitorOptions options;
   options.max_iterations = job.max_iterations;
   options.dense_samples = 0;
-  options.sample_growth = std::numeric_limits<double>::infinity();
+  options.sample_growth = kInfinity;
   Monitor monitor(evaluator, objective, options);
   const SolveResult result = solver.make(options_from(solver.options, job.solver_options))
                                  ->solve({objective, monitor, start, job.tol, kkt_at_zero, job.seed});

@@ -10,7 +10,7 @@
 #include "experiments/config/format_registry.h"
 #include "experiments/data/readers.h"
 #include "experiments/results/results.h"
-#include "experiments/run/trainer.h"
+#include "experiments/run/training.h"
 
 namespace proxbench {
 

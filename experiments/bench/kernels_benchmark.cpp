@@ -19,7 +19,7 @@
 #include "core/data/reduction.h"
 #include "core/hessian.h"
 #include "core/kernels/kernel_sets.h"
-#include "core/monitor.h"
+#include "core/monitor/monitor.h"
 #include "experiments/bench/bounds.h"
 #include "experiments/bench/kernels.h"
 #include "experiments/config/config.h"

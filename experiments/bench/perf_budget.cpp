@@ -13,7 +13,7 @@ constexpr double kTolerance = 0.02;
 
 }  // namespace
 
-PerfCounts read_perf_budget(const std::filesystem::path& file) {
+PerfCounts read_perf_budget(const fs::path& file) {
   constexpr const char* kExpected = "JSON with made_with and instructions";
   try {
     return read_json(file, kExpected).get<PerfCounts>();

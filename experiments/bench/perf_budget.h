@@ -2,11 +2,11 @@
 /// The budget of instructions of each kernel: reads it, and finds kernels that exceed it.
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <string>
 
 #include "experiments/base/json_values.h"
+#include "experiments/base/paths.h"
 
 namespace proxbench {
 
@@ -25,7 +25,7 @@ struct PerfCounts {
 };
 
 /// Reads a budget from JSON. Throws Error (kInput) if the file cannot be read or is no budget.
-PerfCounts read_perf_budget(const std::filesystem::path& file);
+PerfCounts read_perf_budget(const fs::path& file);
 
 struct PerfJudgement {
   std::string text;  ///< a table for the user

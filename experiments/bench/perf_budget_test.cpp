@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-
 #include "core/base/error.h"
 #include "experiments/base/files.h"
 #include "experiments/base/test_folder.h"

@@ -161,7 +161,7 @@ std::vector<TheoryIteration> newton_on_face(Objective& objective, const Marginal
     const double loss = objective.infer({scores}, &residual);
     objective.partial_gradient(residual, w.index, w.value, g);
     for (std::size_t i = 0; i < g.size(); ++i) g[i] += std::copysign(objective.lambda(), best.value[i]);
-    return loss + objective.penalty().l1(w.value) + objective.penalty().l2(w.value);
+    return objective.value(loss, w.value);
   };
   evaluate();
   const Marginals target = oracle.last();

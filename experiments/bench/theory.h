@@ -16,7 +16,7 @@
 
 #include "core/curvature.h"
 #include "core/data/hierarchy.h"
-#include "core/monitor.h"
+#include "core/monitor/monitor.h"
 #include "core/objective.h"
 #include "core/wrapped_oracle.h"
 #include "experiments/results/theory_record.h"

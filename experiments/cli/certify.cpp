@@ -9,7 +9,7 @@
 #include "experiments/run/launch.h"
 #include "experiments/run/tagger.h"
 #include "experiments/run/tighten.h"
-#include "experiments/run/trainer.h"
+#include "experiments/run/training.h"
 #include "solvers/best_solver.h"
 
 namespace proxbench {

@@ -14,7 +14,7 @@
 #include "experiments/config/config.h"
 #include "experiments/run/launch.h"
 #include "experiments/run/plugins.h"
-#include "experiments/run/trainer.h"
+#include "experiments/run/training.h"
 #include "experiments/sweep/plan.h"
 #include "experiments/sweep/provenance.h"
 #include "experiments/sweep/run_key.h"
@@ -254,20 +254,19 @@ namespace {
 /// The flag whose result goes to standard output.
 std::string flag_to_stdout;
 /// The files that flags write, and the flags.
-std::map<std::filesystem::path, std::string> written_files;
+std::map<fs::path, std::string> written_files;
 
 /// Whether all readers and writers of this name share one file: not for devices and pipes.
 bool is_plain(const std::string& file) {
   std::error_code ignored;  // a file that cannot be examined is an error where it is opened
   return !file.empty() && file != kStandardStream &&
-         (!std::filesystem::exists(file, ignored) || std::filesystem::is_regular_file(file, ignored));
+         (!fs::exists(file, ignored) || fs::is_regular_file(file, ignored));
 }
 
-std::filesystem::path canonical_name(const std::string& file) {
+fs::path canonical_name(const std::string& file) {
   std::error_code failure;
-  const std::filesystem::path name =
-      std::filesystem::weakly_canonical(std::filesystem::absolute(file), failure);
-  return failure ? std::filesystem::path(file) : name;
+  const fs::path name = fs::weakly_canonical(fs::absolute(file), failure);
+  return failure ? fs::path(file) : name;
 }
 
 /// Throws Error if a file with this name could not be written, or if another flag writes it. Leaves no file
@@ -278,7 +277,7 @@ void check_writable(const std::string& flag, const std::string& file) {
       throw Error::usage(fmt::format("{} and {}: both go to standard output, expected a file for one of them",
                                      flag_to_stdout, flag));
     flag_to_stdout = flag;
-  } else if (std::error_code ignored; !file.empty() && !std::filesystem::is_fifo(file, ignored)) {
+  } else if (std::error_code ignored; !file.empty() && !fs::is_fifo(file, ignored)) {
     const FileWriter probe(file);
     if (!is_plain(file)) return;
     if (const auto [other, added] = written_files.emplace(canonical_name(file), flag);
@@ -299,8 +298,8 @@ std::string input_file(const std::string& name) {
   return name;
 }
 
-void add_outputs(const std::string& flag, const std::vector<std::filesystem::path>& files) {
-  for (const std::filesystem::path& file : files)
+void add_outputs(const std::string& flag, const std::vector<fs::path>& files) {
+  for (const fs::path& file : files)
     if (is_plain(file.string())) written_files.emplace(canonical_name(file.string()), flag);
 }
 
@@ -331,7 +330,7 @@ void add_results(CLI::App& command, std::string& folder) {
 }
 
 void require_results(const std::string& folder) {
-  if (!std::filesystem::is_directory(std::filesystem::path(folder) / "runs"))
+  if (!fs::is_directory(fs::path(folder) / "runs"))
     throw Error(folder + ": found no folder 'runs', expected the " + kResults);
 }
 

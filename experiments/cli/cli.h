@@ -6,7 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
-#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -17,8 +16,9 @@
 #include "core/base/options.h"
 #include "core/base/parallel.h"
 #include "core/data/dataset.h"
-#include "core/monitor.h"
+#include "core/monitor/monitor.h"
 #include "experiments/base/files.h"
+#include "experiments/base/paths.h"
 #include "experiments/config/config_sections.h"
 #include "experiments/config/format_registry.h"
 #include "experiments/config/ini_values.h"
@@ -237,7 +237,7 @@ CLI::Option* add_output(CLI::App& command, const std::string& flag, std::string&
                         const std::string& help, const std::string& type);
 
 /// Adds files that are written beside the file of an output flag.
-void add_outputs(const std::string& flag, const std::vector<std::filesystem::path>& files);
+void add_outputs(const std::string& flag, const std::vector<fs::path>& files);
 
 /// --json FILE, with "-" for standard output.
 struct JsonFlag {
@@ -288,8 +288,8 @@ struct SweepFlags : ConfigFlags, OutputFlags {
     command.add_option("--out", out, help_of_out + " [results/NAME]")->type_name("DIR");
     OutputFlags::add_to(command);
   }
-  std::filesystem::path folder_of(const ExperimentConfig& config) const {
-    return out.empty() ? std::filesystem::path("results") / config.name : std::filesystem::path(out);
+  fs::path folder_of(const ExperimentConfig& config) const {
+    return out.empty() ? fs::path("results") / config.name : fs::path(out);
   }
 };
 

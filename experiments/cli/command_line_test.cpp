@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
-#include <thread>
 
 #include "experiments/base/test_command_line.h"
 #include "experiments/results/test_results.h"
@@ -385,7 +384,7 @@ TEST_F(CommandLine, WithoutASolverTheBestForTheObjectiveIsTaken) {
               HasSubstr("--lambda is missing"));
 }
 
-TEST_F(CommandLine, TellsItsVersion) {
+TEST_F(CommandLine, StatesItsVersion) {
   const Result result = run("--version");
   EXPECT_EQ(result.status, 0);
   EXPECT_THAT(result.out, MatchesRegex("proxbench [0-9.]+\nrevision [^\n]+\ncompiler [^\n]+\n"

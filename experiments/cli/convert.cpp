@@ -50,7 +50,7 @@ struct ConvertCommand {
     add_outputs("--out", {written.names, written.template_file});
     const DataPair read = read_data(data.read());
     const ConvertedFiles files = convert(read.train, to, out);
-    for (const std::filesystem::path& file : {files.data, files.template_file, files.names})
+    for (const fs::path& file : {files.data, files.template_file, files.names})
       if (!file.empty()) fmt::print("{}\n", file.string());
   }
 };

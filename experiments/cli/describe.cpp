@@ -108,14 +108,14 @@ struct DescribeCommand : OutputFlags {
                 {"chunk_scheme", scheme == nullptr ? Json() : Json(scheme->name)},
                 {"train", train},
                 {"test", test},
-                {"doubts", pair.train.doubts}});
+                {"warnings", pair.train.warnings}});
     if (prints()) {
       fmt::print("format {}, oracle {}{}\n", asked.format, pair.oracle,
                  scheme == nullptr ? "" : fmt::format(", labels of chunks in {}", scheme->name));
       print_set(pair.train, "training", train);
       if (has_test) print_set(pair.test, "test", test);
     }
-    for (const std::string& doubt : pair.train.doubts) ProgressPrinter(quiet).warning(doubt);
+    for (const std::string& warning : pair.train.warnings) ProgressPrinter(quiet).warning(warning);
   }
 };
 
@@ -124,7 +124,7 @@ struct DescribeCommand : OutputFlags {
 void add_describe_command(CLI::App& app) {
   add_command<DescribeCommand>(app, "describe",
                                "Say what data files hold, without training: instances by file, labels with "
-                               "counts, features and doubts");
+                               "counts, features and warnings");
 }
 
 }  // namespace proxbench

@@ -10,7 +10,7 @@
 #include "experiments/metrics/evaluation.h"
 #include "experiments/metrics/metrics.h"
 #include "experiments/run/tagger.h"
-#include "experiments/run/trainer.h"
+#include "experiments/run/training.h"
 
 namespace proxbench {
 namespace {
@@ -85,14 +85,14 @@ struct EvaluateCommand : ModelFlags {
     if (model.empty()) {
       LabelColumns read = read_label_columns(input_file(columns));
       for (const std::string& note : read.notes) ProgressPrinter(quiet).message(note);
-      ProgressPrinter(quiet).warning(read.doubt);
+      ProgressPrinter(quiet).warning(read.warning);
       return {std::move(read.data), std::move(read.predicted)};
     }
     const Model stored = read_model(input_file(model));
     Tagger tagger = ModelFlags::tagger(stored, TestLabels::kIfAny);
     Predictions out;
     tagger.run([&](const DataBatch& batch, const Tagged& tagged) { out.add(batch, tagged); });
-    for (const std::string& doubt : tagger.doubts()) ProgressPrinter(quiet).warning(doubt);
+    for (const std::string& warning : tagger.warnings()) ProgressPrinter(quiet).warning(warning);
     if (tagger.fit().unlabelled > 0)
       throw Error::usage("evaluate: the text has no labels to compare with, expected labelled text");
     ProgressPrinter(quiet).warning(tagger.fit().warning(stored));
@@ -102,7 +102,7 @@ struct EvaluateCommand : ModelFlags {
   void execute() const {
     const Predictions predicted = predictions();
     const Evaluation found = evaluate(predicted.data, predicted.outputs, scheme);
-    ProgressPrinter(quiet).warning(found.doubt);
+    ProgressPrinter(quiet).warning(found.warning);
     if (!columns.empty() && share_no_label(found.labels))
       ProgressPrinter(quiet).warning(
           "no gold label is ever predicted: the last two columns of each line must be the gold and the "

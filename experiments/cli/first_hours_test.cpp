@@ -182,7 +182,7 @@ TEST_F(FirstHours, MistakesOfTrainingEndInASentenceThatSaysWhatToDo) {
            {"train --format crfsuite --train trian.txt --lambda 1", 1, "no file 'trian.txt'; looked at"},
            {"select --format crfsuite --train train.txt --lambda 'path(max, 0.5*max, 3)' --measure loss "
             "--folds 3",
-            0, "smaller ones may be better: "},
+            0, "smaller ones may be better: --extend"},
            {"select --format crfsuite --train train.txt --lambda 1 --folds 3", 2,
             "expected a list or path"}}) {
     SCOPED_TRACE(command);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "experiments/base/table_text.h"
 #include "experiments/cli/cli.h"
 #include "experiments/config/config.h"
 #include "experiments/config/trainers.h"
@@ -117,50 +116,8 @@ Json to_json(const Entry& entry, const std::string& options_key) {
   return out;
 }
 
-std::string code(const std::string& text) {
-  return text.empty() ? "" : fmt::format("`{}`", text);
-}
-
-/// Returns e.g. "`40`" or "`40`; paper: `10`".
-std::string default_cell(const OptionSpec& spec) {
-  std::string cell = code(spec.default_value);
-  for (const auto& [preset, value] : spec.preset_values) cell += "; " + preset + ": " + code(value);
-  return cell;
-}
-
-/// Returns the type, and the values if they are bounded.
-std::string values_cell(const OptionSpec& spec) {
-  const std::string list = spec.list ? "list of " : "", constraint = spec.constraint();
-  if (!spec.choices.empty()) return fmt::format("{}`{}`", list, fmt::join(spec.choices, "`, `"));
-  if (spec.type == OptionType::kBool || constraint.starts_with("any ")) return list + spec.type_name();
-  return fmt::format("{}{}: {}", list, spec.type_name(), code(constraint));
-}
-
-/// Returns a table with one row per option, or "" if there are none.
-std::string options_grid(const Entry& entry, const char* what) {
-  if (entry.options.empty()) return "";
-  TextTable grid;
-  grid.head = {what, "default", "values", "what"};
-  grid.text_columns = grid.head.size();
-  for (const OptionSpec& spec : entry.options)
-    grid.rows.push_back({code(spec.name), spec.required ? "required" : default_cell(spec), values_cell(spec),
-                         markdown_literal(spec.help)});
-  return "\n" + markdown_grid(grid);
-}
-
-/// The options of a kind as Markdown.
-std::string options_block(const Kind& kind) {
-  const bool config = kind.key == "config";
-  if (kind.key == "trainers") return doc_block("options:external", options_grid(kind.entries[0], "option"));
-  std::string out;
-  for (const Entry& entry : kind.entries)
-    out += fmt::format("\n### `{}`\n\n{}\n{}", config ? "[" + entry.name + "]" : entry.name,
-                       markdown_literal(entry.help), options_grid(entry, config ? "key" : "option"));
-  return doc_block("options:" + kind.key, out);
-}
-
 struct ListCommand {
-  bool options = false, markdown = false, fields = false;
+  bool options = false, fields = false;
   std::string name;
   std::vector<std::string> file;
   CLI::Option* json = nullptr;
@@ -175,9 +132,6 @@ struct ListCommand {
     json = command.add_option("--json", file, "write JSON to FILE, or to standard output")
                ->expected(0, 1)
                ->type_name("[FILE]");
-    command.add_flag("--markdown", markdown, "print the tables of --options as Markdown")
-        ->needs(with_options)
-        ->excludes(json);
     command
         .add_flag(
             "--fields", fields,
@@ -205,15 +159,13 @@ struct ListCommand {
     Json out;
     const bool with_options = options || !name.empty();
     for (const Kind& kind : shown()) {
-      if (markdown && !kind.options_key.empty()) fmt::print("{}", options_block(kind));
       for (const Entry& entry : kind.entries) out[kind.key].push_back(to_json(entry, kind.options_key));
-      if (json->count() > 0 || markdown || (kind.key == "config" && !with_options)) continue;
+      if (json->count() > 0 || (kind.key == "config" && !with_options)) continue;
       fmt::print("{}\n", kind.title);
       for (const Entry& entry : kind.entries) print(entry, with_options);
       fmt::print("\n");
     }
     if (json->count() > 0) JsonFlag{file.empty() || file.front().empty() ? "-" : file.front()}.write(out);
-    if (markdown) fmt::print("{}", joined(field_blocks(), ""));
   }
 
   /// The Python package reads this (python/README.md).

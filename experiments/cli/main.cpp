@@ -1,10 +1,10 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <system_error>
 
+#include "experiments/base/paths.h"
 #include "experiments/cli/cli.h"
 #include "experiments/run/launch.h"
 
@@ -18,7 +18,7 @@ void wait_briefly(char** argv) {
   if (std::getenv(kSpins) != nullptr || std::getenv(kPolicy) != nullptr) return;
   ::setenv(kSpins, kShort, 1);
   std::error_code failed;
-  const std::string self = std::filesystem::read_symlink("/proc/self/exe", failed);
+  const std::string self = proxbench::fs::read_symlink("/proc/self/exe", failed);
   ::execv(self.c_str(), argv);  // returns only if it fails; threads spin longer then
 }
 

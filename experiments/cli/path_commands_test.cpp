@@ -142,7 +142,7 @@ TEST_F(PathCommands, CompareAPathWithTheSolveOfItsLastLambda) {
   EXPECT_EQ(run("table out").status, 0);  // a table of the single lambda
 }
 
-TEST_F(PathCommands, TellWhatIsWrongWithAPathAndWhere) {
+TEST_F(PathCommands, StatesWhatIsWrongWithAPathAndWhere) {
   const auto rejects = [&](const std::string& lambda, const std::string& more, const std::string& expected) {
     SCOPED_TRACE(lambda + " " + more);
     write_config(lambda, more);
@@ -279,9 +279,8 @@ TEST_F(PathCommands, SelectSaysThatModelsAreFarFromConverged) {
 TEST_F(PathCommands, SelectProposesNothingWhereThePenaltyIsGone) {
   const std::string select =
       "select --format crfsuite --train train.txt --folds 2 --threads 1 --measure loss ";
-  EXPECT_THAT(run(select + "--lambda 'path(0.09, 9e-5, 2)'").err, Not(HasSubstr("e-32")));
   EXPECT_THAT(run(select + "--lambda 'path(max, 1e-20*max, 3)' --max-iterations 20").err,
-              Not(HasSubstr("tries them")));
+              Not(HasSubstr("may be better")));
 }
 
 TEST_F(PathCommands, ASolverThatDoesNotFitIsSkippedWithItsReason) {
@@ -400,18 +399,7 @@ TEST_F(PathCommands, SelectGoesOnBeyondTheEndOfThePath) {
   ASSERT_EQ(edge.status, 0) << edge.err;
   const json points = read_json("s.json")["points"];
   ASSERT_EQ(read_json("s.json")["best_lambda"], points.back()["lambda"]);
-  const std::size_t begin = edge.err.find("select --format"), end = edge.err.find("` tries them");
-  EXPECT_THAT(edge.err, HasSubstr("is the last of the path, and smaller ones may be better: "));
-  ASSERT_NE(end, std::string::npos) << edge.err;
-  const std::string command = edge.err.substr(begin, end - begin);
-  EXPECT_THAT(command, HasSubstr("--lambda 'path("));
-  const Result on = run(command);
-  ASSERT_EQ(on.status, 0) << on.err << command;
-  const json further = read_json("s.json")["points"];
-  EXPECT_EQ(further.size(), 11u);
-  EXPECT_EQ(further.front()["lambda"], points.back()["lambda"]);
-  EXPECT_NEAR(further[1]["lambda"].get<double>() / further[0]["lambda"].get<double>(),
-              points[3]["lambda"].get<double>() / points[2]["lambda"].get<double>(), 1e-4);
+  EXPECT_THAT(edge.err, HasSubstr("is the last of the path, and smaller ones may be better: --extend tries"));
 
   const Result extended =
       run(flags + "--lambda 'path(max, 0.5*max, 4)' --extend --json e.json --model m.tsv");
@@ -419,15 +407,14 @@ TEST_F(PathCommands, SelectGoesOnBeyondTheEndOfThePath) {
   const json all = read_json("e.json");
   EXPECT_GT(all["points"].size(), 4u);
   EXPECT_LE(all["points"].size(), 14u);
-  for (std::size_t k = 0; k < all["points"].size(); ++k) {
-    // Equals the results of the two single paths up to the tolerance, although the second starts from w = 0.
-    const json& same = k < 4 ? points[k] : further[k - 3];
-    EXPECT_NEAR(all["points"][k]["lambda"].get<double>(), same["lambda"].get<double>(), 1e-3);
-    EXPECT_NEAR(all["points"][k]["mean"].get<double>(), same["mean"].get<double>(), 1e-4) << k;
-  }
+  for (std::size_t k = 0; k < 4; ++k)
+    EXPECT_NEAR(all["points"][k]["mean"].get<double>(), points[k]["mean"].get<double>(), 1e-4) << k;
+  for (std::size_t k = 4; k < all["points"].size(); ++k)
+    EXPECT_NEAR(all["points"][k]["lambda"].get<double>() / all["points"][k - 1]["lambda"].get<double>(),
+                points[3]["lambda"].get<double>() / points[2]["lambda"].get<double>(), 1e-9);
   const bool inside = all["best_lambda"] != all["points"].back()["lambda"];
   EXPECT_EQ(inside, all["points"].size() < 14u) << "it stops once the best is not the last";
-  EXPECT_EQ(extended.err.find("tries them") == std::string::npos, inside);
+  EXPECT_EQ(extended.err.find("is the last of the path") == std::string::npos, inside);
   EXPECT_EQ(run("certify --train train.txt --model m.tsv --json c.json").status, 0);
   EXPECT_LE(read_json("c.json")["relative_kkt"], 1e-5);
 }

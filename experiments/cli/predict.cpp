@@ -15,7 +15,7 @@
 #include "experiments/metrics/evaluation.h"
 #include "experiments/metrics/metrics.h"
 #include "experiments/run/tagger.h"
-#include "experiments/run/trainer.h"
+#include "experiments/run/training.h"
 
 namespace proxbench {
 namespace {
@@ -305,7 +305,7 @@ struct PredictCommand : ModelFlags {
                     : columns ? columns_text(batch, tagged, with_gold)
                               : writer.text(batch, tagged));
     });
-    for (const std::string& doubt : tagger.doubts()) ProgressPrinter(quiet).warning(doubt);
+    for (const std::string& warning : tagger.warnings()) ProgressPrinter(quiet).warning(warning);
     check_interrupt();
     if (file) file->finish();
     ProgressPrinter(quiet).warning(tagger.fit().warning(stored));

@@ -354,7 +354,7 @@ TEST_F(PredictCommands, SaysWhichNotationOfChunksItCounts) {
               HasSubstr("no chunks are counted: most labels are those of IOB, but label 'X-X' is not"));
 }
 
-TEST_F(PredictCommands, SaysWhatTheTextMakesDoubtful) {
+TEST_F(PredictCommands, SaysWhatTheTextMakesUncertain) {
   folder.write("colon.txt", "O\tw=12:30\nO\tw=the\n\n");
   for (const char* command : {"predict", "evaluate"})
     EXPECT_THAT(
@@ -386,7 +386,7 @@ TEST_F(PredictCommands, DescribesDataWithoutTraining) {
   EXPECT_EQ(facts["train"]["longest"], 2);
   EXPECT_EQ(facts["train"]["files"][1], json({{"file", "c.txt"}, {"instances", 2}, {"positions", 2}}));
   EXPECT_EQ(facts["test"]["positions"], 5);
-  EXPECT_EQ(facts["doubts"].size(), 1u);
+  EXPECT_EQ(facts["warnings"].size(), 1u);
   EXPECT_THAT(run("describe --train prose.txt").err,
               HasSubstr("--format is missing, and prose.txt looks like none of the formats"));
 }
@@ -405,7 +405,7 @@ TEST_F(PredictCommands, GuessesTheFormatOfAPipe) {
               HasSubstr("--format is missing, and cannot be guessed from standard input, which is packed"));
 }
 
-TEST_F(PredictCommands, EvaluateDoubtsLabelsThatDifferOnlyInCaseOrBlanks) {
+TEST_F(PredictCommands, EvaluateWarnsOfLabelsThatDifferOnlyInCaseOrBlanks) {
   folder.write("columns.txt", "B-X\tB-X\nb-x\tB-X\nO\tO\xC2\xA0\n");
   EXPECT_THAT(
       run("evaluate columns.txt").err,

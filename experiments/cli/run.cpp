@@ -108,7 +108,7 @@ struct RunCommand : SweepFlags {
 
   void execute() const {
     const ExperimentConfig asked = config();
-    const std::filesystem::path folder = folder_of(asked);
+    const fs::path folder = folder_of(asked);
     require_own_folder(asked, folder);
     if (dry_run) return print_plan(asked, folder);
     stop_cleanly_on_interrupt();
@@ -118,11 +118,10 @@ struct RunCommand : SweepFlags {
                  {"failed", result.failed},  {"outstanding", result.outstanding}};
     if (result.outstanding > 0) {
       json.write(summary);
-      return tell_outstanding(result, folder);
+      return print_outstanding(result, folder);
     }
     summary["runs"] = Json::array();
-    for (const std::filesystem::path& run : result.folders)
-      summary["runs"].push_back(run_json(read_run(folder, run)));
+    for (const fs::path& run : result.folders) summary["runs"].push_back(run_json(read_run(folder, run)));
     json.write(summary);
     const int shown = only.empty() ? show(folder, result) : 0;
     if (result.failed > 0)
@@ -133,7 +132,7 @@ struct RunCommand : SweepFlags {
   }
 
  private:
-  int show(const std::filesystem::path& folder, const SweepResult& result) const {
+  int show(const fs::path& folder, const SweepResult& result) const {
     std::vector<std::string> arguments{folder.string()};
     if (!prints()) arguments.push_back("--quiet");
     return show_by_python(
@@ -205,7 +204,7 @@ struct RunCommand : SweepFlags {
     fmt::print("\n");
   }
 
-  void print_plan(const ExperimentConfig& config, const std::filesystem::path& folder) const {
+  void print_plan(const ExperimentConfig& config, const fs::path& folder) const {
     for (const std::string& missing : config.missing_files)
       spdlog::warn("{}: only stored runs can be shown as such, and no run can be made", missing);
     const SweepOptions asked = options(config);
@@ -237,7 +236,7 @@ struct RunCommand : SweepFlags {
     return batch_script(sweep, queued);
   }
 
-  SweepResult sweep(const ExperimentConfig& config, const std::filesystem::path& folder) const {
+  SweepResult sweep(const ExperimentConfig& config, const fs::path& folder) const {
     ProgressPrinter progress(quiet);
     Hooks hooks = progress.hooks();
     if (verbose || why) hooks.detail = hooks.message;
@@ -255,7 +254,7 @@ struct RunCommand : SweepFlags {
   }
 
   /// Says how to return to jobs that outlive this process.
-  void tell_outstanding(const SweepResult& result, const std::filesystem::path& folder) const {
+  void print_outstanding(const SweepResult& result, const fs::path& folder) const {
     const std::string text = fmt::format(
         "{} tasks stay in the queue; `proxbench status {}` shows them, the same command with --wait waits "
         "for "

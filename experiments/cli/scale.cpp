@@ -10,8 +10,6 @@
 namespace proxbench {
 namespace {
 
-namespace fs = std::filesystem;
-
 /// Adds a flag that takes a list.
 template <class Value>
 CLI::Option* add_list(CLI::App& command, const std::string& flag, std::vector<Value>& values,

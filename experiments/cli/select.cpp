@@ -11,14 +11,13 @@
 #include "experiments/metrics/metrics.h"
 #include "experiments/run/launch.h"
 #include "experiments/run/selection.h"
-#include "experiments/run/trainer.h"
-#include "experiments/sweep/provenance.h"
+#include "experiments/run/training.h"
 
 namespace proxbench {
 namespace {
 
 constexpr const char* kLoss = "loss";
-/// The number of points beyond the end of a path, for --extend and for the command that edge_text() proposes.
+/// The most points that --extend adds.
 constexpr int kMorePoints = 10;
 
 /// As in a config.
@@ -210,8 +209,8 @@ struct SelectCommand : TrainingFlags {
     return text + "; a measure of such a model says little, and more --max-iterations or --time-limit help";
   }
 
-  /// If the best point is at an end of its path, says so, with the command that searches beyond a path.
-  /// Returns "" otherwise, or if all weights are 0 there.
+  /// If the best point is at an end of its path, says so. Returns "" otherwise, or if all weights are 0
+  /// there.
   std::string edge_text(const PenaltySearch& search, const ModelSelection& selection) const {
     const auto value = [&](std::size_t k) { return value_of(search, selection.points[selection.begin + k]); };
     const std::size_t count = selection.end - selection.begin, best = selection.best - selection.begin;
@@ -220,21 +219,9 @@ struct SelectCommand : TrainingFlags {
     constexpr double kNoPenalty = 1e-9;  // a share of lambda_max below which a smaller lambda changes nothing
     const double least = !search.over_mu() ? kNoPenalty * selection.refit.lambda_max : 0.0;
     if ((!last && !first) || count < 2 || value(best) <= least) return "";
-    // A long step would propose values that nobody wants to try.
-    constexpr double kLeastFactor = 1e-3;
-    const double edge = value(best), step = value(count - 1) / value(count - 2),
-                 factor = std::max(std::pow(step, kMorePoints), kLeastFactor);
-    const std::string beyond =
-        last ? fmt::format("path({}, {:.4g}, {})", edge, edge * factor, kMorePoints + 1)
-             : fmt::format("path({:.4g}, {}, {})", edge / factor, edge, kMorePoints + 1);
-    const std::string found =
-        fmt::format("the best {} = {:.6g} is the {} of the path, and {} ones may be better", search.name(),
-                    edge, last ? "last" : "first", last ? "smaller" : "larger");
-    std::string command = provenance().command;
-    const std::string path = run.text(search.name());
-    const std::size_t at = command.find(path);
-    if (search.values().size() > 1 || at == std::string::npos) return found;
-    return fmt::format("{}: `{}` tries them", found, command.replace(at, path.size(), beyond));
+    return fmt::format("the best {} = {:.6g} is the {} of the path, and {} ones may be better{}",
+                       search.name(), value(best), last ? "last" : "first", last ? "smaller" : "larger",
+                       last && !extend ? ": --extend tries them" : "");
   }
 
   Json result(const PenaltySearch& search, const ModelSelection& selection) const {

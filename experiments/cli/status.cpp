@@ -18,18 +18,18 @@ namespace {
 
 /// The state of a run.
 struct RunState {
-  std::string state;               ///< one of kStates
-  std::filesystem::path log = {};  ///< of a stored run
-  std::string job = "";            ///< "12_3"
-  std::string reason = "";         ///< why the run waits, failed or is missing
-  std::string node = "";           ///< the machine that made or makes the run
-  std::string revision = "";       ///< of the proxbench that made a stored run
+  std::string state;          ///< one of kStates
+  fs::path log = {};          ///< of a stored run
+  std::string job = "";       ///< "12_3"
+  std::string reason = "";    ///< why the run waits, failed or is missing
+  std::string node = "";      ///< the machine that made or makes the run
+  std::string revision = "";  ///< of the proxbench that made a stored run
 
   bool ended() const { return state == "done" || state == "skipped"; }
 };
 
 /// The last lines of a log.
-std::vector<std::string> end_of(const std::filesystem::path& log, std::size_t most = 3) {
+std::vector<std::string> end_of(const fs::path& log, std::size_t most = 3) {
   std::vector<std::string> lines;
   std::ifstream in(log);
   for (std::string line; std::getline(in, line);) {
@@ -40,7 +40,7 @@ std::vector<std::string> end_of(const std::filesystem::path& log, std::size_t mo
 }
 
 /// Returns the state of a run by its record.
-RunState stored_state(const std::filesystem::path& folder) {
+RunState stored_state(const fs::path& folder) {
   RunState out{.state = "failed", .log = folder / "log.txt"};
   if (const std::optional<Run> run = find_record(folder / kManifestFile, out.reason)) {
     out.node = run->provenance.machine;
@@ -67,7 +67,7 @@ std::string text_of_state(const std::string& name, const RunState& run, const st
 
 constexpr std::array kStates{"queued", "running", "done", "failed", "skipped", "interrupted", "missing"};
 /// The last line names the other states only if there are such runs.
-constexpr std::size_t kAlwaysTold = 4;
+constexpr std::size_t kAlwaysShown = 4;
 
 /// The runs that OUT/config.ini asks for, and the tasks of its problems in the queue.
 struct Plan {
@@ -79,13 +79,13 @@ struct Plan {
 };
 
 /// Warns if the config or the queue cannot be read.
-Plan plan_of(const std::filesystem::path& out) {
+Plan plan_of(const fs::path& out) {
   Plan plan;
   try {
     const ExperimentConfig config = load_config_without_data(out / "config.ini", {}, require_plugin);
     plan.runs = plan_runs(config, out);
     plan.problems = problem_names(plan.runs);
-    if (std::filesystem::exists(out / "slurm")) plan.job_name = job_name(config, out);
+    if (fs::exists(out / "slurm")) plan.job_name = job_name(config, out);
   } catch (const Error& error) {
     spdlog::warn("which runs are missing is not known: {}", error.what());
   }
@@ -99,7 +99,7 @@ Plan plan_of(const std::filesystem::path& out) {
 }
 
 /// Returns what the last task of a problem printed at its end, or "" if it had none.
-std::string end_of_task(const std::filesystem::path& out, const Plan& plan, std::size_t number) {
+std::string end_of_task(const fs::path& out, const Plan& plan, std::size_t number) {
   const std::vector<std::string> line = end_of(task_log(out, plan.job_name, std::to_string(number)), 1);
   return plan.job_name.empty() || line.empty() ? "" : "its task ended after: " + line.front();
 }
@@ -123,8 +123,7 @@ RunState unstored_state(bool unfinished, bool made_now) {
 }
 
 /// Sets the states of the plan's runs that are made, wait or are missing.
-void add_planned(const std::filesystem::path& out, const Plan& plan,
-                 std::map<std::string, RunState>& states) {
+void add_planned(const fs::path& out, const Plan& plan, std::map<std::string, RunState>& states) {
   const std::set<std::string> unfinished = unfinished_runs(out);
   for (const RunParameters& run : plan.runs) {
     const std::string problem = problem_name(run);
@@ -162,7 +161,7 @@ struct StatusCommand {
     const std::string revision = provenance().git_revision;
     std::vector<std::string> others;
     std::map<std::string, RunState> states;
-    for (const std::filesystem::path& folder : run_folders(out)) {
+    for (const fs::path& folder : run_folders(out)) {
       const std::string name = folder.filename().string();
       const RunState& run = states[name] = stored_state(folder);
       if (!run.revision.empty() && run.revision != revision) others.push_back(name);
@@ -187,7 +186,7 @@ struct StatusCommand {
       text += fmt::format("of another revision of proxbench than {}: {}\n", revision, joined(others));
     std::vector<std::string> parts;
     for (std::size_t i = 0; i < kStates.size(); ++i)
-      if (const std::size_t count = counts[kStates[i]]; count > 0 || i < kAlwaysTold)
+      if (const std::size_t count = counts[kStates[i]]; count > 0 || i < kAlwaysShown)
         parts.push_back(fmt::format("{} {}", count, kStates[i]));
     if (prints()) fmt::print("{}{}\n", text, joined(parts));
     Json summary{{"out", out}, {"slurm", plan.no_answer.empty() ? Json() : Json(plan.no_answer)}};

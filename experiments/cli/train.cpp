@@ -12,7 +12,7 @@
 #include "experiments/results/csv.h"
 #include "experiments/run/launch.h"
 #include "experiments/run/path.h"
-#include "experiments/run/trainer.h"
+#include "experiments/run/training.h"
 #include "experiments/sweep/provenance.h"
 #include "oracles/oracles.h"
 #include "solvers/best_solver.h"
@@ -48,7 +48,7 @@ double late_change(const std::vector<Sample>& trace) {
 }
 
 /// Returns a text to append to the status: why the gap is not small, and how to prove more; or "".
-std::string doubt_text(const RunOutcome& outcome) {
+std::string uncertain_text(const RunOutcome& outcome) {
   const double gap = outcome.certificate.relative_gap();
   if (outcome.status == Status::kInterrupted || !(gap > std::max(kLooseGap, outcome.parameters.gap_target)))
     return "";
@@ -84,7 +84,7 @@ std::string empty_model_text(const RunOutcome& outcome, const LoadedData& data) 
 void print_summary(const RunOutcome& outcome, const LoadedData& data) {
   fmt::print("{}: {} after {} iterations, {:.3g} s ({:.3g} s CPU), {:.4g} passes, {:.4g} updates{}\n",
              outcome.parameters.solver, status_name(*outcome.status), *outcome.iterations, outcome.seconds,
-             outcome.cpu_seconds, outcome.passes, outcome.updates, doubt_text(outcome));
+             outcome.cpu_seconds, outcome.passes, outcome.updates, uncertain_text(outcome));
   print_certificate(outcome);
   print_test_metrics(outcome, data);
 }
@@ -247,7 +247,7 @@ std::unique_ptr<LoadedData> TrainingFlags::load(const DataConfig& config, const 
                                                 ProgressPrinter& progress) const {
   const StopScope scope = interruptible("the data were read");
   DataPair pair = read_data(config, processes);
-  for (const std::string& doubt : pair.train.doubts) progress.warning(doubt);
+  for (const std::string& warning : pair.train.warnings) progress.warning(warning);
   progress.warning(busy_text(parallel.threads()));
   auto loaded = std::make_unique<LoadedData>(std::move(pair), parallel);
   progress.message(loaded->train().description);

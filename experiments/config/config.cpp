@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "experiments/base/files.h"
 #include "experiments/config/config_rules.h"
@@ -222,30 +221,29 @@ ExperimentConfig read_config(Ini& ini, const std::vector<std::string>& overrides
 
 }  // namespace
 
-ExperimentConfig parse_config(std::string_view text, const std::string& source,
-                              const std::filesystem::path& folder, const std::vector<std::string>& overrides,
-                              const LoadPlugin& load) {
+ExperimentConfig parse_config(std::string_view text, const std::string& source, const fs::path& folder,
+                              const std::vector<std::string>& overrides, const LoadPlugin& load) {
   Problems problems;
   Ini ini = parse_ini(text, source, folder, problems);
   return read_config(ini, overrides, problems, load);
 }
 
-ExperimentConfig load_config(const std::filesystem::path& file, const std::vector<std::string>& overrides,
+ExperimentConfig load_config(const fs::path& file, const std::vector<std::string>& overrides,
                              const LoadPlugin& load) {
   Problems problems;
   Ini ini = read_ini(file, problems);
   return read_config(ini, overrides, problems, load);
 }
 
-ExperimentConfig load_config_without_data(const std::filesystem::path& file,
-                                          const std::vector<std::string>& overrides, const LoadPlugin& load) {
+ExperimentConfig load_config_without_data(const fs::path& file, const std::vector<std::string>& overrides,
+                                          const LoadPlugin& load) {
   Problems problems;
   Ini ini = read_ini(file, problems);
   return read_config(ini, overrides, problems, load, false);
 }
 
-std::string stored_experiment(const std::filesystem::path& config_file) {
-  if (std::error_code ignored; !std::filesystem::exists(config_file, ignored)) return "";
+std::string stored_experiment(const fs::path& config_file) {
+  if (std::error_code ignored; !fs::exists(config_file, ignored)) return "";
   Problems problems;
   const Ini ini = read_ini(config_file, problems);
   problems.throw_if_any(config_file.string());
@@ -300,14 +298,6 @@ std::string ExperimentConfig::to_ini() const {
 
 namespace {
 
-namespace fs = std::filesystem;
-
-/// Returns the variable's value, or an empty text if it is not set.
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
-
 bool is_file(const fs::path& path) {
   std::error_code ignored;  // an unreadable folder counts as empty
   return fs::exists(path, ignored) && !fs::is_directory(path, ignored);
@@ -317,9 +307,9 @@ bool is_file(const fs::path& path) {
 std::vector<fs::path> data_folders(const fs::path& base) {
   std::vector<fs::path> folders{""};
   if (!base.empty() && base != ".") folders.push_back(base);
-  if (const std::string data = environment("PROXBENCH_DATA"); !data.empty()) folders.emplace_back(data);
+  if (const std::string data = environment_text("PROXBENCH_DATA"); !data.empty()) folders.emplace_back(data);
   folders.emplace_back("../shared/data");
-  const std::string cache = environment("XDG_CACHE_HOME"), home = environment("HOME");
+  const std::string cache = environment_text("XDG_CACHE_HOME"), home = environment_text("HOME");
   if (!cache.empty())
     folders.push_back(fs::path(cache) / "proxbench" / "data");
   else if (!home.empty())

@@ -4,10 +4,7 @@
 /// with its line and column.
 
 #include <algorithm>
-#include <cstdint>
-#include <filesystem>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +12,7 @@
 
 #include "core/base/numbers.h"
 #include "core/base/options.h"
+#include "experiments/base/paths.h"
 #include "experiments/base/text.h"
 #include "experiments/config/format_registry.h"
 #include "experiments/config/run_penalty.h"
@@ -130,26 +128,24 @@ struct ExperimentConfig : RunSettings {
 
 /// Returns the name of the experiment from OUT/config.ini, or "" if there is no such file. Throws Error
 /// (kUsage) if the file is no config.
-std::string stored_experiment(const std::filesystem::path& config_file);
+std::string stored_experiment(const fs::path& config_file);
 
 /// Loads a plug-in, unless it is loaded. Called before the solvers and data of the config are read.
-using LoadPlugin = std::function<void(const std::filesystem::path& file)>;
+using LoadPlugin = std::function<void(const fs::path& file)>;
 
 /// Parses a config. `source` names the text in messages. Included files are read from `folder`. Relative data
 /// files are also searched there, or in the folder of the included file that names them. With an empty
 /// folder, includes are not allowed and no file is read. Throws Error (kUsage) with all problems:
 /// "file:line:column: [section] key: found X, expected Y".
-ExperimentConfig parse_config(std::string_view text, const std::string& source,
-                              const std::filesystem::path& folder,
+ExperimentConfig parse_config(std::string_view text, const std::string& source, const fs::path& folder,
                               const std::vector<std::string>& overrides = {}, const LoadPlugin& load = {});
 /// Reads the file and parses it. Also throws Error (kUsage) if it cannot be read.
-ExperimentConfig load_config(const std::filesystem::path& file,
-                             const std::vector<std::string>& overrides = {}, const LoadPlugin& load = {});
+ExperimentConfig load_config(const fs::path& file, const std::vector<std::string>& overrides = {},
+                             const LoadPlugin& load = {});
 
 /// Reads the config like load_config(), but data files that are gone are no error: they keep their names, and
 /// ExperimentConfig::missing_files says which they are.
-ExperimentConfig load_config_without_data(const std::filesystem::path& file,
-                                          const std::vector<std::string>& overrides = {},
+ExperimentConfig load_config_without_data(const fs::path& file, const std::vector<std::string>& overrides = {},
                                           const LoadPlugin& load = {});
 
 /// Searches for a data file, so that configs need not name one machine's folders. Returns the first file
@@ -157,6 +153,6 @@ ExperimentConfig load_config_without_data(const std::filesystem::path& file,
 /// the current folder, in `base` (the config's folder), $PROXBENCH_DATA,
 /// ../shared/data and ${XDG_CACHE_HOME:-$HOME/.cache}/proxbench/data, in this order. Throws Error (kInput)
 /// that lists the searched places.
-std::filesystem::path find_data_file(const std::string& given, const std::filesystem::path& base);
+fs::path find_data_file(const std::string& given, const fs::path& base);
 
 }  // namespace proxbench

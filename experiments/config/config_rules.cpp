@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <regex>
 
 #include "experiments/config/format_registry.h"
@@ -179,15 +178,10 @@ std::string conflict_of(const ExperimentConfig& config, const std::string& secti
 }
 
 const OracleInfo* known_oracle(const RunData& data) {
-  static const std::map<std::string, std::vector<std::string>> formats{
-      {"chain", {"ocr", "crfsuite", "conll", "conllu", "synthetic-ocr", "synthetic-chain"}},
-      {"tree", {"lshtc", "libsvm", "synthetic-lshtc"}},
-      {"labels", {"arff"}},
-      {"candidates", {"rerank"}}};
-  if (!data.oracle.empty()) return &oracle_registry().find(data.oracle);
-  for (const auto& [oracle, names] : formats)
-    if (contains(names, data.format)) return &oracle_registry().find(oracle);
-  return nullptr;
+  const Registry<DataFormatInfo>& formats = data_format_registry();
+  std::string oracle = data.oracle;
+  if (oracle.empty() && formats.contains(data.format)) oracle = formats.find(data.format).oracle;
+  return oracle.empty() ? nullptr : &oracle_registry().find(oracle);
 }
 
 std::optional<double> slurm_seconds(std::string_view text) {

@@ -56,22 +56,22 @@ Location location_at(const std::vector<TextPiece>& pieces, std::size_t offset, c
 }
 
 /// Returns false if there is no such file.
-bool read_text(const std::filesystem::path& file, std::string& out) {
+bool read_text(const fs::path& file, std::string& out) {
   std::error_code ignored;  // a file that cannot be examined cannot be opened either
-  if (std::filesystem::is_directory(file, ignored) || !std::ifstream(file)) return false;
+  if (fs::is_directory(file, ignored) || !std::ifstream(file)) return false;
   out = text_of(file);
   return true;
 }
 
 /// Returns a path that is the same for all names of a file.
-std::filesystem::path identity(const std::filesystem::path& file) {
+fs::path identity(const fs::path& file) {
   std::error_code ignored;  // after an error, the name is returned as given
-  const std::filesystem::path found = std::filesystem::weakly_canonical(file, ignored);
+  const fs::path found = fs::weakly_canonical(file, ignored);
   return found.empty() ? file : found;
 }
 
 /// The files so far, and whether they were read to their ends.
-using FilesRead = std::map<std::filesystem::path, bool>;
+using FilesRead = std::map<fs::path, bool>;
 
 /// Reads one file into an Ini, after the files that it includes.
 class IniReader {
@@ -168,22 +168,22 @@ class IniReader {
 
   /// Reads an included file. Returns its error with the chain of includes, or "".
   std::string include(const std::string& name) {
-    const std::filesystem::path folder = ini_.files[here_.file].folder;
+    const fs::path folder = ini_.files[here_.file].folder;
     if (folder.empty())
       return fmt::format("found {}, expected no include in a text that stands in no folder", in_quotes(name));
-    const std::filesystem::path file = (folder / name).lexically_normal();
+    const fs::path file = (folder / name).lexically_normal();
     std::error_code ignored;  // a file that cannot be examined does not count
     std::string text, expected;
-    const std::filesystem::path same = identity(file);
+    const fs::path same = identity(file);
     const auto known = read_.find(same);
     if (known != read_.end() && known->second) return "";
     if (known != read_.end())
       expected = "no file that includes itself";
-    else if (!std::filesystem::exists(file, ignored))
+    else if (!fs::exists(file, ignored))
       expected = "a config file, but there is none of this name";
-    else if (std::filesystem::is_directory(file, ignored))
+    else if (fs::is_directory(file, ignored))
       expected = "a config file, but it is a folder";
-    else if (!std::filesystem::is_regular_file(file, ignored) || !read_text(file, text))
+    else if (!fs::is_regular_file(file, ignored) || !read_text(file, text))
       expected = "a config file that can be read";  // a pipe or device may never end
     if (!expected.empty())
       return fmt::format("found {}, expected {} ({}{})", in_quotes(name), expected, chain(), file.string());
@@ -195,7 +195,7 @@ class IniReader {
   std::string chain() const { return (includer_ ? includer_->chain() : "") + here_.source + " -> "; }
 
   const Location here_;  // the file
-  const std::filesystem::path identity_;
+  const fs::path identity_;
   const IniReader* const includer_;  // null: none
   Ini& ini_;
   FilesRead& read_;
@@ -269,22 +269,20 @@ std::vector<std::string> split_list(std::string_view text) {
   return parts;
 }
 
-Ini parse_ini(std::string_view text, const std::string& source, const std::filesystem::path& folder,
-              Problems& problems) {
+Ini parse_ini(std::string_view text, const std::string& source, const fs::path& folder, Problems& problems) {
   Ini ini;
   FilesRead read;
   IniReader({source, folder}, nullptr, ini, read, problems).read(text);
   return ini;
 }
 
-Ini read_ini(const std::filesystem::path& file, Problems& problems) {
+Ini read_ini(const fs::path& file, Problems& problems) {
   std::string text;
   std::error_code ignored;
   if (!read_text(file, text))
-    throw Error::usage(
-        file.string() +
-        (std::filesystem::is_directory(file, ignored) ? ": found a directory" : ": cannot be read") +
-        ", expected a config file");
+    throw Error::usage(file.string() +
+                       (fs::is_directory(file, ignored) ? ": found a directory" : ": cannot be read") +
+                       ", expected a config file");
   return parse_ini(text, file.string(), file.has_parent_path() ? file.parent_path() : ".", problems);
 }
 

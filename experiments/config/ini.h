@@ -18,7 +18,6 @@
 /// first place.
 
 #include <cstddef>
-#include <filesystem>
 #include <functional>
 #include <limits>
 #include <map>
@@ -27,6 +26,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "experiments/base/paths.h"
 #include "experiments/base/text.h"
 
 namespace proxbench {
@@ -118,9 +118,9 @@ struct IniSection {
 };
 
 struct IniFile {
-  std::string name;              ///< for messages
-  std::filesystem::path folder;  ///< empty: includes are not allowed
-  bool includes = false;         ///< whether it has a line "include = ..."
+  std::string name;       ///< for messages
+  fs::path folder;        ///< empty: includes are not allowed
+  bool includes = false;  ///< whether it has a line "include = ..."
 };
 
 struct Ini {
@@ -133,7 +133,7 @@ struct Ini {
     return found ? found->entries.find(key) : nullptr;
   }
   /// Returns the folder of the file at this location. For --set, it is the folder of the file itself.
-  std::filesystem::path folder_of(const Location& where) const {
+  fs::path folder_of(const Location& where) const {
     if (files.empty()) return {};
     return files[where.file < files.size() ? where.file : 0].folder;
   }
@@ -144,11 +144,10 @@ struct Ini {
 /// to `problems`, and the rest is in the result. Errors are: lines that are no section, no key and no
 /// comment; keys outside a section; sections or keys given twice in a file; and included files that cannot be
 /// read or that include themselves, with the chain of includes.
-Ini parse_ini(std::string_view text, const std::string& source, const std::filesystem::path& folder,
-              Problems& problems);
+Ini parse_ini(std::string_view text, const std::string& source, const fs::path& folder, Problems& problems);
 
 /// Parses a file and the files that it includes. Throws Error (kUsage) if the file itself cannot be read.
-Ini read_ini(const std::filesystem::path& file, Problems& problems);
+Ini read_ini(const fs::path& file, Problems& problems);
 
 /// Applies "section.key=value": replaces the value, or adds the key and, if necessary, the section. The
 /// section is the text up to the last dot before '='.

@@ -73,7 +73,7 @@ TEST(Strength, TakesMultiplesOfLambdaMax) {
   EXPECT_THROW(parse_path("path(max, 50, 2)", "lambda").values(40.0), Error);
 }
 
-TEST(Strength, TellsWhatIsWrongAndWhere) {
+TEST(Strength, StatesWhatIsWrongAndWhere) {
   const std::vector<std::tuple<std::string, std::size_t, std::string>> cases = {
       {"path", 0, "found 'path', expected path(START, END, COUNT)"},
       {"path(max, 50", 0, "expected path(START, END, COUNT)"},

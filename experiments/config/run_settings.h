@@ -9,7 +9,7 @@
 #include "core/base/schema.h"
 #include "core/data/data_format.h"
 #include "core/loss.h"
-#include "core/monitor.h"
+#include "core/monitor/monitor.h"
 
 namespace proxbench {
 

@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <memory>
@@ -101,32 +100,27 @@ class FaultySolver final : public Solver {
     Objective& f = problem.objective;
     if (fault_ == Fault::kThrowsWithoutFeatures && f.map().x().nonzeros() == 0)
       throw std::runtime_error("no features");
-    Scores scores = f.make_scores();
-    Residual residual = f.make_residual();
-    const auto value_at = [&](const SparseVector& at) {
-      f.scores(at, scores);
-      return f.infer({scores}, &residual) + f.penalty().l1(at.value) + f.penalty().l2(at.value);
-    };
+    SmoothState at = f.make_state();
     SparseVector w = problem.start;
     std::int64_t iterations = 0;
     if (fault_ != Fault::kNeverStarts) problem.monitor.start(w);
     if (fault_ == Fault::kStartsTwice) problem.monitor.start(w);
-    double value = value_at(w), a = first_curvature(f);
+    double value = f.evaluate(w, at), a = first_curvature(f);
     Objective::Selection active;
-    f.select_gradient(residual, w, f.lambda(), active);
+    f.select_gradient(at.residual, w, f.lambda(), active);
     // An endless line search, without a loop in which it could be stopped.
-    while (fault_ == Fault::kNeverAsks && f.counts().passes() < 1000.0) f.infer({scores}, nullptr);
+    while (fault_ == Fault::kNeverAsks && f.counts().passes() < 1000.0) f.infer({at.scores}, nullptr);
     while (!done(problem, active.kkt_max, iterations)) {
       SparseVector next;
       double next_value;
       for (;; a *= 2) {
-        next = step(active, a, f.lambda());
-        next_value = value_at(next);
+        proximal_step(active, a, f.lambda(), next);
+        next_value = f.evaluate(next, at);
         if (next_value <= value * (1 + 1e-15)) break;
       }
       w = next;
       value = next_value;
-      f.select_gradient(residual, w, f.lambda(), active);
+      f.select_gradient(at.residual, w, f.lambda(), active);
       a *= 0.7;
       iterations += fault_ == Fault::kSkipsIterations ? 2 : 1;
       if (fault_ == Fault::kNeverSteps) continue;
@@ -140,13 +134,6 @@ class FaultySolver final : public Solver {
   }
 
  private:
-  static SparseVector step(const Objective::Selection& from, double a, double lambda) {
-    SparseVector w;
-    for (std::size_t i = 0; i < from.index.size(); ++i)
-      if (const double x = soft_threshold(from.weight[i] - from.gradient[i] / a, lambda / a); x != 0.0)
-        w.push_back(from.index[i], x);
-    return w;
-  }
   double first_curvature(const Objective& f) const {
     static int runs = 0;
     if (fault_ == Fault::kOnHistory) return 1.0 + ++runs;
@@ -247,7 +234,7 @@ TEST(Conformance, SeesAnObjectiveThatRose) {
   expect_failure(Fault::kRises, "no higher", "sparse: F = ");
 }
 
-TEST(Conformance, TellsThreadsFromHistory) {
+TEST(Conformance, StatesThreadsFromHistory) {
   expect_failure(Fault::kOnThreads, "any threads", "large, openmp with 2 threads: ");
   EXPECT_THAT(failures(Fault::kOnThreads, "same bits again"), IsEmpty());
   expect_failure(Fault::kOnHistory, "same bits again", "at iteration 1");

@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "experiments/conformance/test_enemies.h"
-#include "experiments/run/trainer.h"
+#include "experiments/conformance/test_adversarial.h"
+#include "experiments/run/training.h"
 #include "oracles/oracles.h"
 #include "solvers/solvers.h"
 

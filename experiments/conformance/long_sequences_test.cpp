@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "experiments/conformance/test_enemies.h"
+#include "experiments/conformance/test_adversarial.h"
 #include "experiments/run/path.h"
-#include "experiments/run/trainer.h"
+#include "experiments/run/training.h"
 #include "oracles/test_judge.h"
 
 namespace proxbench {
@@ -190,7 +190,7 @@ TEST(UnscaledTables, LetPathsGoToTheirEnds) {
     }
 }
 
-/// Scores that were large and are small again have the rounding of large ones. They are mapped anew in time.
+/// Scores that were large and are small again have the rounding of large ones. They are mapped again in time.
 TEST(UnscaledTables, LetSolversPassTheirAudits) {
   for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6}) {
     Random random(seed);

@@ -110,7 +110,7 @@ void check_data(const DataPair& data, const std::string& format) {
   test.check_beside(data.train);
 }
 
-std::string label_doubt(const Dataset& train) {
+std::string label_warning(const Dataset& train) {
   const std::size_t labels = train.outputs(), positions = train.x.whole_positions();
   if (train.hierarchy != nullptr || !train.quality.empty() || !train.on.empty()) return "";
   if (labels > 1 && 2 * labels <= positions) return "";

@@ -13,7 +13,7 @@ namespace proxbench {
 void check_data(const DataPair& data, const std::string& format);
 
 /// Returns why the labels of a checked training set may be wrong: there is only one label, or more than half
-/// as many labels as positions. Empty if there is no doubt.
-std::string label_doubt(const Dataset& train);
+/// as many labels as positions. Empty if there is no warning.
+std::string label_warning(const Dataset& train);
 
 }  // namespace proxbench

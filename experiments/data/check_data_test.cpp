@@ -55,22 +55,22 @@ TEST(CheckData, LetsSoundDataPass) {
             "");
 }
 
-TEST(LabelDoubt, IsOfLabelsThatAreTooManyOrOne) {
+TEST(LabelWarning, IsOfLabelsThatAreTooManyOrOne) {
   DataPair pair = sound();
   EXPECT_EQ(
-      label_doubt(pair.train),
+      label_warning(pair.train),
       "the 3 positions have 3 labels: another column or field, or a number to regress on, may have been "
       "read as the label");
   pair.train.vocabulary = names({"f", "g"}, {"A"});
-  EXPECT_EQ(label_doubt(pair.train).substr(0, 36), "all 3 positions have the label 'A': ");
+  EXPECT_EQ(label_warning(pair.train).substr(0, 36), "all 3 positions have the label 'A': ");
   pair.train.hierarchy = std::make_shared<Hierarchy>(Hierarchy::flat(3));
-  EXPECT_EQ(label_doubt(pair.train), "") << "outputs are nodes";
+  EXPECT_EQ(label_warning(pair.train), "") << "outputs are nodes";
   DesignMatrix::Builder builder;
   for (Index p = 0; p < 6; ++p) builder.end_position();
   pair.train.hierarchy = nullptr;
   pair.train.x = std::move(builder).build(2);
   pair.train.vocabulary = names({"f", "g"}, {"A", "B", "C"});
-  EXPECT_EQ(label_doubt(pair.train), "") << "half of the positions are no more than half";
+  EXPECT_EQ(label_warning(pair.train), "") << "half of the positions are no more than half";
 }
 
 TEST(CheckData, NamesTheFormatTheSetAndWhatDoesNotFit) {

@@ -9,10 +9,9 @@
 #include "core/base/options.h"
 #include "experiments/base/files.h"
 #include "experiments/base/text.h"
-#include "experiments/data/model.h"
+#include "experiments/data/model_lines.h"
 
 namespace proxbench {
-namespace fs = std::filesystem;
 namespace {
 
 /// One position of a data set, with the target's names or numbers.

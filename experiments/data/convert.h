@@ -1,11 +1,11 @@
 #pragma once
 /// Converts data sets to the input files of other trainers.
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "core/data/dataset.h"
+#include "experiments/base/paths.h"
 
 namespace proxbench {
 
@@ -19,18 +19,17 @@ const std::vector<TargetFormat>& target_formats();
 
 /// The files of a converted data set. A path is empty if the format has no such file.
 struct ConvertedFiles {
-  std::filesystem::path data;
-  std::filesystem::path
-      names;  ///< FILE.names: lines `feature|label TAB number TAB name`, escaped as in models
-  std::filesystem::path template_file;  ///< FILE.template of crf++ and crfsparse
+  fs::path data;
+  fs::path names;          ///< FILE.names: lines `feature|label TAB number TAB name`, escaped as in models
+  fs::path template_file;  ///< FILE.template of crf++ and crfsparse
 };
 
 /// Returns the names of the files that convert() writes.
-ConvertedFiles converted_files(const std::string& target, const std::filesystem::path& file);
+ConvertedFiles converted_files(const std::string& target, const fs::path& file);
 /// Writes the training set to `file`, and the format's other files beside it. The features of a position are
 /// in ascending order, so reading crfsuite data back gives every name the same number. Names of features (or
 /// labels) that are already numbers are kept. Throws Error (kInput) if the format cannot express the data,
 /// and then leaves no file.
-ConvertedFiles convert(const Dataset& data, const std::string& target, const std::filesystem::path& file);
+ConvertedFiles convert(const Dataset& data, const std::string& target, const fs::path& file);
 
 }  // namespace proxbench

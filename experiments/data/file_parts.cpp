@@ -4,16 +4,14 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 
 #include "experiments/base/byte_source.h"
+#include "experiments/base/paths.h"
 #include "experiments/data/files.h"
 
 namespace proxbench {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// The bits of a hash that fit into a double.
 double exact(std::uint64_t hash) {

@@ -86,7 +86,7 @@ TEST(FileParts, OfLinesBeginAndEndAtTheirBytes) {
   EXPECT_EQ(text(7, 9), "ef|");
 }
 
-TEST(FileParts, TellErrorsByTheLinesOfTheWholeFile) {
+TEST(FileParts, StatesErrorsByTheLinesOfTheWholeFile) {
   const TempFile file("a\n\nb\n\nc\n\nd\n");
   LineReader in(FilePart{file.path(), 4});
   std::string_view line;

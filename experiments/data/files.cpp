@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <numeric>
 
 #include "experiments/base/files.h"
+#include "experiments/base/paths.h"
 #include "experiments/base/waiting_text.h"
 #include "experiments/data/file_parts.h"
 #include "experiments/data/first_lines.h"
@@ -29,9 +29,15 @@ void check_files(const DataFormatInfo& info, const DataFiles& files, HierarchyUs
 }
 
 /// Reads the files. If a file looks like another format, an error of its reader names that format. If there
-/// is no error, the data get a doubt. A pipe is examined only if it is the first file: the writer of a later
-/// pipe may wait until the files before it are read.
-DataPair judged(const DataFormatInfo& info, const DataFiles& files, const std::function<DataPair()>& read) {
+/// is no error, the data get a warning. A pipe is examined only if it is the first file: the writer of a
+/// later pipe may wait until the files before it are read.
+DataPair read_checked(const DataFormatInfo& info, const DataFiles& files,
+                const std::function<DataPair()>& read_files) {
+  const auto read = [&] {
+    DataPair pair = read_files();
+    if (!info.oracle.empty()) pair.oracle = info.oracle;
+    return pair;
+  };
   std::vector<std::string> all = files.train;
   all.insert(all.end(), files.test.begin(), files.test.end());
   if (all.empty()) return read();
@@ -44,8 +50,8 @@ DataPair judged(const DataFormatInfo& info, const DataFiles& files, const std::f
     DataPair pair = read();
     for (std::size_t i = 0; i < all.size(); ++i)
       if (!others[i].empty())
-        pair.train.doubts.insert(pair.train.doubts.begin(),
-                                 fmt::format("{} looks like {}", shown_name(all[i]), others[i]));
+        pair.train.warnings.insert(pair.train.warnings.begin(),
+                                   fmt::format("{} looks like {}", shown_name(all[i]), others[i]));
     return pair;
   } catch (const Error& error) {
     for (std::size_t i = 0; i < all.size(); ++i)
@@ -61,7 +67,7 @@ DataPair judged(const DataFormatInfo& info, const DataFiles& files, const std::f
 DataFormatInfo with_reader(DataFormatInfo info, DataPair (*read)(const DataFiles&, const Options&)) {
   info.read = [info, read](const DataFiles& files, const Options& options) {
     check_files(info, files, HierarchyUse::kNone);
-    return judged(info, files, [&] { return read(files, options); });
+    return read_checked(info, files, [&] { return read(files, options); });
   };
   return info;
 }
@@ -72,7 +78,7 @@ DataFormatInfo with_reader(DataFormatInfo info,
   const auto checked = [info, read, hierarchy](const DataFiles& files, const Options& options,
                                                const Processes* processes) {
     check_files(info, files, hierarchy);
-    return judged(info, files, [&] { return read(files, options, processes); });
+    return read_checked(info, files, [&] { return read(files, options, processes); });
   };
   info.read = [checked](const DataFiles& files, const Options& options) {
     return checked(files, options, nullptr);
@@ -90,7 +96,7 @@ std::string file_names(const std::vector<std::string>& paths) {
   std::string out;
   for (const std::string& path : paths) {
     if (!out.empty()) out += ", ";
-    out += std::filesystem::path(shown_name(path)).filename().string();
+    out += fs::path(shown_name(path)).filename().string();
   }
   return out;
 }

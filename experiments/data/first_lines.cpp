@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
 #include <set>
 #include <string_view>
 
 #include "experiments/base/byte_source.h"
 #include "experiments/base/files.h"
+#include "experiments/base/paths.h"
 #include "experiments/data/files.h"
 
 namespace proxbench {
@@ -64,7 +64,7 @@ FirstLines read_first(LineReader&& in) {
 
 FirstLines first_lines(const std::string& file, const std::string& waiting) {
   std::error_code ignored;  // the reader says why a file cannot be read
-  if (std::filesystem::is_regular_file(file, ignored)) return read_first(LineReader(file));
+  if (fs::is_regular_file(file, ignored)) return read_first(LineReader(file));
   return is_compressed(waiting) ? FirstLines() : read_first(LineReader(waiting, file));
 }
 

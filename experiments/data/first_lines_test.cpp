@@ -60,8 +60,8 @@ TEST(FirstLines, EveryPairOfFormatsIsToldInOneSentence) {
       try {
         const DataPair pair =
             read_data(asked, {{file.path()}, {}, asked == "lshtc" ? tree.path() : ""}, options);
-        ASSERT_FALSE(pair.train.doubts.empty());
-        said = pair.train.doubts.front() + "?";
+        ASSERT_FALSE(pair.train.warnings.empty());
+        said = pair.train.warnings.front() + "?";
       } catch (const Error& error) {
         said = error.what();
         EXPECT_THAT(said, EndsWith("?"));
@@ -83,7 +83,7 @@ TEST(FirstLines, AFileWithoutTabIsNoCrfsuiteFile) {
               HasSubstr(bad.path() + ": line 1 has no TAB"));
 }
 
-TEST(FirstLines, ValidDataAreNeitherRefusedNorDoubted) {
+TEST(FirstLines, ValidDataAreNeitherRefusedNorWarnedOf) {
   for (const auto& [format, text] : std::vector<std::pair<const char*, const char*>>{
            {"crfsuite", "1\ta:1\n0\tb:2.5\n0.5\tc\n"},       // labels that are numbers
            {"crfsuite", "a 1:2\tb\nc\td\n"},                 // names with blanks
@@ -93,10 +93,10 @@ TEST(FirstLines, ValidDataAreNeitherRefusedNorDoubted) {
            {"crfsparse", "B 1:1\nI 2:1\n\n: 2:1\n"},         // a colon as label
            {"libsvm", "1 1:0 2:0\n2 1:0.5 2:1\n\n"},         // dense, and an empty line at the end
            {"libsvm", "1\n2 1:0.5\n"}}) {                    // a row without features
-    EXPECT_THAT(read_texts(format, text, "").train.doubts, IsEmpty()) << format << ": " << text;
+    EXPECT_THAT(read_texts(format, text, "").train.warnings, IsEmpty()) << format << ": " << text;
   }
   EXPECT_THAT(read_texts("libsvm", "1 0:0.5 1:1\n2 0:1 1:2\n3 0:0.5 1:1\n", "", {{"zero_based", "true"}})
-                  .train.doubts,
+                  .train.warnings,
               IsEmpty());
 }
 
@@ -142,9 +142,9 @@ TEST(FirstLines, OfFormatsThatNoReaderReadsSaySo) {
                 HasSubstr("--format is missing, and " + file->path() + " looks like "));
 }
 
-/// The doubts about training and test text. The paths of the files become FILE.
-std::vector<std::string> doubts_of(const std::string& format, const std::string& train,
-                                   const std::string& test = "", const Settings& options = {}) {
+/// The warnings about training and test text. The paths of the files become FILE.
+std::vector<std::string> warnings_of(const std::string& format, const std::string& train,
+                                     const std::string& test = "", const Settings& options = {}) {
   const TempFile train_file(train), test_file(test);
   std::vector<std::string> out =
       read_data(format,
@@ -152,18 +152,18 @@ std::vector<std::string> doubts_of(const std::string& format, const std::string&
                  test.empty() ? std::vector<std::string>{} : std::vector{test_file.path()},
                  ""},
                 options)
-          .train.doubts;
-  for (std::string& doubt : out)
+          .train.warnings;
+  for (std::string& warning : out)
     for (const TempFile* file : {&train_file, &test_file})
-      if (const std::size_t at = doubt.find(file->path()); at != doubt.npos)
-        doubt.replace(at, file->path().size(), "FILE");
+      if (const std::size_t at = warning.find(file->path()); at != warning.npos)
+        warning.replace(at, file->path().size(), "FILE");
   return out;
 }
 
-TEST(Doubts, AValueBehindAnEqualsSignIsSaidOnceForEachSet) {
+TEST(Warnings, AValueBehindAnEqualsSignIsSaidOnceForEachSet) {
   const std::string text = "A\tw=12:30\tw=9:15\nB\tw=x:2\n";
   EXPECT_THAT(
-      doubts_of("crfsuite", text, "A\tw=9:15\n"),
+      warnings_of("crfsuite", text, "A\tw=9:15\n"),
       ElementsAre(
           "fields such as 'w=12:30' (FILE:1, 3 in all) are read as an attribute and its value: a colon "
           "inside a name is written \\:",
@@ -171,81 +171,81 @@ TEST(Doubts, AValueBehindAnEqualsSignIsSaidOnceForEachSet) {
           "value: a colon inside a name is written \\:"));
   EXPECT_THAT(read_texts("crfsuite", text, "").train.vocabulary->features, ElementsAre("w=12", "w=9", "w=x"))
       << "they stay what they were";
-  EXPECT_THAT(doubts_of("crfsuite", "A\tw=x:1\tlength=a:0.5\tx:3\tw=12\\:30\n"), IsEmpty());
+  EXPECT_THAT(warnings_of("crfsuite", "A\tw=x:1\tlength=a:0.5\tx:3\tw=12\\:30\n"), IsEmpty());
 }
 
-TEST(Doubts, AreOfLinesWithoutTab) {
+TEST(Warnings, AreOfLinesWithoutTab) {
   EXPECT_THAT(
-      doubts_of("crfsuite", "O\tx\nB NP\nO w=1\nO\tx\n"),
+      warnings_of("crfsuite", "O\tx\nB NP\nO w=1\nO\tx\n"),
       ElementsAre("lines without a TAB, such as 'B NP' (FILE:2, 2 in all), are read as labels without "
                   "attributes"));
 }
 
-TEST(Doubts, AreOfLabelsThatDifferOnlyInCaseOrBlanks) {
+TEST(Warnings, AreOfLabelsThatDifferOnlyInCaseOrBlanks) {
   EXPECT_THAT(
-      doubts_of("crfsuite", "A \tx\nA\tx\nB\ty\nb\ty\nA\tx\n"),
+      warnings_of("crfsuite", "A \tx\nA\tx\nB\ty\nb\ty\nA\tx\n"),
       ElementsAre(
           "labels that differ only in case or blanks (with their positions): 'A ' (1) and 'A' (2); 'B' "
           "(1) and 'b' (1)"));
   EXPECT_THAT(
-      doubts_of("crfsuite", "A\tx\nB\ty\n", "A\tx\na\ty\na\ty\nC\tx\n"),
+      warnings_of("crfsuite", "A\tx\nB\ty\n", "A\tx\na\ty\na\ty\nC\tx\n"),
       ElementsAre("test data: labels that differ only in case or blanks (with their positions): 'a' (2) and "
                   "'A'"));
 }
 
-TEST(Doubts, AreOfLabelsWithCharactersThatNobodySees) {
+TEST(Warnings, AreOfLabelsWithCharactersThatNobodySees) {
   EXPECT_THAT(
-      doubts_of("crfsuite", "A\tx\nA\u200B\tx\nA\u3000\tx\nB\ty\nB\ty\nA\ty\nA\tx\nA\tx\n"),
+      warnings_of("crfsuite", "A\tx\nA\u200B\tx\nA\u3000\tx\nB\ty\nB\ty\nA\ty\nA\tx\nA\tx\n"),
       ElementsAre(
           "labels that differ only in case or blanks (with their positions): 'A' (4) and 'A\u200B' (1) "
           "and 'A\u3000' (1)"));
 }
 
-TEST(Doubts, AreOfLinesThatLookLikeCommentsOrHeaders) {
+TEST(Warnings, AreOfLinesThatLookLikeCommentsOrHeaders) {
   const std::string text = "the DT B\ncat NN I\n\n";
   EXPECT_THAT(
-      doubts_of("conll", "# a z\n" + text + "# c z\n" + text),
+      warnings_of("conll", "# a z\n" + text + "# c z\n" + text),
       ElementsAre("lines that begin with '#', such as '# a z' (FILE:1, 2 in all), are read as tokens: this "
                   "format has no comments"));
-  EXPECT_THAT(doubts_of("conll", "# # B\n" + text), IsEmpty()) << "a token";
+  EXPECT_THAT(warnings_of("conll", "# # B\n" + text), IsEmpty()) << "a token";
   EXPECT_THAT(
-      doubts_of("conll", "Word POS Tag\n" + text + text),
+      warnings_of("conll", "Word POS Tag\n" + text + text),
       ElementsAre("'Word POS Tag' (FILE:1) looks like a header and is read as a token: remove this line"));
-  EXPECT_THAT(doubts_of("conll", "Word NN B\n" + text), IsEmpty());
+  EXPECT_THAT(warnings_of("conll", "Word NN B\n" + text), IsEmpty());
   EXPECT_THAT(
-      doubts_of("crfsparse", "#\n1 1:1\n2 2:1\n\n#\n1 1:1\n2 1:1\n"),
+      warnings_of("crfsparse", "#\n1 1:1\n2 2:1\n\n#\n1 1:1\n2 1:1\n"),
       ElementsAre(
           "lines such as '#' (FILE:1, 2 in all) are read as labels without features: this format has no "
           "comments"));
 }
 
-TEST(Doubts, AreOfWordsOfConlluWithoutLabel) {
+TEST(Warnings, AreOfWordsOfConlluWithoutLabel) {
   const std::string text = "1\ta\ta\tDET\t_\t_\t2\tdet\t_\t_\n2\tb\tb\t_\tNN\t_\t0\troot\t_\t_\n\n";
   EXPECT_THAT(
-      doubts_of("conllu", text + text),
+      warnings_of("conllu", text + text),
       ElementsAre("words with the label '_' (FILE:2, 2 in all): '_' means none in CoNLL-U, and is read as a "
                   "label"));
-  EXPECT_THAT(doubts_of("conllu", text + text, "", {{"label_column", "5"}}), IsEmpty())
+  EXPECT_THAT(warnings_of("conllu", text + text, "", {{"label_column", "5"}}), IsEmpty())
       << "features may be none";
 }
 
-TEST(Doubts, AreOfSequencesWithoutBoundaries) {
+TEST(Warnings, AreOfSequencesWithoutBoundaries) {
   std::string endless, single;
   for (int i = 0; i < 21; ++i) {
     endless += "A\tx\n";
     single += "A\tx\n\n";
   }
-  EXPECT_THAT(doubts_of("crfsuite", endless),
+  EXPECT_THAT(warnings_of("crfsuite", endless),
               ElementsAre("FILE: all 21 positions are one sequence: no empty line separates sequences"));
-  EXPECT_THAT(doubts_of("crfsuite", single),
+  EXPECT_THAT(warnings_of("crfsuite", single),
               ElementsAre("each of the 21 sequences has one position: an empty line follows each line"));
-  EXPECT_THAT(doubts_of("crfsuite", endless + "\n" + endless), IsEmpty());
-  EXPECT_THAT(doubts_of("libsvm", "1 1:1\n" + repeated("2 1:1\n1 2:1\n1 3:1\n")), IsEmpty()) << "documents";
+  EXPECT_THAT(warnings_of("crfsuite", endless + "\n" + endless), IsEmpty());
+  EXPECT_THAT(warnings_of("libsvm", "1 1:1\n" + repeated("2 1:1\n1 2:1\n1 3:1\n")), IsEmpty()) << "documents";
 }
 
-TEST(Doubts, AreOfColumnsAfterTabsWithSpaces) {
+TEST(Warnings, AreOfColumnsAfterTabsWithSpaces) {
   EXPECT_THAT(
-      doubts_of("conll", "New York\tNNP\tB\nSan Juan\tNNP\tB\n"),
+      warnings_of("conll", "New York\tNNP\tB\nSan Juan\tNNP\tB\n"),
       ElementsAre(
           "lines with TABs and spaces, such as 'New York\\x09NNP\\x09B' (FILE:1, 2 in all): both separate "
           "columns; if only TABs do, give --data-option delimiter=tab"));
@@ -253,9 +253,9 @@ TEST(Doubts, AreOfColumnsAfterTabsWithSpaces) {
             "2: found 4 columns, expected 3 columns, as in FILE:1; if only TABs separate columns, give "
             "--data-option "
             "delimiter=tab");
-  EXPECT_THAT(doubts_of("conll", "New York\tNNP\tB\n", "", {{"delimiter", "tab"}}), IsEmpty());
+  EXPECT_THAT(warnings_of("conll", "New York\tNNP\tB\n", "", {{"delimiter", "tab"}}), IsEmpty());
   EXPECT_THAT(
-      doubts_of("conll", "-DOCSTART- -X- O\n\nthe DT B\n\n-DOCSTART- -X- O\n\n"),
+      warnings_of("conll", "-DOCSTART- -X- O\n\nthe DT B\n\n-DOCSTART- -X- O\n\n"),
       ElementsAre(
           "lines -DOCSTART- (FILE:1, 2 in all) are read as sentences of one token: remove them if they "
           "only mark documents"));

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <set>
 #include <string_view>
@@ -265,7 +264,7 @@ class ColumnsFile {
            return fmt::format("{} ({})", in_quotes(names.names()[k]), positions[k]);
          }))
       if (group.size() > 1) alike.push_back(joined(group, " and "));
-    out.doubt = alike_text(std::move(alike));
+    out.warning = alike_text(std::move(alike));
     for (const auto& [count, what] : {std::pair(comments_, "comments (#)"),
                                       {scores_, "lines @score and @probability"},
                                       {ranges_, "ranges and empty nodes of CoNLL-U"}})

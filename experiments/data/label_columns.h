@@ -12,7 +12,7 @@ struct LabelColumns {
   Dataset data;                    ///< sequences with gold labels and the names of all labels
   std::vector<Index> predicted;    ///< one label for each position
   std::vector<std::string> notes;  ///< what was left out, one sentence each
-  std::string doubt;               ///< names labels that differ only in case or blanks, if there are any
+  std::string warning;             ///< names labels that differ only in case or blanks, if there are any
 };
 
 /// Reads the gold and the predicted label from the last two columns of each line. Empty lines separate

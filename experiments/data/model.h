@@ -20,15 +20,12 @@
 /// checksum of all bytes must be right. The checksum detects damage, not forgery.
 
 #include <cstddef>
-#include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "core/base/types.h"
-#include "core/data/dataset.h"
-#include "core/oracle.h"
+#include "experiments/base/paths.h"
 #include "experiments/data/weight_table.h"
 
 namespace proxbench {
@@ -55,24 +52,12 @@ struct Model {
   const std::string& at(const std::string& key) const;
 };
 
-/// A digest of data as text for headers and manifests, e.g. "0123456789abcdef".
-std::string digest_text(std::uint64_t digest);
-
-/// Escapes a name for model files.
-std::string escaped_name(std::string_view name);
-
-/// Returns the text of a model file. The coordinates from J*K on are the `extra_weights` of the oracle, and
-/// `names` names them. Throws Error if a weight is NaN or infinite, if the shapes do not fit, or if extra
-/// weights have no names, the wrong number of names, or the same names as another weight.
-std::string model_text(const std::map<std::string, std::string>& header, const Dataset& data,
-                       const SparseVector& w, std::size_t extra_weights, const ExtraWeightNames& names);
-
 /// Returns the text of a model.
 std::string model_text(const Model& model);
 /// Returns the bytes of a binary file. Throws Error (kInput) if the model does not list its labels.
 std::string model_bytes(const Model& model);
 /// Whether a model of this file name is written as a binary one.
-bool names_binary_model(const std::filesystem::path& file);
+bool names_binary_model(const fs::path& file);
 
 /// Parses a model, text or binary. Throws Error (kInput) with file, line, found and expected if the first
 /// line is missing, lines were changed, a line is malformed, a weight is not a finite number, an entry occurs
@@ -81,31 +66,6 @@ bool names_binary_model(const std::filesystem::path& file);
 Model parse_model(std::string_view text, const std::string& source);
 /// Reads a file in the same way, text line by line. A binary file stays mapped as long as the model or a copy
 /// lives. Throws Error (kInput) also if the file cannot be read.
-Model read_model(const std::filesystem::path& file);
-
-/// How to treat weights whose feature is missing in the vocabulary. (A missing label is always an error.)
-enum class UnknownFeatures {
-  kReject,  ///< Error (kInput) with file and line
-  kDrop     ///< the feature does not occur in these data, so the weight is never used
-};
-/// Where the weights of a model belong in data.
-struct ModelMatch {
-  std::vector<Index> place;   ///< by feature of the data: the place of its row, or WeightTable::kNone
-  std::vector<Index> output;  ///< by output of the model: its number in the data, if a weight has it
-};
-/// Throws Error (kInput) for unknown names.
-ModelMatch match_model(const Model& model, const Dataset& data, UnknownFeatures unknown);
-/// Returns w in the coordinates of the data's vocabulary. Zero weights are dropped. Throws Error (kInput) for
-/// unknown names, and for lines that do not fit the oracle's extra weights.
-SparseVector model_weights(const Model& model, const Dataset& data, std::size_t extra_weights,
-                           const ExtraWeightNames& names, UnknownFeatures unknown);
-
-/// Returns the oracle's extra weights alone, zeros included. Throws what model_weights() throws for them.
-std::vector<double> model_extra(const Model& model, const Dataset& data, std::size_t extra_weights,
-                                const ExtraWeightNames& names);
-/// Returns the data with outputs renumbered to `labels`, so that a model can be used without its training
-/// data. Gold outputs that are not among the labels become kUnknownOutput; all instances are kept. Moves X.
-/// Throws Error (kInput) if the data have a hierarchy with other nodes.
-Dataset with_labels(Dataset data, const std::vector<std::string>& labels);
+Model read_model(const fs::path& file);
 
 }  // namespace proxbench

@@ -1,13 +1,11 @@
-#include "experiments/data/model.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/base/error.h"
 #include "experiments/base/test_file.h"
+#include "experiments/data/model_weights.h"
 
 namespace proxbench {
 namespace {

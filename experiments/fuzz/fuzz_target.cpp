@@ -1,7 +1,6 @@
 /// One libFuzzer program for each target. PROXBENCH_FUZZ_TARGET is the target's name.
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 #include "core/base/error.h"
 #include "experiments/fuzz/targets.h"

@@ -2,11 +2,11 @@
 /// from them to FOLDER/TARGET-grown/NUMBER.
 #include <cstdio>
 #include <exception>
-#include <filesystem>
 #include <fstream>
 
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "experiments/base/paths.h"
 #include "experiments/fuzz/mutate.h"
 #include "experiments/fuzz/targets.h"
 
@@ -16,17 +16,17 @@ namespace {
 constexpr std::size_t kGrown = 12;            ///< for each target
 constexpr std::size_t kGrownBytes = 250'000;  ///< enough for a quadratic reader to exceed its time
 
-void write(const std::filesystem::path& folder, const std::vector<std::string>& inputs) {
-  std::filesystem::create_directories(folder);
+void write(const fs::path& folder, const std::vector<std::string>& inputs) {
+  fs::create_directories(folder);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const std::filesystem::path path = folder / std::to_string(i);
+    const fs::path path = folder / std::to_string(i);
     std::ofstream out(path, std::ios::binary);
     out << inputs[i];
     if (!out.flush()) throw Error("cannot write " + path.string());
   }
 }
 
-void write_seeds(const std::filesystem::path& folder) {
+void write_seeds(const fs::path& folder) {
   for (const FuzzTarget& target : fuzz_targets()) {
     const std::vector<std::string> seeds = target.seeds();
     write(folder / target.name, seeds);

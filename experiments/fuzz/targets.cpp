@@ -9,12 +9,12 @@
 #include "experiments/base/text.h"
 #include "experiments/config/config.h"
 #include "experiments/config/ini.h"
-#include "experiments/data/model.h"
+#include "experiments/data/model_weights.h"
 #include "experiments/data/readers.h"
 #include "experiments/data/sequences/named_sequences.h"
 #include "experiments/fuzz/memory_file.h"
 #include "experiments/fuzz/seeds.h"
-#include "experiments/run/trainer.h"
+#include "experiments/run/training.h"
 
 namespace proxbench {
 namespace {

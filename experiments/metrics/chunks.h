@@ -27,7 +27,7 @@ std::vector<std::string> chunk_scheme_names();
 struct ChunkScheming {
   const ChunkScheme* scheme = nullptr;  ///< null: these are no labels of chunks
   /// Names a label that does not fit, if at least half of the labels begin like labels of chunks.
-  std::string doubt;
+  std::string warning;
 };
 /// Finds the first notation that has the tags of all labels. One label must be B, I, or begin with such a
 /// tag, or be a typed chunk of one position.

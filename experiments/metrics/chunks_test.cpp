@@ -29,7 +29,7 @@ TEST(Chunks, AreCountedByInstance) {
 
 std::string scheme_of(const std::vector<std::string>& labels) {
   const ChunkScheming found = chunk_scheme_of(labels);
-  return found.scheme != nullptr ? found.scheme->name : found.doubt;
+  return found.scheme != nullptr ? found.scheme->name : found.warning;
 }
 
 TEST(ChunkScheme, IsTheOneWhoseTagsOccur) {

@@ -83,7 +83,7 @@ Evaluation evaluate(const Dataset& data, std::span<const Index> prediction, cons
   const std::vector<std::string>& labels = data.vocabulary->outputs;
   ChunkScheming found =
       scheme.empty() ? chunk_scheme_of(labels) : ChunkScheming{&chunk_scheme_named(scheme, labels), ""};
-  out.doubt = std::move(found.doubt);
+  out.warning = std::move(found.warning);
   if (found.scheme == nullptr) return out;
   out.scheme = found.scheme->name;
   out.chunks = count_chunks(data, prediction, *found.scheme);

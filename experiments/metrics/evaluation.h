@@ -25,7 +25,7 @@ struct Evaluation {
   CountsByName labels;  ///< labels that are gold or predicted somewhere
   CountsByName chunks;  ///< by type; empty if the labels are not chunk labels
   std::string scheme;   ///< the notation of the chunks (ChunkScheme); empty: they are not counted
-  std::string doubt;    ///< if most labels are chunk labels, the label that is not
+  std::string warning;  ///< if most labels are chunk labels, the label that is not
   /// How often a gold label (first) was predicted as another label (second). Only for data with one label per
   /// position.
   std::map<std::pair<std::string_view, std::string_view>, std::uint64_t> confusions;

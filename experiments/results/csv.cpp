@@ -57,8 +57,8 @@ std::string csv_text(const Value& value) {
   return joined(texts, " ");
 }
 
-std::vector<Value> csv_values(const OptionTable& columns, const std::string& line,
-                              const std::filesystem::path& file, std::uint64_t number) {
+std::vector<Value> csv_values(const OptionTable& columns, const std::string& line, const fs::path& file,
+                              std::uint64_t number) {
   const std::vector<std::string> texts = split_list(line);
   if (texts.size() != columns.size())
     throw Error::in_file(file.string(), number, std::to_string(texts.size()) + " fields",
@@ -76,7 +76,7 @@ std::vector<Value> csv_values(const OptionTable& columns, const std::string& lin
   return out;
 }
 
-std::vector<std::string> csv_lines(const std::string& header, const std::filesystem::path& file) {
+std::vector<std::string> csv_lines(const std::string& header, const fs::path& file) {
   std::istringstream in(read_file(file, kStoredResult));
   std::string line;
   std::getline(in, line);
@@ -87,7 +87,7 @@ std::vector<std::string> csv_lines(const std::string& header, const std::filesys
   return out;
 }
 
-void repair_csv(const std::string& header, const std::filesystem::path& file) {
+void repair_csv(const std::string& header, const fs::path& file) {
   const std::string text = text_of(file), whole = text.substr(0, text.rfind('\n') + 1);  // npos + 1 is 0
   if (whole.empty() || whole != text) write_file_atomically(file, whole.empty() ? header + "\n" : whole);
 }

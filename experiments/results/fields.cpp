@@ -421,20 +421,6 @@ Json rows_json(const OptionTable& fields, bool of_run) {
   return out;
 }
 
-/// `belongs` says whether fields of a section are part of the block.
-template <class Belongs>
-std::string block_of(const std::string& name, const OptionTable& fields, const Belongs& belongs) {
-  TextTable grid;
-  grid.head = {"field", "type", "unit", "what"};
-  grid.text_columns = grid.head.size();
-  for (const OptionSpec& field : fields)
-    if (belongs(field.section))
-      grid.rows.push_back(
-          {fmt::format("`{}{}{}`", field.section, field.section.empty() ? "" : ".", field.field_name()),
-           type_of(field), field.unit, markdown_literal(field.help)});
-  return doc_block(name, "\n" + markdown_grid(grid));
-}
-
 }  // namespace
 
 Json fields_json() {
@@ -447,16 +433,6 @@ Json fields_json() {
           {"run", rows_json(run_fields().specs(), true)},
           {"trace", rows_json(trace_columns().specs(), false)},
           {"path", rows_json(path_columns().specs(), false)}};
-}
-
-std::vector<std::string> field_blocks() {
-  const auto of_parameters = [](const std::string& section) { return section.starts_with("run"); };
-  const auto others = [&](const std::string& section) { return !of_parameters(section); };
-  const auto all = [](const std::string&) { return true; };
-  return {block_of("fields:parameters", run_fields().specs(), of_parameters),
-          block_of("fields:figures", run_fields().specs(), others),
-          block_of("fields:trace", trace_columns().specs(), all),
-          block_of("fields:path", path_columns().specs(), all)};
 }
 
 }  // namespace proxbench

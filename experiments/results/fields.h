@@ -6,7 +6,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -14,8 +13,9 @@
 #include <vector>
 
 #include "core/base/numbers.h"
-#include "core/monitor.h"
+#include "core/monitor/monitor.h"
 #include "experiments/base/json_values.h"
+#include "experiments/base/paths.h"
 #include "experiments/config/run_penalty.h"
 #include "experiments/config/run_settings.h"
 
@@ -52,7 +52,7 @@ struct PhaseCost {
   static const Schema<PhaseCost>& schema();
 };
 
-/// The end of the search for a better bound that follows a run (run/trainer.h).
+/// The end of the search for a better bound that follows a run (run/tighten.h).
 struct TightenEnd {
   Status status = Status::kConverged;
   double gap_target = 0.0;
@@ -160,7 +160,7 @@ struct PathPoint {
 
 /// One run: everything that its manifest says, its trace, and the points of a path.
 struct Run {
-  std::filesystem::path folder;  ///< where the run is stored; empty: not stored
+  fs::path folder;  ///< where the run is stored; empty: not stored
   RunParameters parameters;
   RunKey key;
   RunFigures result;
@@ -210,7 +210,5 @@ std::string column_name(const OptionSpec& field);
 /// type, unit, help and, for a run, column (its name in exports) and use (FieldUse: record, column, summary
 /// or model). Also record_version, the statuses of runs that did not fail, and the phases of profiled runs.
 nlohmann::ordered_json fields_json();
-/// The tables in Markdown, named "fields:parameters", "fields:figures", "fields:trace" and "fields:path".
-std::vector<std::string> field_blocks();
 
 }  // namespace proxbench

@@ -54,7 +54,7 @@ proxbench::Run made_up() {
   run.parameters.files.hierarchy = "/h";
   run.parameters.seed = 18446744073709551615u;
   run.parameters.objective_target = 12.5;
-  run.parameters.loss = parse_loss("hinge", "hamming-mean");
+  run.parameters.loss = Loss{Loss::Kind::kHinge, Cost::kHammingMean};
   run.parameters.solver_options = {{"memory", "20"}};
   run.key = {"abc", "d", "e", "", "avx2", 1e-3};
   RunFigures& result = run.result;

@@ -10,7 +10,6 @@
 #include "experiments/results/csv.h"
 
 namespace proxbench {
-namespace fs = std::filesystem;
 namespace {
 
 /// Takes f* from OUT/references if it is there.

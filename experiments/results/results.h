@@ -14,14 +14,14 @@
 ///
 /// A manifest and a reference are records of a Run (fields.h).
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
-#include "core/monitor.h"
+#include "core/monitor/monitor.h"
 #include "experiments/base/files.h"
+#include "experiments/base/paths.h"
 #include "experiments/config/config.h"
 #include "experiments/results/fields.h"
 
@@ -38,32 +38,31 @@ ProblemKey problem_of(const Run& run);
 /// Returns the name of a run's problem: the run's name without label and repetition.
 std::string problem_name(const RunParameters& run);
 /// OUT/references/PROBLEM.json.
-std::filesystem::path reference_file(const std::filesystem::path& out, const std::string& problem);
+fs::path reference_file(const fs::path& out, const std::string& problem);
 /// Returns the stored reference of this problem, or none if no reference has the data, penalty and loss of
 /// `run`. Throws Error if it cannot be read.
-std::optional<Run> find_reference(const std::filesystem::path& out, const std::string& problem,
-                                  const Run& run);
+std::optional<Run> find_reference(const fs::path& out, const std::string& problem, const Run& run);
 
 /// Whether the run was not started. Its status "skipped(...)" says why.
 bool is_skipped(const Run& run);
 /// Reads one run with its trace and points; `run_folder` is OUT/runs/RUN. f* is taken from OUT/references,
 /// since a tighter one may have been found after the run was stored; if it is missing there, it is taken from
 /// the run's record. A run that failed may have no trace. Throws Error with file and line.
-Run read_run(const std::filesystem::path& out, const std::filesystem::path& run_folder);
+Run read_run(const fs::path& out, const fs::path& run_folder);
 /// Reads the record in a file, without trace. Throws Error that names the file.
-Run read_record(const std::filesystem::path& file);
+Run read_record(const fs::path& file);
 /// Does the same, but returns none if there is no such file or it cannot be read. `problem` is then "missing"
 /// or the error.
-std::optional<Run> find_record(const std::filesystem::path& file, std::string& problem);
-void write_record(const std::filesystem::path& file, const Run& run);
+std::optional<Run> find_record(const fs::path& file, std::string& problem);
+void write_record(const fs::path& file, const Run& run);
 /// Returns the entries of a folder, sorted, without names that begin with a dot. Returns nothing if there is
 /// no such folder.
-std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);
+std::vector<fs::path> entries_of(const fs::path& folder);
 /// Returns the folders of complete runs below OUT/runs, sorted.
-std::vector<std::filesystem::path> run_folders(const std::filesystem::path& out);
+std::vector<fs::path> run_folders(const fs::path& out);
 
 /// Throws Error, with file and line, if the file is malformed.
-std::vector<Sample> read_trace(const std::filesystem::path& file);
+std::vector<Sample> read_trace(const fs::path& file);
 
 // The reference run of one (data, penalty, loss), whose F is f*.
 

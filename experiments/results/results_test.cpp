@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -122,7 +121,7 @@ TEST(Results, ThatAreMissingOrMalformedAreErrors) {
   EXPECT_EQ(error(), file + ": found /run/tol = \"small\"" + expected);
 }
 
-TEST(Results, ATruncatedFileOfACompleteRunTellsWhatToDo) {
+TEST(Results, ATruncatedFileOfACompleteRunStatesWhatToDo) {
   const TestFolder out;
   write_run(out, "x", "d", 1, "a", 1);
   const auto error = [&] { return error_of(out); };

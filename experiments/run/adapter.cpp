@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdlib>
 
 #include "experiments/base/files.h"
@@ -10,16 +9,13 @@
 #include "experiments/base/text.h"
 
 namespace proxbench {
-namespace fs = std::filesystem;
 namespace {
 
 using Json = nlohmann::ordered_json;  // keeps the order of algorithms
 
 /// The folders of adapters: beside an installed program, and in the sources.
 std::vector<fs::path> adapter_folders() {
-  std::error_code failure;
-  const fs::path self = fs::read_symlink("/proc/self/exe", failure).parent_path();
-  return {self / "../share/proxbench/trainers", PROXBENCH_TRAINERS};
+  return {program_folder() / "../share/proxbench/trainers", PROXBENCH_TRAINERS};
 }
 
 /// Returns the adapter's file; empty if there is none.
@@ -33,10 +29,9 @@ fs::path adapter_named(const std::string& name) {
 /// Puts proxbench itself at the end of PATH, where adapters find it, and keeps Python from writing compiled
 /// scripts.
 void prepare_environment() {
-  std::error_code failure;
-  const char* path = std::getenv("PATH");
-  const std::string own = fs::read_symlink("/proc/self/exe", failure).parent_path().string();
-  setenv("PATH", fmt::format("{}:{}", path != nullptr ? path : "/usr/bin:/bin", own).c_str(), 1);
+  const std::string path = environment_text("PATH");
+  setenv("PATH",
+         fmt::format("{}:{}", path.empty() ? "/usr/bin:/bin" : path, program_folder().string()).c_str(), 1);
   setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
 }
 
@@ -135,8 +130,8 @@ std::string unmet_trainer(const RunParameters& job, const OracleInfo* oracle) {
                        fmt::join(trainer.structures, ", "));
   try {
     algorithm_of(trainer, job);
-  } catch (const TrainerMismatch& misfit) {
-    return misfit.what();
+  } catch (const TrainerMismatch& mismatch) {
+    return mismatch.what();
   }
   return "";
 }

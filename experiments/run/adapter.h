@@ -2,9 +2,8 @@
 /// Adapters: scripts by which the harness runs external trainers. experiments/trainers/README.md has their
 /// protocol.
 
-#include <filesystem>
-
-#include "experiments/run/trainer.h"
+#include "experiments/base/paths.h"
+#include "experiments/run/training.h"
 
 namespace proxbench {
 
@@ -16,10 +15,10 @@ class TrainerMismatch : public Error {
 
 /// What an adapter says about its program.
 struct Trainer {
-  std::filesystem::path adapter;  ///< the script
-  std::string missing;            ///< why it cannot run, and what to do; empty: it can
+  fs::path adapter;     ///< the script
+  std::string missing;  ///< why it cannot run, and what to do; empty: it can
   std::string name, version;
-  std::filesystem::path program;
+  fs::path program;
   std::vector<std::string> losses, structures, formats;
   /// The penalties that each algorithm supports: "l1", "l2", "both". The first algorithm that fits is the
   /// default.

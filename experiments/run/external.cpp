@@ -11,11 +11,10 @@
 #include "experiments/base/process.h"
 #include "experiments/base/text.h"
 #include "experiments/data/convert.h"
-#include "experiments/data/model.h"
+#include "experiments/data/model_weights.h"
 #include "experiments/run/adapter.h"
 
 namespace proxbench {
-namespace fs = std::filesystem;
 namespace {
 
 /// Differences between the seconds of two processes below this are noise.
@@ -233,8 +232,8 @@ class ExternalTraining {
     Sample sample;
     sample.seconds = std::max(run.wall_seconds - start_seconds_, kFinest);
     sample.cpu_seconds = std::max(run.end.cpu_seconds - start_cpu_seconds_, 0.0);
-    const double told = fact_of(model, "iterations"), counted = trainer_.by_iterations ? stop : 0.0;
-    sample.iteration = static_cast<std::int64_t>(std::isnan(told) ? counted : told);
+    const double reported = fact_of(model, "iterations"), counted = trainer_.by_iterations ? stop : 0.0;
+    sample.iteration = static_cast<std::int64_t>(std::isnan(reported) ? counted : reported);
     sample.passes = kNaN;
     sample.objective = at.objective;
     sample.loss = at.loss;

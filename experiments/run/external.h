@@ -1,9 +1,8 @@
 #pragma once
 /// A run by an external program: `solver = external`.
 
-#include <filesystem>
-
-#include "experiments/run/trainer.h"
+#include "experiments/base/paths.h"
+#include "experiments/run/training.h"
 
 namespace proxbench {
 
@@ -16,7 +15,7 @@ namespace proxbench {
 ///
 /// Throws TrainerMismatch if the trainer cannot take the data. Throws Error, with the end of the trainer's
 /// log, if it crashes or writes no model, half a model, or a model with other names.
-RunOutcome train_externally(const LoadedData& data, const RunParameters& job,
-                            const std::filesystem::path& folder, const RunHooks& hooks);
+RunOutcome train_externally(const LoadedData& data, const RunParameters& job, const fs::path& folder,
+                            const RunHooks& hooks);
 
 }  // namespace proxbench

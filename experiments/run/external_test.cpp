@@ -15,7 +15,7 @@
 #include "experiments/config/format_registry.h"
 #include "experiments/config/trainers.h"
 #include "experiments/data/convert.h"
-#include "experiments/data/model.h"
+#include "experiments/data/model_weights.h"
 #include "experiments/run/adapter.h"
 
 namespace proxbench {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "experiments/data/model.h"
-#include "experiments/run/trainer.h"
+#include "experiments/data/model_weights.h"
+#include "experiments/run/training.h"
 #include "oracles/oracles.h"
 #include "solvers/solvers.h"
 
@@ -64,7 +64,7 @@ class Starts final : public Oracle, public SumOracle {
       }
     }
   }
-  double inference_flops(const ScorePoint&, bool) const override { return 0.0; }
+  double inference_flops(std::size_t, bool) const override { return 0.0; }
   void decode(const Scores& scores, Decoding, std::span<Index> outputs, const Parallel&) const override {
     for (std::size_t i = 0; i < instances(); ++i)
       for (Index p = begin_[i]; p < begin_[i + 1]; ++p) {

@@ -27,8 +27,9 @@ DataPair read_data(const DataFormatInfo& format, const DataFiles& files, const O
   DataPair pair = processes != nullptr && format.read_share ? format.read_share(files, options, *processes)
                                                             : format.read(files, options);
   check_data(pair, format.name);
-  for (std::string doubt : {label_doubt(pair.train), chunk_scheme_of(pair.train.vocabulary->outputs).doubt})
-    if (!doubt.empty()) pair.train.doubts.push_back(std::move(doubt));
+  for (std::string warning :
+       {label_warning(pair.train), chunk_scheme_of(pair.train.vocabulary->outputs).warning})
+    if (!warning.empty()) pair.train.warnings.push_back(std::move(warning));
   if (!oracle_registry().contains(pair.oracle) && oracle.empty())
     throw Error("data format " + format.name + ": found oracle '" + pair.oracle +
                 "', expected a registered one" + did_you_mean(pair.oracle, oracle_registry().names()));

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "core/data/data_format.h"
-#include "core/monitor.h"
+#include "core/monitor/monitor.h"
 
 namespace proxbench {
 
@@ -50,7 +50,7 @@ struct Hooks {
   const std::atomic<bool>* interrupt = nullptr;  ///< set to stop cleanly
 
   bool stop() const { return interrupt && interrupt->load(); }
-  void tell(const std::string& text) const {
+  void inform(const std::string& text) const {
     if (message) message(text);
   }
   void warn(const std::string& text) const {

@@ -33,10 +33,10 @@ int first_of(std::initializer_list<const char*> names, int otherwise) {
 }
 /// Variables that launchers set in each process: Open MPI's, then PMI's (MPICH, and Slurm with PMI), then
 /// Slurm's own (with PMIx, or without PMI and PMIx).
-int told_count() {
+int launched_count() {
   return first_of({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}, 1);
 }
-int told_rank() {
+int launched_rank() {
   return first_of({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"}, 0);
 }
 
@@ -45,7 +45,7 @@ constexpr std::chrono::milliseconds kWaitForFirst{1500};
 
 /// Reports why the processes cannot communicate. Returns the exit status.
 int refuse(const std::string& why) {
-  if (told_rank() == 0)
+  if (launched_rank() == 0)
     fmt::print(stderr, "error: {}\n", why);
   else
     std::this_thread::sleep_for(kWaitForFirst);
@@ -64,7 +64,7 @@ class Silence {
     ::dup2(memory_, STDERR_FILENO);
     if (std::freopen("/dev/null", "w", stdout) == nullptr) ::close(STDOUT_FILENO);
   }
-  void tell(const std::string& before) const {
+  void print(const std::string& before) const {
     std::fflush(nullptr);
     std::string text = before;
     char piece[4096];
@@ -104,7 +104,7 @@ int in_session(const MpiSession& session, const std::function<int()>& body) {
   if (status != 0) {
     if (silence) {
       std::this_thread::sleep_for(kWaitForFirst);
-      silence->tell(fmt::format("process {} of {}: ", processes.rank() + 1, processes.count()));
+      silence->print(fmt::format("process {} of {}: ", processes.rank() + 1, processes.count()));
     }
     std::this_thread::sleep_for(kTimeToForward);
     session.abort(status);
@@ -117,7 +117,7 @@ int in_session(const MpiSession& session, const std::function<int()>& body) {
 }  // namespace
 
 int with_launched_processes(int& argc, char**& argv, const std::function<int()>& body) {
-  const int count = told_count();
+  const int count = launched_count();
   if (count <= 1) return body();
 #ifdef PROXBENCH_MPI
   const MpiSession session(argc, argv);
@@ -147,8 +147,8 @@ int launched_processes_here() {
 }
 
 std::string launch_command(int count) {
-  const char* given = std::getenv("PROXBENCH_MPIRUN");
-  std::string text = given != nullptr ? given : "mpirun -n {}";
+  std::string text = environment_text("PROXBENCH_MPIRUN");
+  if (text.empty()) text = "mpirun -n {}";
   if (const std::size_t at = text.find("{}"); at != std::string::npos)
     text.replace(at, 2, std::to_string(count));
   return text;

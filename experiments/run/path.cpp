@@ -9,8 +9,8 @@
 
 #include "core/base/error.h"
 #include "core/base/sum.h"
+#include "core/certificates/dual.h"
 #include "core/data/reduction.h"
-#include "core/dual.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -77,7 +77,7 @@ class Path {
     outcome_.lambda_max = lambda_max(data, settings.loss);
     lambda_before_ = w_.nnz() > 0 ? start.lambda : outcome_.lambda_max;
     Objective first = objective(penalties.front());
-    state_ = {first.make_scores(), first.make_residual()};
+    state_ = first.make_state();
     outcome_.setup_seconds = wall_seconds() - began_;
     outcome_.warm_up_seconds = warm_up(first, {}, settings.warm_up, hooks.interrupt);
   }
@@ -176,7 +176,7 @@ class Path {
                     .lambda = lambda,
                     .mu = penalties_[k].mu,
                     .kkt_target = settings_.tol * scale(lambda)};
-    lower_bound_ = -std::numeric_limits<double>::infinity();
+    lower_bound_ = -kInfinity;
     if (over_mu_ && k > 0) change_mu(k);
     Objective checker = objective(penalties_[k]);
     for (;;) {
@@ -211,7 +211,7 @@ class Path {
   /// Solves once from w_, and moves w_ to the result.
   Status solve(Objective& checker) {
     MonitorOptions options = monitor_options(settings_, hooks_.interrupt, data_.parallel().processes());
-    options.objective_target = -std::numeric_limits<double>::infinity();
+    options.objective_target = -kInfinity;
     options.time_limit -= outcome_.seconds;
     if (hooks_.stop()) return Status::kInterrupted;
     if (!(options.time_limit > 0.0)) return Status::kTimeLimit;
@@ -266,7 +266,7 @@ class Path {
 
   void finish(Objective& checker, PathPoint& point) {
     const double ended = wall_seconds();
-    if (audited_.scores.values.empty()) audited_ = {checker.make_scores(), checker.make_residual()};
+    if (audited_.scores.values.empty()) audited_ = checker.make_state();
     checker.scores(w_, audited_.scores);
     const PointBound found = bound_at(checker, w_, audited_.scores, audited_.residual);
     if (left_by_solver_) audit(found);
@@ -328,7 +328,7 @@ class Path {
   std::unique_ptr<Solver> solving_;
   double began_;
   const LoadedData::Reduced& reduced_;
-  const TestSet* test_;
+  const EvaluationSet* test_;
   /// The current point, in the coordinates of the kept features, and the results of evaluate() there.
   SparseVector w_;
   SmoothState state_;

@@ -13,9 +13,9 @@
 
 #include <span>
 
-#include "core/monitor.h"
+#include "core/monitor/monitor.h"
 #include "experiments/results/fields.h"
-#include "experiments/run/trainer.h"
+#include "experiments/run/training.h"
 
 namespace proxbench {
 

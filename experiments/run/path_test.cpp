@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 
 #include "core/base/error.h"
 #include "experiments/base/test_folder.h"
@@ -195,7 +194,7 @@ TEST(Path, KeepsThePointsThatAreDoneWhenItIsInterrupted) {
   EXPECT_EQ(path.w.nnz(), path.points.back().certificate.nnz);
 }
 
-TEST(Path, TellsWhatItsSolverNotes) {
+TEST(Path, StatesWhatItsSolverNotes) {
   const auto data = load(chain_spec());
   const RunOutcome path = path_over_lambda(*data, settings_for(chain_spec()), geometric(*data, 0.05, 3));
   ASSERT_TRUE(path.notes.contains("inner_passes"));

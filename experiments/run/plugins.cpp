@@ -23,8 +23,6 @@
 namespace proxbench {
 namespace {
 
-namespace fs = std::filesystem;
-
 std::deque<LoadedPlugin>& plugins() {
   static std::deque<LoadedPlugin> all;
   return all;

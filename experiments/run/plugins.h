@@ -4,16 +4,16 @@
 
 #include <cstdint>
 #include <deque>
-#include <filesystem>
 #include <string_view>
 
 #include "core/plugin.h"
+#include "experiments/base/paths.h"
 
 namespace proxbench {
 
 struct LoadedPlugin {
-  std::filesystem::path file;  ///< absolute
-  std::uint64_t digest;        ///< xxh3 of the file's bytes; stored runs record it
+  fs::path file;         ///< absolute
+  std::uint64_t digest;  ///< xxh3 of the file's bytes; stored runs record it
   Plugin brought;
 };
 
@@ -28,10 +28,10 @@ struct LoadedPlugin {
 /// - kInput if launched processes have different plug-ins.
 /// - kRun if the file cannot be loaded, its own code throws, or it adds a name that is taken.
 /// - kUsage if the plug-in is loaded already.
-const LoadedPlugin& load_plugin(const std::filesystem::path& file);
+const LoadedPlugin& load_plugin(const fs::path& file);
 
 /// Does the same unless the plug-in is loaded.
-void require_plugin(const std::filesystem::path& file);
+void require_plugin(const fs::path& file);
 
 /// The loaded plug-ins, in the order of loading.
 const std::deque<LoadedPlugin>& loaded_plugins();

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "core/base/error.h"
 #include "experiments/base/test_folder.h"
 #include "experiments/config/format_registry.h"

@@ -28,7 +28,7 @@ OptionSpec described_option(const nlohmann::json& given) {
 
 }  // namespace
 
-bool is_python(const std::filesystem::path& file) {
+bool is_python(const fs::path& file) {
   return file.extension() == ".py";
 }
 
@@ -45,7 +45,7 @@ SolverInfo described_solver(const nlohmann::json& description) {
   return out;
 }
 
-Plugin python_plugin(const std::filesystem::path& file) {
+Plugin python_plugin(const fs::path& file) {
   constexpr std::chrono::seconds kPatience{60};
   std::vector<std::string> command = python_worker();
   command.emplace_back("--describe");

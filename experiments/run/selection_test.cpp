@@ -90,7 +90,7 @@ TEST(HeldOut, MeasuresWhatObjectiveAndTestSetDo) {
               certify(objective, w).loss / static_cast<double>(problem.data().positions()), 1e-12);
   const HeldOut accuracy(problem.data(), "chain", Parallel(1), kAccuracy);
   Sample measured;
-  TestSet(problem.data(), problem.oracle(), Parallel(1), {&trace_metric()}).measure(w, measured);
+  EvaluationSet(problem.data(), problem.oracle(), Parallel(1), {&trace_metric()}).measure(w, measured);
   EXPECT_NEAR(accuracy.measure(w).value, measured.test_accuracy, 1e-12);
   EXPECT_GT(accuracy.measure(w).standard_error, 0.0);
 }
@@ -189,7 +189,7 @@ TEST(SelectModel, AgreesWithSolvesOfEachFoldAndMuWithoutL1) {
   expect_solves_of_each_fold({{0.0, 30.0}, {0.0, 3.0}, {0.0, 0.3}});
 }
 
-TEST(SelectModel, TellsTheOtherMetricsOfWhatIsHeldOut) {
+TEST(SelectModel, StatesTheOtherMetricsOfWhatIsHeldOut) {
   const ModelSelection selection = select_model(load(), settings_of(), {{{1.0, 0.0}}}, {.folds = 3});
   const std::map<std::string, double>& others = selection.points.front().others;
   ASSERT_EQ(others.count("structure-accuracy"), 1u);
@@ -232,7 +232,7 @@ TEST(SelectModel, TakesHeldOutInstancesOrTheTestSet) {
   EXPECT_LE(by_test.chosen, by_test.best);
 }
 
-TEST(SelectModel, TellsWhatDoesNotFit) {
+TEST(SelectModel, StatesWhatDoesNotFit) {
   const LoadedData data = load();
   const std::vector<Penalty> lambdas = grid(data);
   EXPECT_THROW(select_model(data, settings_of(), {lambdas}, {}), Error);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
-#include <filesystem>
 #include <future>
 #include <system_error>
 #include <utility>
@@ -13,16 +12,17 @@
 #include "core/base/error.h"
 #include "core/data/sharing.h"
 #include "experiments/base/files.h"
+#include "experiments/base/paths.h"
 #include "experiments/data/sequences/named_sequences.h"
 #include "experiments/run/launch.h"
-#include "experiments/run/trainer.h"
+#include "experiments/run/training.h"
 #include "oracles/oracles.h"
 
 namespace proxbench {
 namespace {
 
 /// If a larger share of attributes or labels is unknown, the data do not fit the model.
-constexpr double kMisfit = 0.5;
+constexpr double kMismatch = 0.5;
 /// Positions whose rows of weights are loaded together.
 constexpr std::size_t kPositionsPerTask = 64;
 
@@ -59,14 +59,14 @@ std::string Fit::warning(const Model& model) const {
     parse_real(share->second, expected);
   std::string out;
   if (static_cast<double>(attributes - unknown_attributes) <
-      (1.0 - kMisfit) * expected * static_cast<double>(attributes))
+      (1.0 - kMismatch) * expected * static_cast<double>(attributes))
     out = fmt::format(
         "the model knows {} of {} attributes only: give data of the format, options and templates that it "
         "was "
         "trained with (its training data: {:.0f} %)",
         attributes - unknown_attributes, attributes, 100.0 * expected);
   const std::uint64_t labels = positions - unlabelled;
-  if (static_cast<double>(unknown_labels) > kMisfit * static_cast<double>(labels))
+  if (static_cast<double>(unknown_labels) > kMismatch * static_cast<double>(labels))
     out += fmt::format(
         "{}{} of {} labels are none of the model's {}: check the column of the label, or give "
         "text without labels as --unlabelled",
@@ -132,7 +132,7 @@ void Tagger::read(const std::function<void(DataBatch&&)>& use) {
                                                    " has no columns, expected one of sequences");
                               use(std::move(batch));
                             },
-                            [&](const std::string& doubt) { doubts_.push_back(doubt); }, keeps_lines_};
+                            [&](const std::string& warning) { warnings_.push_back(warning); }, keeps_lines_};
     config.files.stream = &stream;
     format_.read(config.files, config.options);
     return;
@@ -141,7 +141,7 @@ void Tagger::read(const std::function<void(DataBatch&&)>& use) {
   // matched by name.
   if (alone) config.files.train = config.files.test;
   DataPair pair = read_data(format_, config.files, config.options, config.oracle, launched_processes());
-  doubts_ = pair.train.doubts;
+  warnings_ = pair.train.warnings;
   if (pair.test.positions() == 0)
     throw Error::usage("no test instances, expected --test FILE (or data options that split off a test set)");
   if (!alone) return use(batch_of(std::move(pair.test), pair.oracle));
@@ -183,7 +183,7 @@ bool Tagger::reads_ahead() const {
   return parallel_.threads() > 1 && streams() &&
          std::ranges::all_of(config_.files.test, [](const auto& file) {
            std::error_code ignored;
-           return std::filesystem::is_regular_file(file, ignored);
+           return fs::is_regular_file(file, ignored);
          });
 }
 

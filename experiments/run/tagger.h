@@ -11,7 +11,7 @@
 #include "core/oracle.h"
 #include "core/scores.h"
 #include "experiments/config/config.h"
-#include "experiments/data/model.h"
+#include "experiments/data/model_weights.h"
 
 namespace proxbench {
 
@@ -55,7 +55,7 @@ class Tagger {
   void run(const std::function<void(const DataBatch&, const Tagged&)>& use);
   const Fit& fit() const { return fit_; }
   /// Signs that the files were read wrongly, after run().
-  const std::vector<std::string>& doubts() const { return doubts_; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
   bool streams() const;
@@ -71,7 +71,7 @@ class Tagger {
   const DataFormatInfo& format_;
   Parallel parallel_;
   bool keeps_lines_ = false;
-  std::vector<std::string> doubts_;
+  std::vector<std::string> warnings_;
   Fit fit_;
   ModelMatch match_;            ///< set by the first batch; without features if rows have names
   std::vector<Index> outputs_;  ///< outputs with weights, ascending

@@ -183,7 +183,7 @@ TEST(Tagger, ScoresAreTheSumsOverFeaturesInTheirOrderHoweverModelAndDataAreRead)
     }
 }
 
-TEST(Tagger, TellsWhatFitsBadly) {
+TEST(Tagger, StatesWhatFitsBadly) {
   const Model model = parse_model(kChain, "m.tsv");
   Fit fit{.attributes = 10, .unknown_attributes = 5, .positions = 4, .unlabelled = 0, .unknown_labels = 2};
   EXPECT_EQ(fit.warning(model), "") << "half";

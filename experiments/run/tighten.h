@@ -1,14 +1,14 @@
 #pragma once
 /// Better lower bounds on min F than the one from a model's own gradient.
 ///
-/// The dual bound of any point is a bound on the same minimum (core/dual.h). A point's own bound converges
-/// more slowly than its F, so a model may be much nearer to the optimum than its own bound proves. Hence a
-/// solver continues from the model until the bounds of its iterates are good enough. The best of them holds
-/// for the model, too.
+/// The dual bound of any point is a bound on the same minimum (core/certificates/dual.h). A point's own bound
+/// converges more slowly than its F, so a model may be much nearer to the optimum than its own bound proves.
+/// Hence a solver continues from the model until the bounds of its iterates are good enough. The best of them
+/// holds for the model, too.
 
 #include <atomic>
 
-#include "experiments/run/trainer.h"
+#include "experiments/run/training.h"
 
 namespace proxbench {
 

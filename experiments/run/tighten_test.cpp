@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "experiments/run/trainer.h"
+#include "experiments/run/training.h"
 #include "solvers/shared/test_problems.h"
 #include "solvers/solvers.h"
 

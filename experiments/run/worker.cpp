@@ -8,12 +8,11 @@
 #include <csignal>
 #include <cstdio>
 #include <fstream>
-#include <new>
 #include <optional>
 
 #include "core/base/error.h"
 #include "core/base/stop_token.h"
-#include "core/monitor.h"
+#include "core/monitor/monitor.h"
 #include "experiments/base/files.h"
 #include "experiments/config/config.h"
 #include "experiments/config/trainers.h"
@@ -25,11 +24,10 @@
 #include "experiments/run/plugins.h"
 #include "experiments/run/python_plugin.h"
 #include "experiments/run/tighten.h"
-#include "experiments/run/trainer.h"
+#include "experiments/run/training.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
-namespace fs = std::filesystem;
 namespace {
 
 std::atomic<bool> asked_to_stop{false};
@@ -134,7 +132,7 @@ void do_job(Run run, const fs::path& folder, const std::atomic<bool>& interrupt)
       outcome.notes["training data: " + what] = static_cast<double>(count);
     for (const auto& [what, count] : data.test().notes)
       outcome.notes["test data: " + what] = static_cast<double>(count);
-    outcome.warnings = data.train().doubts;
+    outcome.warnings = data.train().warnings;
   } else {
     outcome = run_solver(data, job, data_options, folder, interrupt);
   }

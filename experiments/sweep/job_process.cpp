@@ -20,7 +20,6 @@
 #include "experiments/run/python_plugin.h"
 
 namespace proxbench {
-namespace fs = std::filesystem;
 namespace {
 
 /// Returns how often the kernel has killed a process because memory ran out.
@@ -34,23 +33,21 @@ long oom_kills() {
 
 /// Returns the most informative line of a log: the last one of a worker, or the first one of a launcher of
 /// several processes (mpirun frames its message in rows of dashes).
-std::string telling_line(const std::string& log, bool first) {
+std::string reason_line(const std::string& log, bool first) {
   std::istringstream lines(log);
-  std::string telling;
+  std::string reason;
   for (std::string line; std::getline(lines, line);)
     if (std::ranges::any_of(line, [](unsigned char c) { return std::isalnum(c) != 0; }) &&
-        (telling.empty() || !first))
-      telling = line;
-  return telling;
+        (reason.empty() || !first))
+      reason = line;
+  return reason;
 }
 
 }  // namespace
 
 fs::path worker_program() {
-  std::error_code failure;
-  const fs::path self = fs::read_symlink("/proc/self/exe", failure);
-  const fs::path worker = self.parent_path() / "proxbench-worker";
-  if (failure || ::access(worker.c_str(), X_OK) != 0)
+  const fs::path worker = program_folder() / "proxbench-worker";
+  if (::access(worker.c_str(), X_OK) != 0)
     throw Error(worker.string() + ": not there or not a program; it is built and installed with proxbench");
   return worker;
 }
@@ -138,7 +135,7 @@ Run JobProcess::result() const {
     run.result.reason = reason;
   };
   const auto stopped = [&](Asked by) { return asked_ == by && (killed_ || end.signal == SIGTERM); };
-  const std::string line = telling_line(text_of(folder_ / "log.txt"), run_.parameters.processes > 1);
+  const std::string line = reason_line(text_of(folder_ / "log.txt"), run_.parameters.processes > 1);
   const char* const time_limit = status_name(Status::kTimeLimit);
   if (end.signal != 0 && stopped(Asked::kByLimit))
     set(time_limit,

@@ -2,13 +2,13 @@
 /// A job in a process of its own: starts, watches and stops it, and reads its result.
 
 #include <chrono>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "core/base/parallel.h"
-#include "core/monitor.h"
+#include "core/monitor/monitor.h"
+#include "experiments/base/paths.h"
 #include "experiments/base/process.h"
 #include "experiments/config/config.h"
 #include "experiments/results/fields.h"
@@ -16,7 +16,7 @@
 namespace proxbench {
 
 /// Returns `proxbench-worker` from the folder of the running program. Throws Error if the folder lacks it.
-std::filesystem::path worker_program();
+fs::path worker_program();
 
 struct JobLimits {
   double wall = 0.0;    ///< seconds of wall time until the process is asked to stop (SIGTERM); 0: no limit
@@ -37,7 +37,7 @@ class JobProcess {
  public:
   /// Starts the run of this record, in a process that works in this folder. Sets command and log of
   /// `settings`.
-  JobProcess(Run run, const std::filesystem::path& folder, ProcessSettings settings, const JobLimits& limits);
+  JobProcess(Run run, const fs::path& folder, ProcessSettings settings, const JobLimits& limits);
 
   /// Watches the process for at most `slice`; returns true once it has ended. Asks the process to stop if
   /// `interrupt` is set or its wall time is over, and kills it after the grace period.
@@ -59,7 +59,7 @@ class JobProcess {
   void ask_to_stop(Asked by);
 
   Run run_;
-  std::filesystem::path folder_;
+  fs::path folder_;
   JobLimits limits_;
   long oom_kills_;  ///< the kernel's count before the start
   double start_;
@@ -72,6 +72,6 @@ class JobProcess {
 };
 
 /// Fills in the values of the last sample, for a run that has no result of its own.
-void add_last_sample(RunFigures& figures, const std::filesystem::path& trace_file);
+void add_last_sample(RunFigures& figures, const fs::path& trace_file);
 
 }  // namespace proxbench

@@ -11,14 +11,13 @@
 #include "experiments/base/files.h"
 #include "experiments/results/csv.h"
 #include "experiments/results/results.h"
-#include "experiments/run/trainer.h"
+#include "experiments/run/training.h"
 #include "experiments/sweep/job_process.h"
 #include "experiments/sweep/out_folder.h"
 #include "experiments/sweep/provenance.h"
 #include "oracles/oracles.h"
 
 namespace proxbench {
-namespace fs = std::filesystem;
 namespace {
 
 /// Returns e.g. "5 s", "12 min" or "1.5 h".
@@ -145,15 +144,15 @@ class LocalSweep {
   void describe(const std::string& dataset, const std::string& name) {
     if (dataset == described_) return;
     described_ = dataset;
-    hooks_.tell("reading data set " + dataset);
+    hooks_.inform("reading data set " + dataset);
     Run run;
     run.parameters = data_job(config_, dataset);
     facts_ = made_alone(run, "data-" + name, {0.0, config_.kill_grace}).result;
     if (!facts_.reason.empty()) return;
-    hooks_.tell(facts_.description);
-    for (const auto& [what, count] : facts_.notes) hooks_.tell(fmt::format("{}: {}", what, count));
-    for (const std::string& doubt : facts_.warnings)
-      hooks_.warn(fmt::format("data set {}: {}", dataset, doubt));
+    hooks_.inform(facts_.description);
+    for (const auto& [what, count] : facts_.notes) hooks_.inform(fmt::format("{}: {}", what, count));
+    for (const std::string& warning : facts_.warnings)
+      hooks_.warn(fmt::format("data set {}: {}", dataset, warning));
   }
 
   /// Sets reference_ from what is stored, or by making a run. It stays empty if that fails.
@@ -165,7 +164,7 @@ class LocalSweep {
       if (reference_) write_record(file, *reference_);
     } else if (problem.known_reference) {
       reference_ = problem.known_reference;
-      hooks_.tell(
+      hooks_.inform(
           fmt::format("reusing f* = {} from {}", reference_->result.certificate.objective, file.string()));
     }
     if (reference_) warn_if_loose(*reference_, config_, hooks_);
@@ -173,9 +172,9 @@ class LocalSweep {
 
   void make_reference(const Run& asked, const std::string& name) {
     const RunParameters& job = asked.parameters;
-    hooks_.tell(fmt::format("{}: {} to {}", job.name, job.solver,
-                            job.gap_target > 0.0 ? fmt::format("a relative gap of {:g}", job.gap_target)
-                                                 : fmt::format("kkt <= {:g} of its start", job.tol)));
+    hooks_.inform(fmt::format("{}: {} to {}", job.name, job.solver,
+                              job.gap_target > 0.0 ? fmt::format("a relative gap of {:g}", job.gap_target)
+                                                   : fmt::format("kkt <= {:g} of its start", job.tol)));
     Run made = made_alone(begun(asked), "reference-" + name, job_limits(config_, job));
     const RunFigures& end = made.result;
     count_end(end.wall_seconds);
@@ -186,9 +185,9 @@ class LocalSweep {
                                 end.reason.empty() ? "no optimum" : end.reason));
       return;
     }
-    hooks_.tell(fmt::format("{}: f* = {}, proven to {:.1e} (relative), nnz {}, {} after {:.1f} s", job.name,
-                            end.certificate.objective, slack(made) / end.certificate.objective,
-                            end.certificate.nnz, made.status(), end.seconds));
+    hooks_.inform(fmt::format("{}: f* = {}, proven to {:.1e} (relative), nnz {}, {} after {:.1f} s", job.name,
+                              end.certificate.objective, slack(made) / end.certificate.objective,
+                              end.certificate.nnz, made.status(), end.seconds));
     reference_ = std::move(made);
   }
 
@@ -215,7 +214,7 @@ class LocalSweep {
     std::size_t slot = 0;
     while (std::ranges::find(active, slot, &Active::slot) != active.end()) ++slot;
     ++started_;
-    hooks_.tell(progress_text(cell.name(), 0.0));
+    hooks_.inform(progress_text(cell.name(), 0.0));
     Run run = begun(cell.run);
     const ProcessSettings process = job_settings(config_, run.parameters, cpus_, slot, sweep_.options.jobs);
     run.timing.cpus = process.cpus.empty() ? usable_cpus() : process.cpus;

@@ -5,23 +5,20 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstring>
 #include <map>
 #include <thread>
 
 #include "core/base/error.h"
 #include "core/base/options.h"
-#include "core/monitor.h"
+#include "core/monitor/monitor.h"
 #include "experiments/base/text.h"
 #include "experiments/results/results.h"
 #include "experiments/run/job.h"
 
 namespace proxbench {
-namespace fs = std::filesystem;
 namespace {
 
 // Temporary names in OUT/runs: ".NAME.PID.new" until a run is complete, ".NAME.PID.old" while a complete run

@@ -3,15 +3,16 @@
 /// the layout see results.h.
 
 #include <cstdint>
-#include <filesystem>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "experiments/base/paths.h"
+
 namespace proxbench {
 
 /// Makes the folders of OUT. Throws Error if they cannot be written to.
-void prepare_out(const std::filesystem::path& out);
+void prepare_out(const fs::path& out);
 
 /// A lock on a part of OUT, which one process holds at a time. The lock ends with the process, even after a
 /// kill. Each part is a range of bytes of OUT/.lock, so the lock works across machines too.
@@ -26,9 +27,9 @@ class OutLock {
 
   /// Takes the lock, and waits at most `patience_seconds` for it. Throws Error if another process still holds
   /// it.
-  explicit OutLock(const std::filesystem::path& out, double patience_seconds = 0.0, Part part = kPlan);
+  explicit OutLock(const fs::path& out, double patience_seconds = 0.0, Part part = kPlan);
   /// Makes a lock that is not taken yet.
-  OutLock(const std::filesystem::path& out, Part part) : out_(out), part_(part) {}
+  OutLock(const fs::path& out, Part part) : out_(out), part_(part) {}
   ~OutLock() { release(); }
   OutLock(const OutLock&) = delete;
   OutLock& operator=(const OutLock&) = delete;
@@ -39,28 +40,28 @@ class OutLock {
   /// Returns false if another process still holds the lock.
   bool try_take(double patience_seconds = 0.0);
   /// Whether another process holds a part of the lock. Takes nothing.
-  static bool is_held(const std::filesystem::path& out, Part part);
+  static bool is_held(const fs::path& out, Part part);
 
  private:
-  std::filesystem::path out_;
+  fs::path out_;
   Part part_;
   int descriptor_ = -1;
 };
 
 /// Makes an empty hidden folder, which publish() later renames to `folder`.
-std::filesystem::path start_folder(const std::filesystem::path& folder);
+fs::path start_folder(const fs::path& folder);
 
 /// Makes a folder from start_folder() visible as `folder` once it is complete, by rename. Replaces an older
 /// `folder`.
-void publish(const std::filesystem::path& complete, const std::filesystem::path& folder);
+void publish(const fs::path& complete, const fs::path& folder);
 
 /// Returns the names of the runs that are being made.
-std::set<std::string> unfinished_runs(const std::filesystem::path& out);
+std::set<std::string> unfinished_runs(const fs::path& out);
 
 /// Cleans up after a killed sweep. Moves complete runs to their places. Moves an old run back if its
 /// successor is incomplete. Removes all other temporary folders. The caller holds kAllProblems.
-void recover(const std::filesystem::path& out);
+void recover(const fs::path& out);
 /// Does what recover() does, for these runs only. The caller holds the lock of their problem.
-void recover_runs(const std::filesystem::path& out, const std::vector<std::string>& names);
+void recover_runs(const fs::path& out, const std::vector<std::string>& names);
 
 }  // namespace proxbench

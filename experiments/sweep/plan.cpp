@@ -19,12 +19,11 @@
 #include "experiments/run/adapter.h"
 #include "experiments/run/job.h"
 #include "experiments/run/plugins.h"
-#include "experiments/run/trainer.h"
+#include "experiments/run/training.h"
 #include "experiments/sweep/run_key.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
-namespace fs = std::filesystem;
 namespace {
 
 /// Returns the number of path points in the folder of a run, however the run ended.
@@ -126,7 +125,7 @@ class Inspector {
     }
     if (cell.why.empty() && options_.force) cell.why.emplace_back("forced");
     cell.stored = cell.why.empty();
-    if (job.penalty.is_path() && !cell.stored) tell_points(folder, cell);
+    if (job.penalty.is_path() && !cell.stored) add_points(folder, cell);
     if (std::isnan(cell.wall_seconds) && job.time_limit > 0) cell.wall_seconds = job.time_limit;
     problem.cells.push_back(std::move(cell));
   }
@@ -158,12 +157,12 @@ class Inspector {
     return run;
   }
 
-  static void tell_points(const fs::path& folder, Cell& cell) {
+  static void add_points(const fs::path& folder, Cell& cell) {
     const RunParameters& job = cell.run.parameters;
     const std::int64_t points = stored_points(folder);
     const int all = job.penalty.path().count;
-    cell.begins_anew = 0 < points && points < all;
-    if (cell.begins_anew)
+    cell.starts_again = 0 < points && points < all;
+    if (cell.starts_again)
       cell.why.push_back(
           fmt::format("a path starts again from its first point: {} of its {} were done", points, all));
   }

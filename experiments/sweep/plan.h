@@ -1,13 +1,13 @@
 #pragma once
 /// Plans a sweep: the cells of its grid, the job of each cell, and which of them are already stored.
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/oracle.h"
+#include "experiments/base/paths.h"
 #include "experiments/config/config.h"
 #include "experiments/results/fields.h"
 #include "experiments/results/results.h"
@@ -20,7 +20,7 @@ namespace proxbench {
 /// mus, -muMU follows the first two. If results of a problem are stored in `out` under its name with or
 /// without -muMU, the problem keeps this name, so that runs stay valid if a mu is added or removed. Throws
 /// Error (kUsage) if two jobs would share a folder.
-std::vector<RunParameters> plan_runs(const ExperimentConfig& config, const std::filesystem::path& out = {});
+std::vector<RunParameters> plan_runs(const ExperimentConfig& config, const fs::path& out = {});
 /// Returns the names of the problems of these runs, in their order.
 std::vector<std::string> problem_names(const std::vector<RunParameters>& plan);
 
@@ -55,7 +55,7 @@ struct Cell {
   std::string skipped;           ///< why the solver does not fit, as far as this is known without the data
   std::vector<std::string> why;  ///< why no stored run serves: "missing", "failed before: ...", ...
   std::vector<std::string> changes;  ///< the entries of `why` that would replace a complete run
-  bool begins_anew = false;          ///< an incomplete path, all of whose points are made again
+  bool starts_again = false;          ///< an incomplete path, all of whose points are made again
   double wall_seconds;  ///< expected time: the time when last stored, else the limit; NaN: unknown
   std::pair<int, std::uint64_t> turn;  ///< runs with a smaller turn are made first
 
@@ -81,7 +81,7 @@ struct SweepProblem {
 /// Returns all problems of the config in its order, or only SweepOptions::only. Reads manifests and the bytes
 /// of the data files, writes nothing. Throws Error if a file cannot be read, or (kUsage) if there is no such
 /// problem.
-std::vector<SweepProblem> inspect(const ExperimentConfig& config, const std::filesystem::path& out,
+std::vector<SweepProblem> inspect(const ExperimentConfig& config, const fs::path& out,
                                   const SweepOptions& options = {});
 
 /// Says how many complete runs would be replaced, and which settings changed. Returns "" if no run would be

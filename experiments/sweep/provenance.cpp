@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <set>
@@ -161,11 +160,6 @@ Provenance provenance() {
 std::string deciding_code() {
   return fmt::format("{}; {}; {}; {}", PROXBENCH_DECIDING_SOURCES, PROXBENCH_COMPILER, PROXBENCH_FLAGS,
                      PROXBENCH_BUILD_TYPE);
-}
-
-std::string environment_text(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
 }
 
 std::string shell_word(const std::string& text) {

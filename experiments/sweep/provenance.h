@@ -20,9 +20,6 @@ Provenance provenance();
 /// and of the compiler and its flags. The revision and the rest of the program are not part of it.
 std::string deciding_code();
 
-/// Returns the value of an environment variable, or an empty text if it is not set.
-std::string environment_text(const char* name);
-
 /// Returns the text as one word of a shell command, quoted if necessary.
 std::string shell_word(const std::string& text);
 

@@ -28,7 +28,7 @@ TEST(Provenance, SaysWhatItKnowsAndWhatItCannotRead) {
   EXPECT_THAT(made.time, testing::MatchesRegex("20[0-9-]+T[0-9:]+Z"));
 }
 
-TEST(Provenance, TellsWhichSettingsOfTheThreadsAreSet) {
+TEST(Provenance, StatesWhichSettingsOfTheThreadsAreSet) {
   setenv("OMP_PROXBENCH_TEST", "a b", 1);
   EXPECT_EQ(provenance().settings["OMP_PROXBENCH_TEST"], "a b");
   unsetenv("OMP_PROXBENCH_TEST");

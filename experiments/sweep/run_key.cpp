@@ -174,7 +174,7 @@ std::string source_digest(const RunParameters& job) {
   return digest.value();
 }
 
-std::string file_digest(const std::filesystem::path& file) {
+std::string file_digest(const fs::path& file) {
   Digest digest;
   digest.file(file.string());
   return digest.value();

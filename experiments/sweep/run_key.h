@@ -2,10 +2,10 @@
 /// Decides whether a stored run is the run that is asked for, by digests of everything that decides its
 /// result.
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "experiments/base/paths.h"
 #include "experiments/sweep/plan.h"
 
 namespace proxbench {
@@ -31,7 +31,7 @@ std::vector<std::string> changes_from(const Run& stored, const Run& asked);
 std::string source_digest(const RunParameters& job);
 
 /// Returns xxh3 of the bytes of a file. Throws Error if it cannot be read.
-std::string file_digest(const std::filesystem::path& file);
+std::string file_digest(const fs::path& file);
 
 /// Returns xxh3 of the code that decides results (deciding_code() of provenance.h), of the loaded plug-ins,
 /// and of the bytes of these files. Throws Error if one cannot be read.

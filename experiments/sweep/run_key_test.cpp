@@ -99,7 +99,7 @@ TEST(RunKey, HoldsWhatIsInTheModelToStartFrom) {
   EXPECT_THAT(changes_from(before, run_of(job)), ElementsAre(testing::HasSubstr("config start: ")));
 }
 
-TEST(RunKey, TellsOptionsThatCameOrWent) {
+TEST(RunKey, StatesOptionsThatCameOrWent) {
   RunParameters job = a_job();
   job.solver_options.erase("memory");
   job.solver_options["sigma"] = "0.5";

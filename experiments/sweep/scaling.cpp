@@ -16,7 +16,6 @@
 #include "experiments/sweep/run_key.h"
 
 namespace proxbench {
-namespace fs = std::filesystem;
 namespace {
 
 struct Measurement {
@@ -102,7 +101,7 @@ struct Measurement {
 
   Run made(const RunParameters& job, const fs::path& folder) {
     ++started;
-    hooks.tell(fmt::format("[{}/{}] {}", started, total, job.name));
+    hooks.inform(fmt::format("[{}/{}] {}", started, total, job.name));
     const ProcessSettings settings = job_settings(config, job, cpus);
     Run run;
     run.parameters = job;

@@ -3,10 +3,10 @@
 /// different numbers of threads. Runs are profiled (core/base/profile.h), and made one at a time.
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "experiments/base/paths.h"
 #include "experiments/config/config.h"
 #include "experiments/results/results.h"
 #include "experiments/run/job.h"
@@ -42,7 +42,7 @@ ScalingOptions completed(ScalingOptions options, const ExperimentConfig& config)
 /// loop. `options` must come from completed(). `scratch` is a folder for the runs, which is removed
 /// afterwards. Throws Error if a run fails, if two runs of a problem by equally many processes end at
 /// different weights, or on an interrupt.
-Scaling run_scaling(const ExperimentConfig& config, const ScalingOptions& options,
-                    const std::filesystem::path& scratch, const Hooks& hooks = {});
+Scaling run_scaling(const ExperimentConfig& config, const ScalingOptions& options, const fs::path& scratch,
+                    const Hooks& hooks = {});
 
 }  // namespace proxbench

@@ -113,7 +113,7 @@ TEST_F(Scale, ARunThatFailsIsTold) {
   EXPECT_FALSE(fs::exists(folder / "out/scale.json"));
 }
 
-TEST_F(Scale, TellsWhatTheCommandForProcessesComplainsOf) {
+TEST_F(Scale, StatesWhatTheCommandForProcessesComplainsOf) {
   folder.write(
       "launch",
       "#!/bin/sh\necho ------\necho There are too few slots.\necho Ask for fewer.\necho ------\nexit 1\n");

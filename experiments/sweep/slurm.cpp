@@ -15,14 +15,13 @@
 #include "experiments/base/process.h"
 #include "experiments/base/text.h"
 #include "experiments/run/plugins.h"
-#include "experiments/run/trainer.h"
+#include "experiments/run/training.h"
 #include "experiments/sweep/job_process.h"
 #include "experiments/sweep/out_folder.h"
 #include "experiments/sweep/provenance.h"
 #include "experiments/sweep/run_key.h"
 
 namespace proxbench {
-namespace fs = std::filesystem;
 namespace {
 
 using std::chrono::seconds;
@@ -170,8 +169,8 @@ void submit_missing(const Sweep& sweep, bool wait, OutLock& lock) {
   const fs::path file = sweep.out / "slurm" / "array.sh";
   const std::string script = batch_script(sweep, queued);
   sweep.write_config();
-  sweep.hooks.tell(fmt::format("{} tasks are in the queue{}; `scancel --name={}` ends them", queued.size(),
-                               script.empty() ? "" : ", and those of " + file.string() + " follow", name));
+  sweep.hooks.inform(fmt::format("{} tasks are in the queue{}; `scancel --name={}` ends them", queued.size(),
+                                 script.empty() ? "" : ", and those of " + file.string() + " follow", name));
   if (script.empty()) return lock.release();
   make_folder(file.parent_path());
   write_file_atomically(file, script);

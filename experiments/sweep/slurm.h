@@ -3,20 +3,19 @@
 /// task `proxbench run OUT/config.ini --only PROBLEM` for each problem that lacks runs. A task has the number
 /// of its problem in the config. OUT/runs, squeue and the log of a task show its state.
 
-#include <filesystem>
 #include <map>
 #include <string>
 
+#include "experiments/base/paths.h"
 #include "experiments/sweep/sweep.h"
 
 namespace proxbench {
 
 /// Returns the name in the queue of all jobs for the problems of a config in OUT.
-std::string job_name(const ExperimentConfig& config, const std::filesystem::path& out);
+std::string job_name(const ExperimentConfig& config, const fs::path& out);
 
 /// Returns the file that receives the output of a task; "%a" stands for its number.
-std::filesystem::path task_log(const std::filesystem::path& out, const std::string& job_name,
-                               const std::string& number);
+fs::path task_log(const fs::path& out, const std::string& job_name, const std::string& number);
 
 /// A task that waits or runs.
 struct QueuedTask {
@@ -35,7 +34,7 @@ std::string batch_script(const Sweep& sweep, const std::map<std::size_t, QueuedT
 
 /// Submits the batch script. With `wait`, waits until no task is queued any more. Throws Error if Slurm's
 /// commands are missing, refuse or do not answer, and (kUsage) if tasks of another config are queued.
-SweepResult submit_sweep(const ExperimentConfig& config, const std::filesystem::path& out,
-                         const SweepOptions& options, bool wait, const Hooks& hooks);
+SweepResult submit_sweep(const ExperimentConfig& config, const fs::path& out, const SweepOptions& options,
+                         bool wait, const Hooks& hooks);
 
 }  // namespace proxbench

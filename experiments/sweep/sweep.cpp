@@ -14,8 +14,6 @@
 #include "experiments/sweep/run_key.h"
 
 namespace proxbench {
-namespace fs = std::filesystem;
-
 void Sweep::find_missing() {
   problems = inspect(config, out, options);
   if (const std::string replaced = replacement_text(problems);
@@ -27,12 +25,12 @@ void Sweep::find_missing() {
   for (const SweepProblem& problem : problems)
     for (const Cell& cell : problem.cells) all.push_back(&cell);
   if (const auto stored = std::ranges::count_if(all, &Cell::stored); stored > 0)
-    hooks.tell(fmt::format("{} of {} runs are stored already", stored, all.size()));
+    hooks.inform(fmt::format("{} of {} runs are stored already", stored, all.size()));
   for (const Cell* cell : all) {
     if (cell->stored) continue;
     const std::string why = fmt::format("{}: {}", cell->name(), fmt::join(cell->why, "; "));
-    if (cell->begins_anew)
-      hooks.tell(why);
+    if (cell->starts_again)
+      hooks.inform(why);
     else if (hooks.detail)
       hooks.detail(why);
   }
@@ -84,11 +82,11 @@ void run_problem(Sweep& sweep, SweepResult& result) {
                     (out / "config.ini").string()));
   OutLock lock(out, OutLock::problem(options.only));
   if (!lock.try_take())
-    return hooks.tell(options.only + ": another `proxbench run` makes its runs; there is nothing to do");
+    return hooks.inform(options.only + ": another `proxbench run` makes its runs; there is nothing to do");
   recover_problem(out, options, config);
   sweep.find_missing();
   if (!options.key.empty()) require_key(problems.front(), options.key);
-  if (problems.front().complete()) return hooks.tell(options.only + ": nothing is missing");
+  if (problems.front().complete()) return hooks.inform(options.only + ": nothing is missing");
   if (options.key.empty() || !fs::exists(out / "config.ini")) sweep.write_config();
   make_runs(sweep, result);
 }

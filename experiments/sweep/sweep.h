@@ -3,11 +3,10 @@
 /// process of its own (worker.h), is measured against the f* of a reference run, and is stored in the layout
 /// of results.h. A second sweep into the same folder makes only the missing runs (plan.h).
 
-#include <filesystem>
 #include <optional>
-#include <string>
 #include <vector>
 
+#include "experiments/base/paths.h"
 #include "experiments/config/config.h"
 #include "experiments/run/job.h"
 #include "experiments/sweep/plan.h"
@@ -16,18 +15,18 @@
 namespace proxbench {
 
 struct SweepResult {
-  std::vector<std::filesystem::path> folders;  ///< of all stored runs of the grid, in its order
-  std::size_t done = 0;                        ///< number of runs made by this sweep
-  std::size_t cached = 0;                      ///< number of runs that were already stored
-  std::size_t failed = 0;       ///< runs of this sweep that are a failed_run(), or that no job made
-  std::size_t outstanding = 0;  ///< runs that jobs of a cluster make after this command
+  std::vector<fs::path> folders;  ///< of all stored runs of the grid, in its order
+  std::size_t done = 0;           ///< number of runs made by this sweep
+  std::size_t cached = 0;         ///< number of runs that were already stored
+  std::size_t failed = 0;         ///< runs of this sweep that are a failed_run(), or that no job made
+  std::size_t outstanding = 0;    ///< runs that jobs of a cluster make after this command
   bool interrupted = false;
 };
 
 /// The input and state of a sweep.
 struct Sweep {
   const ExperimentConfig& config;
-  const std::filesystem::path& out;
+  const fs::path& out;
   const SweepOptions& options;
   const Hooks& hooks;
   std::vector<SweepProblem> problems = {};
@@ -38,7 +37,7 @@ struct Sweep {
   /// Writes OUT/config.ini.
   void write_config() const;
   /// Returns the folders of the runs that are stored.
-  std::vector<std::filesystem::path> stored_folders() const;
+  std::vector<fs::path> stored_folders() const;
 };
 
 /// Makes the missing runs of the grid on this machine, one process each, with SweepOptions::jobs of them at a
@@ -52,15 +51,15 @@ struct Sweep {
 ///
 /// Throws Error if another sweep works in OUT, or if results cannot be written, and passes errors of
 /// find_missing(), require_key() and require_own_folder() on.
-SweepResult run_sweep(const ExperimentConfig& config, const std::filesystem::path& out,
-                      const SweepOptions& options = {}, const Hooks& hooks = {});
+SweepResult run_sweep(const ExperimentConfig& config, const fs::path& out, const SweepOptions& options = {},
+                      const Hooks& hooks = {});
 
 /// Throws Error (kUsage) if OUT holds the results of an experiment with another name.
-void require_own_folder(const ExperimentConfig& config, const std::filesystem::path& out);
+void require_own_folder(const ExperimentConfig& config, const fs::path& out);
 
 /// Whether OUT/config.ini has other settings than this config. Ignores figures ([plot]) and resources of jobs
 /// ([slurm]).
-bool has_other_settings(const ExperimentConfig& config, const std::filesystem::path& out);
+bool has_other_settings(const ExperimentConfig& config, const fs::path& out);
 
 /// Whether a run makes its sweep fail: the run failed, was interrupted, or was skipped because of the data,
 /// the oracle or f*. A run whose solver does not fit lets its sweep succeed.

@@ -321,7 +321,7 @@ TEST_F(SweepProcess, ForceMakesAllAnew) {
   for (const auto& [name, time] : stored()) EXPECT_NE(time, before.at(name)) << name;
 }
 
-TEST_F(SweepProcess, AManifestTellsWhereARunCameFrom) {
+TEST_F(SweepProcess, AManifestStatesWhereARunCameFrom) {
   ASSERT_EQ(sweep().status, 0);
   const json made = manifest("words-lambda1-gd-rep1");
   for (const char* key :
@@ -441,7 +441,7 @@ TEST_F(SweepProcess, InterruptKeepsThePartialTraceAndTheSweepGoesOnFromThere) {
   EXPECT_EQ(manifest("synthetic-ocr-lambda1-prox-gd-rep1")["status"], "max-iterations");
 }
 
-TEST_F(SweepProcess, StatusTellsWhatRunsWhatWasInterruptedAndWhatIsMissing) {
+TEST_F(SweepProcess, StatusStatesWhatRunsWhatWasInterruptedAndWhatIsMissing) {
   folder.write("slow.ini", kEndless);
   const std::string name = "synthetic-ocr-lambda1-prox-gd-rep1";
   const auto status = [&] { return run("status out").out; };
@@ -479,7 +479,7 @@ TEST_F(SweepProcess, TheSecondInterruptKillsWhatDoesNotStop) {
 
 TEST_F(SweepProcess, AKilledRunIsRecordedAndCostsOnlyItself) {
   if (kSanitized) GTEST_SKIP() << "memory and signals are the sanitizer's";
-  folder.write("slow.ini", kEndless + std::string("max_iterations = 2\n"));
+  folder.write("slow.ini", kEndless + "max_iterations = 2\n");
   const int status = start_and("slow.ini", "synthetic-ocr-lambda1-prox-gd-rep1", [](pid_t id) {
     const std::string children = fmt::format("/proc/{0}/task/{0}/children", id);
     kill(std::stoi(read_text(children)), SIGSEGV);  // the only child: the run's process

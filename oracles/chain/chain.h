@@ -36,9 +36,9 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
   const CovarianceOracle* covariance() const override { return this; }
   const FactorOracle* factors() const override { return this; }
   bool binary_outputs() const override { return false; }
-  double add_marginals(Index instance, const FactorMarginals& given, Cost cost,
-                       const ExpectedFeatures& expected, MarginalErrors& errors) const override {
-    return add_chain_marginals(*this, instance, given, cost, expected, errors);
+  std::unique_ptr<MarginalAdder> marginal_adder(const FactorMarginals& given, Cost cost,
+                                                const ExpectedFeatures& expected) const override {
+    return chain_marginals(*this, given, cost, expected);
   }
 
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override;
@@ -49,7 +49,7 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
   std::optional<InferenceRounding> max_rounding(Index instance) const override;
   /// K^2 multiply-adds per position for the forward pass. A residual takes K^2 more for the backward pass and
   /// K^2 for the transitions.
-  double inference_flops(const ScorePoint&, bool residual) const override {
+  double inference_flops(std::size_t, bool residual) const override {
     return (residual ? 6.0 : 2.0) * static_cast<double>(extra_weights()) * static_cast<double>(positions());
   }
   Size belief_size(Index instance) const override;
@@ -71,7 +71,7 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
   void derivative(const Messages& at, const Scores& direction, Residual& out,
                   const Parallel& parallel) const override;
   /// K^2 additions and K^2 comparisons per position, and two operations for each label's score and cost.
-  double max_flops(const ScorePoint&) const override {
+  double max_flops() const override {
     return 2.0 * static_cast<double>(extra_weights() + outputs()) * static_cast<double>(positions());
   }
   /// Viterbi.

@@ -2,7 +2,6 @@
 /// of the chain and the tree are tested in core/hessian_product_test.cpp.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <vector>
@@ -105,7 +104,7 @@ TEST(ChainDerivative, ChangesSumToZeroOnLongSequences) {
   }
 }
 
-TEST(ChainDerivative, TellsTheMemoryOfItsMessages) {
+TEST(ChainDerivative, StatesTheMemoryOfItsMessages) {
   const ChainOracle oracle(sequences(5, std::vector<Index>(200, 10), 5));
   const Scores scores = random_scores(oracle, 1.0, 1.0, 2);
   // Three rows of eight numbers per position. The rows of a chunk start at a multiple of eight.

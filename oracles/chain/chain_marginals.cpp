@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "oracles/checked_marginals.h"
 
 namespace proxbench {
 
@@ -13,21 +14,14 @@ namespace {
 /// Roundings of a step from one position to the next.
 constexpr double kOfStep = 16.0;
 
-class ChainMarginals : MarginalCheck {
+class ChainMarginals final : public CheckedMarginals {
  public:
-  ChainMarginals(const Structure& structure, const FactorMarginals& given, Cost cost,
-                 const ExpectedFeatures& expected)
-      : MarginalCheck(structure.outputs()),
-        structure_(structure),
-        given_(given),
-        expected_(expected),
-        outputs_(structure.outputs()),
-        mean_(cost == Cost::kHammingMean) {}
+  using CheckedMarginals::CheckedMarginals;
 
-  /// Returns the expected cost. The given marginals may disagree by
-  /// kBeliefTolerance. So they are replaced by those of a distribution: a Markov chain that starts from the
-  /// labels of the first position and moves by the conditional probabilities of the pairs.
-  double add(Index instance, MarginalErrors& errors) {
+  /// The given marginals may disagree by kBeliefTolerance. So they are replaced by those of a distribution: a
+  /// Markov chain that starts from the labels of the first position and moves by the conditional
+  /// probabilities of the pairs.
+  double add(Index instance, MarginalErrors& errors) override {
     const Index begin = structure_.begin()[instance], end = structure_.begin()[instance + std::size_t{1}];
     double wrong = 0.0;
     std::size_t most = 1;
@@ -69,9 +63,9 @@ class ChainMarginals : MarginalCheck {
   }
 
  private:
-  /// Moves the chain to the next position and adds its pairs to extra_. If the pairs of a label have no
-  /// weight, the label itself has at most kBeliefTolerance. Its weight then goes to the first label of the
-  /// next position.
+  /// Moves the chain to the next position and adds its pairs to the expected extra weights. If the pairs of a
+  /// label have no weight, the label itself has at most kBeliefTolerance. Its weight then goes to the first
+  /// label of the next position.
   void move() {
     chain_next_ = next_;
     for (LabelWeight& one : chain_next_) one.weight = 0.0;
@@ -109,15 +103,6 @@ class ChainMarginals : MarginalCheck {
                             " is off by ", six_digits(-one.weight)));
   }
 
-  void add_label(Index p, const LabelWeight& one) {
-    expected_.rows[p * expected_.width + one.label] += one.weight;
-  }
-
-  const Structure& structure_;
-  const FactorMarginals& given_;
-  const ExpectedFeatures expected_;
-  Index outputs_;
-  bool mean_;
   std::vector<LabelWeight> here_, next_, left_;  ///< as given
   std::vector<LabelWeight> chain_, chain_next_;  ///< of the Markov chain
   std::vector<PairWeight> pairs_;
@@ -125,9 +110,9 @@ class ChainMarginals : MarginalCheck {
 
 }  // namespace
 
-double add_chain_marginals(const Structure& structure, Index instance, const FactorMarginals& given,
-                           Cost cost, const ExpectedFeatures& expected, MarginalErrors& errors) {
-  return ChainMarginals(structure, given, cost, expected).add(instance, errors);
+std::unique_ptr<MarginalAdder> chain_marginals(const Structure& structure, const FactorMarginals& given,
+                                               Cost cost, const ExpectedFeatures& expected) {
+  return std::make_unique<ChainMarginals>(structure, given, cost, expected);
 }
 
 }  // namespace proxbench

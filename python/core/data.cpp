@@ -250,8 +250,8 @@ Data make_data(Rows& rows, const Truth& truth, const std::vector<std::string>& o
           dataset_of(std::move(*test_rows), *test_truth, vocabulary, hierarchy, description + ", test");
     for (Dataset* set : {&pair->train, &pair->test})
       if (set->positions() > 0) make_oracle(oracle_registry().find(oracle), *set);
-    if (const std::string doubt = label_doubt(pair->train); !doubt.empty())
-      pair->train.doubts.push_back(doubt);
+    if (std::string warning = label_warning(pair->train); !warning.empty())
+      pair->train.warnings.push_back(std::move(warning));
   });
   out.pair = std::move(pair);
   return out;
@@ -289,7 +289,7 @@ py::dict facts_of(const Dataset& set) {
   out["description"] = set.description;
   out["digest"] = digest_text(set.digest);
   out["notes"] = set.notes;
-  out["warnings"] = set.doubts;
+  out["warnings"] = set.warnings;
   return out;
 }
 

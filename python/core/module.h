@@ -21,7 +21,7 @@
 #include "core/data/data_format.h"
 #include "experiments/config/config.h"
 #include "experiments/data/model.h"
-#include "experiments/run/trainer.h"
+#include "experiments/run/training.h"
 
 namespace proxbench::python {
 

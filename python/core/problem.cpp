@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "core/base/error.h"
-#include "core/certificate.h"
+#include "core/certificates/certificate.h"
 #include "core/curvature.h"
 #include "core/instance_inference.h"
 #include "experiments/conformance/conformance.h"

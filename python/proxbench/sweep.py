@@ -157,7 +157,7 @@ def load_folder(folder, with_start=False, flags=None, allow=False, first=0):
     return Sweep(runs, samples, points, references, shown, [folder], left_out)
 
 
-def without_strangers(sweep):
+def without_foreign_runs(sweep):
     """Drops the runs of data sets and solvers that the config does not have."""
     shown, runs, named, strange = sweep.presentation, sweep.runs, [], np.zeros(len(sweep.runs), bool)
     file = sweep.folders[0] / "config.ini"
@@ -195,7 +195,7 @@ def load_each(folders, with_start=False, solvers=(), flags=None, allow=False):
     for folder in folders:
         sweep = load_folder(folder, with_start, flags, allow, first)
         first += len(sweep.runs)
-        sweeps.append(without_strangers(sweep))
+        sweeps.append(without_foreign_runs(sweep))
     known = list(dict.fromkeys(label for one in sweeps for label in one.runs["label"]))
     for label in solvers:
         require_known("solvers", label, known, "labels of the results:")

@@ -41,7 +41,7 @@ def test_times_know_intervals_and_the_accuracy_of_the_reference(tmp_path):
     assert not second["exact"] and second["text"] == "?" and second["to"] == math.inf
 
 
-def test_runs_are_sorted_as_the_config_has_them_and_strangers_are_left_out(tmp_path):
+def test_runs_are_sorted_as_the_config_has_them_and_foreign_runs_are_left_out(tmp_path):
     for label in "ab":
         write_run(tmp_path, label)
     (tmp_path / "config.ini").write_text("[experiment]\nname = e\nlambda = 1\n[data.d]\n[solver.b]\n[solver.a]\n")

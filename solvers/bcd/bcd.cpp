@@ -27,8 +27,8 @@
 #include <limits>
 #include <utility>
 
-#include "core/base/option_rows.h"
 #include "core/base/random.h"
+#include "core/base/schema.h"
 #include "core/quasi_newton/line_search.h"
 #include "solvers/bcd/carriers.h"
 #include "solvers/shared/common_options.h"
@@ -54,8 +54,8 @@ struct Settings {
   ArmijoOptions line_search;
 };
 
-OptionRows<Settings> rows() {
-  return OptionRows<Settings>(
+Schema<Settings> rows() {
+  return Schema<Settings>(
       {part(&Settings::epochs, epoch_rows("1e-1")),
        option(&Settings::floor, "floor", "1e-10",
               "least second derivative (Zhong et al., section 6), in the units of values: times the "
@@ -100,8 +100,7 @@ class Bcd final : public Solver {
     for (bool first_epoch = true;; first_epoch = false) {
       objective.scores(result.w, scores_);  // recomputed, so that rounding does not accumulate
       loss_ = objective.infer({scores_}, &residual);
-      const double value =
-          loss_ + objective.penalty().l1(result.w.value) + objective.penalty().l2(result.w.value);
+      const double value = objective.value(loss_, result.w.value);
       if (!std::isfinite(value)) return done(Status::kDiverged);
       Objective::Selection selection;
       objective.select_gradient(residual, result.w,

@@ -32,8 +32,8 @@
 #include <optional>
 #include <string>
 
-#include "core/base/option_rows.h"
 #include "core/base/random.h"
+#include "core/base/schema.h"
 #include "core/instance_inference.h"
 #include "solvers/bcfw/mixtures.h"
 #include "solvers/shared/instances/block_visits.h"
@@ -45,7 +45,7 @@ namespace proxbench {
 
 namespace {
 
-using bcfw::Mixture;
+using bcfw::Atoms;
 using bcfw::MixtureStore;
 
 /// A visit goes to a cached atom, without a call of the oracle, if the atom's gap is at least these shares of
@@ -88,8 +88,8 @@ OptionSpec batches() {
   return spec;
 }
 
-OptionRows<Settings> rows() {
-  return OptionRows<Settings>(
+Schema<Settings> rows() {
+  return Schema<Settings>(
       {choice(&Settings::by_gap, "sampling", "gap",
               "which instance is visited next: any, or by the latest estimate of its duality gap",
               {{"uniform", false}, {"gap", true}}, "uniform"),
@@ -172,7 +172,7 @@ class Ascent {
     for (Index i = 0; i < objective_.instances(); ++i) {
       visit.instance = i;
       find_gold(visit);
-      Mixture& mixture = (*mixtures_)[i];
+      Atoms& mixture = (*mixtures_)[i];
       if (!continues_) {
         visit.best = visit.gold;
         add(visit, 0.0);
@@ -232,7 +232,7 @@ class Ascent {
  private:
   /// Sets visit.value to H of all atoms at w. Returns its mean under alpha_i.
   double evaluate(Visit& visit) const {
-    const Mixture& mixture = (*mixtures_)[visit.instance];
+    const Atoms& mixture = (*mixtures_)[visit.instance];
     w_.scores(visit.instance, visit.rows);
     score_atoms(visit, w_.extra(), visit.value);
     double mean = 0.0;
@@ -245,7 +245,7 @@ class Ascent {
 
   /// Sets out[a] to the score of atom a minus that of gold.
   void score_atoms(const Visit& visit, std::span<const double> extra, std::vector<double>& out) const {
-    const Mixture& mixture = (*mixtures_)[visit.instance];
+    const Atoms& mixture = (*mixtures_)[visit.instance];
     out.resize(mixture.atoms());
     objective_.oracle().instance_max()->scores_of(visit.instance, visit.rows.data(), extra,
                                                   mixture.structures(), out);
@@ -263,7 +263,7 @@ class Ascent {
 
   /// Makes visit.best an atom. Overwrites visit.direction and visit.rows.
   void add(Visit& visit, double cost) {
-    Mixture& mixture = (*mixtures_)[visit.instance];
+    Atoms& mixture = (*mixtures_)[visit.instance];
     mixture.add(visit.best, cost);
     if (settings_.steps != Steps::kBlock) return;
     visit.terms.assign({{visit.best, 1.0}, {visit.gold, -1.0}});
@@ -279,7 +279,7 @@ class Ascent {
 
   /// Chooses the atom to go to: a cached one with a large enough gap, or the oracle's.
   void choose(Visit& visit, double mean) {
-    Mixture& mixture = (*mixtures_)[visit.instance];
+    Atoms& mixture = (*mixtures_)[visit.instance];
     visit.called = visit.finite = true;
     if (settings_.cache > 0) {
       visit.to = largest(visit.value);
@@ -305,7 +305,7 @@ class Ascent {
     choose(visit, mean);
     if (!visit.finite) return;
     aim(visit, mean);
-    const Mixture& mixture = (*mixtures_)[visit.instance];
+    const Atoms& mixture = (*mixtures_)[visit.instance];
     visit.terms.clear();
     visit.cost = visit.slope = 0.0;
     for (std::size_t a = 0; a < mixture.atoms(); ++a) {
@@ -321,7 +321,7 @@ class Ascent {
 
   /// Sets d, by atom, and the largest gamma.
   void aim(Visit& visit, double mean) const {
-    const Mixture& mixture = (*mixtures_)[visit.instance];
+    const Atoms& mixture = (*mixtures_)[visit.instance];
     std::vector<double>& weight = visit.left;
     weight.assign(mixture.weights().begin(), mixture.weights().end());
     const std::size_t from = worst(weight, visit.value);
@@ -350,7 +350,7 @@ class Ascent {
   /// curvature that may be mostly rounding ends the steps. If this happens at the first step, d is this step
   /// alone, and the features give its curvature.
   void ascend(Visit& visit, std::vector<double>& weight) const {
-    const Mixture& mixture = (*mixtures_)[visit.instance];
+    const Atoms& mixture = (*mixtures_)[visit.instance];
     const double mu = objective_.mu();
     std::vector<double>& value = visit.moved;
     value = visit.value;
@@ -392,7 +392,7 @@ class Ascent {
   }
 
   void move(Visit& visit) {
-    Mixture& mixture = (*mixtures_)[visit.instance];
+    Atoms& mixture = (*mixtures_)[visit.instance];
     ++steps_;
     double gamma = visit.slope > 0.0 ? std::min(visit.slope / visit.curvature, visit.longest) : 0.0;
     if (gamma > kNearlyAll * visit.longest) gamma = visit.longest;

@@ -11,25 +11,25 @@ constexpr double kNegligible = 1e-15;
 
 }  // namespace
 
-std::size_t Mixture::find(std::span<const Index> wanted) const {
+std::size_t Atoms::find(std::span<const Index> wanted) const {
   for (std::size_t a = 0; a < atoms(); ++a)
     if (std::equal(wanted.begin(), wanted.end(), structure(a).begin())) return a;
   return atoms();
 }
 
-void Mixture::add(std::span<const Index> structure, double cost) {
+void Atoms::add(std::span<const Index> structure, double cost) {
   weight_.push_back(weight_.empty() ? 1.0 : 0.0);
   cost_.push_back(cost);
   used_.push_back(0);
   outputs_.insert(outputs_.end(), structure.begin(), structure.end());
 }
 
-void Mixture::add_products(std::span<const double> products) {
+void Atoms::add_products(std::span<const double> products) {
   for (std::size_t a = 0; a < product_.size(); ++a) product_[a].push_back(products[a]);
   product_.emplace_back(products.begin(), products.end());
 }
 
-void Mixture::move(std::span<const double> change, double gamma) {
+void Atoms::move(std::span<const double> change, double gamma) {
   for (std::size_t a = 0; a < atoms(); ++a) {
     weight_[a] += gamma * change[a];
     if (weight_[a] < kNegligible) weight_[a] = 0.0;
@@ -37,7 +37,7 @@ void Mixture::move(std::span<const double> change, double gamma) {
   *std::ranges::max_element(weight_) += 1.0 - std::reduce(weight_.begin(), weight_.end());
 }
 
-void Mixture::tidy(std::size_t atom, std::size_t most, std::uint64_t now) {
+void Atoms::tidy(std::size_t atom, std::size_t most, std::uint64_t now) {
   used_[atom] = now;
   while (atoms() > most) {
     std::size_t oldest = atoms();
@@ -48,7 +48,7 @@ void Mixture::tidy(std::size_t atom, std::size_t most, std::uint64_t now) {
   }
 }
 
-void Mixture::drop(std::size_t atom) {
+void Atoms::drop(std::size_t atom) {
   const auto erase = [](auto& from, std::size_t begin, std::size_t count) {
     const auto at = from.begin() + static_cast<std::ptrdiff_t>(begin);
     from.erase(at, at + static_cast<std::ptrdiff_t>(count));
@@ -63,7 +63,7 @@ void Mixture::drop(std::size_t atom) {
 }
 
 void MixtureStore::mixture(Index instance, StructurePoint::Mixture& out) const {
-  const bcfw::Mixture& from = mixtures_[instance];
+  const bcfw::Atoms& from = mixtures_[instance];
   out.weight.clear();
   out.outputs.clear();
   for (std::size_t a = 0; a < from.atoms(); ++a) {

@@ -5,12 +5,12 @@
 #include <span>
 #include <vector>
 
-#include "core/dual.h"
+#include "core/certificates/dual_points.h"
 
 namespace proxbench::bcfw {
 
 /// The atoms of one instance. Weights are at least 0 and sum to 1. A cache keeps atoms of weight 0.
-class Mixture {
+class Atoms {
  public:
   std::size_t atoms() const { return weight_.size(); }
   std::size_t length() const { return outputs_.size() / weight_.size(); }
@@ -50,15 +50,15 @@ class Mixture {
 class MixtureStore final : public StructurePoint {
  public:
   explicit MixtureStore(std::size_t instances) : mixtures_(instances) {}
-  bcfw::Mixture& operator[](Index instance) { return mixtures_[instance]; }
+  bcfw::Atoms& operator[](Index instance) { return mixtures_[instance]; }
 
   void mixture(Index instance, StructurePoint::Mixture& out) const override;
   double estimated_gap() const override { return estimated_gap_; }
   void set_estimated_gap(double gap) { estimated_gap_ = gap; }
 
  private:
-  std::vector<bcfw::Mixture> mixtures_;
-  double estimated_gap_ = std::numeric_limits<double>::quiet_NaN();
+  std::vector<bcfw::Atoms> mixtures_;
+  double estimated_gap_ = kNaN;
 };
 
 }  // namespace proxbench::bcfw

@@ -13,7 +13,7 @@
 
 #include "core/base/parallel.h"
 #include "core/base/sum.h"
-#include "core/monitor.h"
+#include "core/monitor/monitor.h"
 #include "solvers/gdmm/factors.h"
 
 namespace proxbench {

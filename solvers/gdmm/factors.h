@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "core/dual.h"
+#include "core/certificates/dual_points.h"
 #include "core/objective.h"
 #include "solvers/gdmm/label_search.h"
 #include "solvers/gdmm/pair_search.h"

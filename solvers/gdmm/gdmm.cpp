@@ -24,12 +24,12 @@
 #include <numeric>
 #include <optional>
 
-#include "core/base/option_rows.h"
 #include "core/base/random.h"
+#include "core/base/schema.h"
 #include "core/solver.h"
+#include "core/stateless.h"
 #include "solvers/gdmm/away_steps.h"
 #include "solvers/shared/instances/passes.h"
-#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -49,9 +49,9 @@ struct Settings {
   std::size_t batch;
 };
 
-OptionRows<Settings> rows() {
+Schema<Settings> rows() {
   using Search = Factors::Settings::Search;
-  return OptionRows<Settings>(
+  return Schema<Settings>(
       {choice(&Settings::inner, "inner", "block",
               "what lowers the augmented Lagrangian between two updates of the multipliers: afw, a "
               "Frank-Wolfe step of all factors with away steps (Algorithm 2); bgcd, the greediest factor of "

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/dual.h"
+#include "core/certificates/dual.h"
 #include "solvers/gdmm/away_steps.h"
 #include "solvers/shared/test_solvers.h"
 
@@ -150,8 +150,7 @@ TEST(Gdmm, SearchesFindTheLeastGradient) {
     const Objective objective = task.objective();
     const auto factors = make_factors(objective, 1.3),
                brute = make_factors(objective, 1.3, Factors::Settings::Search::kBrute);
-    const Index labels =
-        task.oracle->factors()->binary_outputs() ? 2 : objective.outputs();
+    const Index labels = task.oracle->factors()->binary_outputs() ? 2 : objective.outputs();
     Factors::Work work = factors->make_work();
     for (int round = 0; round < 5; ++round)
       for (std::size_t f = 0; f < factors->size(); ++f) {

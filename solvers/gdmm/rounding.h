@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "core/dual.h"
+#include "core/certificates/dual.h"
 
 namespace proxbench {
 

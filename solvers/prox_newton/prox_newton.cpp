@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/base/option_rows.h"
+#include "core/base/schema.h"
 #include "core/hessian.h"
 #include "solvers/prox_newton/entering.h"
 #include "solvers/prox_newton/newton_model.h"
@@ -179,8 +179,8 @@ class ProxNewton final : public Solver {
   QuasiNewtonModel model_;
 };
 
-OptionRows<Settings> option_rows() {
-  return OptionRows<Settings>(
+Schema<Settings> option_rows() {
+  return Schema<Settings>(
       {option(&Settings::memory, "memory", "40", "L-BFGS pairs kept", {1, 1000}),
        choice(&Settings::newton, "newton", "auto",
               "the exact Hessian as the model: auto, once the iterations have cost as much as two of them, "

@@ -118,7 +118,7 @@ TEST(ProxNewton, TakesTheStateOfTheStartAndLeavesThatOfTheResult) {
         Options options(info.options);
         Objective objective = problem.objective(), evaluator = problem.objective();
         Monitor monitor(evaluator, objective, {});
-        SmoothState state{evaluator.make_scores(), evaluator.make_residual()};
+        SmoothState state = evaluator.make_state();
         evaluator.scores(start, state.scores);
         state.loss = evaluator.infer({state.scores}, &state.residual);
         Objective::Selection selection;

@@ -26,16 +26,16 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/option_rows.h"
 #include "core/base/random.h"
+#include "core/base/schema.h"
 #include "core/instance_inference.h"
 #include "core/kernels/kernel_table.h"
+#include "core/stateless.h"
 #include "solvers/sdca/line_search.h"
 #include "solvers/shared/instances/belief_store.h"
 #include "solvers/shared/instances/block_visits.h"
 #include "solvers/shared/instances/passes.h"
 #include "solvers/shared/instances/weight_rows.h"
-#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -59,8 +59,8 @@ struct Settings {
   std::size_t reports;
 };
 
-OptionRows<Settings> rows() {
-  return OptionRows<Settings>(
+Schema<Settings> rows() {
+  return Schema<Settings>(
       {choice(&Settings::scheme, "sampling", "gap",
               "which instance is visited next: uniform, or by importance 1 + R_i/mu, by the latest estimate "
               "of its duality gap, by their product, or the one with the largest estimate",

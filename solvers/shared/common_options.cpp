@@ -2,8 +2,8 @@
 
 namespace proxbench {
 
-OptionRows<EpochSettings> epoch_rows(const std::string& epoch_tol) {
-  return OptionRows<EpochSettings>({
+Schema<EpochSettings> epoch_rows(const std::string& epoch_tol) {
+  return Schema<EpochSettings>({
       option(&EpochSettings::shrinking, "shrinking", "true",
              "shrink the working set within an epoch (Zhong et al. 2014, section 2.3)"),
       option(&EpochSettings::margin, "epoch_margin", "0.99",
@@ -19,8 +19,8 @@ OptionRows<EpochSettings> epoch_rows(const std::string& epoch_tol) {
   });
 }
 
-OptionRows<ArmijoOptions> line_search_rows() {
-  return OptionRows<ArmijoOptions>({
+Schema<ArmijoOptions> line_search_rows() {
+  return Schema<ArmijoOptions>({
       option(&ArmijoOptions::sigma, "sigma", "1e-3", "share of the predicted decrease that a step must reach",
              inside(0, 1)),
       option(&ArmijoOptions::beta, "beta", "0.5", "step ratio of the line search", inside(0, 1)),

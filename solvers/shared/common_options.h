@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/base/option_rows.h"
+#include "core/base/schema.h"
 #include "core/quasi_newton/line_search.h"
 
 namespace proxbench {
@@ -18,8 +18,8 @@ struct EpochSettings {
 
 /// The options shrinking, epoch_margin, epoch_tol and epoch_factor. The argument `epoch_tol` is the default
 /// of the option epoch_tol.
-OptionRows<EpochSettings> epoch_rows(const std::string& epoch_tol);
+Schema<EpochSettings> epoch_rows(const std::string& epoch_tol);
 /// The options sigma and beta.
-OptionRows<ArmijoOptions> line_search_rows();
+Schema<ArmijoOptions> line_search_rows();
 
 }  // namespace proxbench

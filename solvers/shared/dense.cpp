@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/base/option_rows.h"
+#include "core/base/schema.h"
 #include "core/kernels/kernel_table.h"
 
 namespace proxbench::dense {

@@ -13,8 +13,8 @@ constexpr double kReliable = 1e4;
 
 }  // namespace
 
-OptionRows<ProxStepSettings> prox_step_rows() {
-  return OptionRows<ProxStepSettings>(
+Schema<ProxStepSettings> prox_step_rows() {
+  return Schema<ProxStepSettings>(
       {option(&ProxStepSettings::lipschitz, "lipschitz", "0",
               "first estimate of the gradient's Lipschitz constant; 0: from the curvature along the "
               "first step",

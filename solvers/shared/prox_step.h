@@ -18,7 +18,7 @@
 
 #include <functional>
 
-#include "core/base/option_rows.h"
+#include "core/base/schema.h"
 #include "core/base/stop_token.h"
 #include "core/oracle.h"
 #include "solvers/shared/dense.h"
@@ -37,7 +37,7 @@ struct Anchor {
 struct ProxStepSettings {
   double lipschitz, backtrack;
 };
-OptionRows<ProxStepSettings> prox_step_rows();
+Schema<ProxStepSettings> prox_step_rows();
 
 class ProxStep {
  public:

@@ -33,7 +33,7 @@ bool RoughHessian::has_blocks() const {
                building = outputs * (std::min(positions, most_samples(features)) * in_row * in_row +
                                      rows * rows * rows / 3.0);
   const double pass =
-      2.0 * nonzeros * outputs + 0.5 * objective_.inference_flops({objective_.make_scores()}, true);
+      2.0 * nonzeros * outputs + 0.5 * objective_.inference_flops(objective_.outputs(), true);
   return building <= kMostPasses * pass;
 }
 

@@ -5,14 +5,13 @@
 #include <atomic>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <map>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "core/monitor.h"
+#include "core/monitor/monitor.h"
 #include "core/solver.h"
 #include "core/wrapped_oracle.h"
 #include "solvers/shared/test_problems.h"
@@ -31,8 +30,8 @@ struct Conditions {
   std::map<std::string, std::string> options = {};
   SparseVector start = {};
   const std::atomic<bool>* interrupt = nullptr;
-  const Oracle* oracle = nullptr;                                    ///< replaces the problem's own oracle
-  double sampling_budget = std::numeric_limits<double>::infinity();  ///< every sample is a full one
+  const Oracle* oracle = nullptr;      ///< replaces the problem's own oracle
+  double sampling_budget = kInfinity;  ///< every sample is a full one
   std::uint64_t seed = 7;
   std::function<void(const Sample&)> on_sample = {};
 };
@@ -184,7 +183,7 @@ class HookedOracle final : public WrappedOracle,
   double inconsistency(Index instance, const double* beliefs) const override {
     return inner_.beliefs()->inconsistency(instance, beliefs);
   }
-  double max_flops(const ScorePoint& at) const override { return best().max_flops(at); }
+  double max_flops() const override { return best().max_flops(); }
   double cost_of(Index instance, Cost cost, std::span<const Index> outputs) const override {
     return inner_.instance_max()->cost_of(instance, cost, outputs);
   }

@@ -141,7 +141,8 @@ DataFormatInfo rerank_format() {
                      "must be 1",
              .choices = {"highest", "perfect"}},
             {"base_column", OptionType::kBool, "false",
-             "true: the second field of a line is the base model's score, and becomes the feature base"}}},
+             "true: the second field of a line is the base model's score, and becomes the feature base"}},
+       .oracle = "candidates"},
       read_rerank);
 }
 

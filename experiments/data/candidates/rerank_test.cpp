@@ -1,8 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "experiments/data/sequences/named_sequences.h"
 #include "experiments/data/test_files.h"
 

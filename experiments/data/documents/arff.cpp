@@ -449,7 +449,8 @@ DataFormatInfo arff_format() {
              "in its place: how many of the last attributes are labels; negative: of the first; 0: what a "
              "MEKA header says (-C)",
              -1e6, 1e6},
-            {"bias", OptionType::kReal, "1", "value of one more feature, the bias; 0: none", 0}}},
+            {"bias", OptionType::kReal, "1", "value of one more feature, the bias; 0: none", 0}},
+       .oracle = "labels"},
       read_arff);
 }
 

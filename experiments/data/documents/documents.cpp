@@ -19,7 +19,7 @@ constexpr Index kLarge = Index{1} << 31;
 void sort_labels(NamedSequences& train) {
   const auto number = [](const std::string& name) {
     double value = 0.0;
-    return parse_real(name, value) ? value : std::numeric_limits<double>::quiet_NaN();
+    return parse_real(name, value) ? value : kNaN;
   };
   if (std::ranges::any_of(train.names.labels.names(),
                           [&](const std::string& name) { return std::isnan(number(name)); }))
@@ -221,7 +221,7 @@ class DocumentReader {
   std::optional<NamedHierarchy> tree_;
   NameIndex large_;              ///< features from kLarge - 1 on
   std::vector<double> divisor_;  ///< by feature
-  double lowest_id_ = std::numeric_limits<double>::infinity(), highest_id_ = -lowest_id_;
+  double lowest_id_ = kInfinity, highest_id_ = -lowest_id_;
   std::uint64_t known_entries_ = 0;  ///< entries added to either set
   std::vector<std::int64_t> seen_;   ///< the features of a line
 };

@@ -1,9 +1,9 @@
+#include "experiments/data/documents/hierarchy_file.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
-
-#include "experiments/data/documents/documents.h"
 
 namespace proxbench {
 namespace {

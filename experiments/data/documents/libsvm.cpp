@@ -59,7 +59,8 @@ DataFormatInfo libsvm_format() {
                    {"bias", OptionType::kReal, "0",
                     "value of one more feature, the bias (LIBLINEAR's -B); 0: none", 0},
                    {"zero_based", OptionType::kBool, "false", "true: indices begin with 0"}},
-       .fitted = divides_by_max},
+       .fitted = divides_by_max,
+       .oracle = "tree"},
       read_libsvm);
 }
 

@@ -158,7 +158,7 @@ TEST(Libsvm, HashBeginsAComment) {
   EXPECT_THAT(data.train.vocabulary->features, ElementsAre("1", "2"));
   EXPECT_EQ(data.train.positions(), 2u);
   EXPECT_EQ(data.test.positions(), 1u);
-  EXPECT_THAT(data.train.doubts, testing::IsEmpty());
+  EXPECT_THAT(data.train.warnings, testing::IsEmpty());
   EXPECT_EQ(
       error_in_text("libsvm", "1 qid:3 1:1\n"),
       "1: found qid, the query of a ranking problem, expected feature:value (--format rerank reads groups of "

@@ -38,7 +38,8 @@ DataFormatInfo lshtc_format() {
                     "the authors "
                     "of Prox-QN had it"}},
        .fitted =
-           [](const Options& options) { return divides_by_max(options) || options.boolean("keep_doc_id"); }},
+           [](const Options& options) { return divides_by_max(options) || options.boolean("keep_doc_id"); },
+       .oracle = "tree"},
       read_lshtc, HierarchyUse::kRequired);
 }
 

@@ -102,11 +102,11 @@ class ConllReader {
         return false;
       }
       if (conllu_ && is_range(fields_.front())) return false;
-      doubt_token(in, line, out);
+      check_token(in, line, out);
       add_token(in, line, out);
       return true;
     });
-    doubt_hash_lines(part, out);
+    check_hash_lines(part, out);
   }
 
   /// Determines the columns from the file's first token, as read() does for the first file.
@@ -156,28 +156,28 @@ class ConllReader {
     return contains(words, first) && contains(labels, last);
   }
 
-  void doubt_token(const LineReader& in, std::string_view line, NamedSequences& out) const {
+  void check_token(const LineReader& in, std::string_view line, NamedSequences& out) const {
     if (in.line() == 1 && is_header())
-      out.doubt("{example} ({where}) looks like a header and is read as a token: remove this line", in, line);
+      out.warn("{example} ({where}) looks like a header and is read as a token: remove this line", in, line);
     if (!tabs_ && is_mixed(line))
-      out.doubt(
+      out.warn(
           "lines with TABs and spaces, such as {example} ({where}, {count} in all): both separate columns; "
           "if only "
           "TABs do, give --data-option delimiter=tab",
           in, line);
     if (fields_.front() == "-DOCSTART-")
-      out.doubt(
+      out.warn(
           "lines -DOCSTART- ({where}, {count} in all) are read as sentences of one token: remove them if "
           "they only "
           "mark documents",
           in);
   }
 
-  void doubt_label(const LineReader& in, std::string_view line, NamedSequences& out) {
+  void check_label(const LineReader& in, std::string_view line, NamedSequences& out) {
     constexpr std::size_t kUpos = 3, kXpos = 4, kRelation = 7;  // of CoNLL-U; each word should have them
     const std::string_view label = fields_[label_];
     if (conllu_ && label == "_" && (label_ == kUpos || label_ == kXpos || label_ == kRelation))
-      out.doubt(
+      out.warn(
           "words with the label '_' ({where}, {count} in all): '_' means none in CoNLL-U, and is read as a "
           "label",
           in);
@@ -186,12 +186,12 @@ class ConllReader {
     if (lines.count++ == 0) lines = {1, std::string(line), in.line()};
   }
 
-  /// Doubts lines that begin sentences with '#', if no other line has their label.
-  void doubt_hash_lines(const FilePart& part, NamedSequences& out) {
+  /// Warns of lines that begin sentences with '#', if no other line has their label.
+  void check_hash_lines(const FilePart& part, NamedSequences& out) {
     for (const auto& [label, lines] : std::exchange(hash_lines_, {})) {
       const auto number = out.names.labels.find(label);
       if (number && static_cast<std::uint64_t>(std::ranges::count(out.data.gold, *number)) == lines.count)
-        out.doubt(
+        out.warn(
             "lines that begin with '#', such as {example} ({where}, {count} in all), are read as tokens: "
             "this "
             "format has no comments",
@@ -295,7 +295,7 @@ class ConllReader {
     if (conllu_ && unlabelled_) fields_[label_] = {};
     if (!unlabelled_ && fields_[label_].empty())
       in.fail(fmt::format("an empty label in column {}", label_), "a label (columns count from 0)");
-    if (!out.is_test()) doubt_label(in, line, out);
+    if (!out.is_test()) check_label(in, line, out);
     const std::size_t first = sentence_.cells.size();
     sentence_.cells.insert(sentence_.cells.end(), fields_.begin(), fields_.end());
     for (const Templates::Column& column : lowercase_) to_lowercase(sentence_.cells[first + column.place]);
@@ -436,7 +436,8 @@ DataFormatInfo conll_format() {
       {.name = "conll",
        .help = "columns word POS ... label, an empty line after each sentence; attributes are made of them",
        .source = "CoNLL shared tasks; attributes: CRFsuite's tutorial on chunking (Okazaki 2007)",
-       .options = conll_options(false)},
+       .options = conll_options(false),
+       .oracle = "chain"},
       read_conll<false>);
 }
 
@@ -444,7 +445,8 @@ DataFormatInfo conllu_format() {
   return with_reader({.name = "conllu",
                       .help = "CoNLL-U: ten columns after TABs; comments, ranges and empty nodes are skipped",
                       .source = "Universal Dependencies, universaldependencies.org/format.html",
-                      .options = conll_options(true)},
+                      .options = conll_options(true),
+                      .oracle = "chain"},
                      read_conll<true>);
 }
 

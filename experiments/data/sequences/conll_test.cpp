@@ -378,7 +378,7 @@ TEST(Conllu, ReadsWordsWithoutCommentsRangesAndEmptyNodes) {
   EXPECT_THAT(data.train.vocabulary->outputs, ElementsAre("ADP", "DET", "ADV"));
   EXPECT_THAT(data.train.vocabulary->features, testing::Contains("w[0]|w[1]=De|el"));
   EXPECT_THAT(data.test.gold, ElementsAre(0, 1, 2));
-  EXPECT_THAT(data.train.doubts, IsEmpty());
+  EXPECT_THAT(data.train.warnings, IsEmpty());
   EXPECT_THAT(read_texts("conllu", kUd, "", {{"label_column", "7"}}).train.vocabulary->outputs,
               ElementsAre("case", "det", "root"));
   EXPECT_EQ(error_in_text("conllu", kUd + "2\tno\n"),

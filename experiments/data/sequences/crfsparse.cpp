@@ -38,7 +38,7 @@ DataPair read_crfsparse(const DataFiles& files, const Options& options, const Pr
       if (!label.empty() && !label_file.empty() && !out.is_test() && !out.names.labels.find(label))
         in.fail("label " + in_quotes(label), "one of the labels in " + label_file);
       if (label.starts_with('#') && trim(line, kBlanks).empty())
-        out.doubt(
+        out.warn(
             "lines such as {example} ({where}, {count} in all) are read as labels without features: this "
             "format has no comments",
             in, label);

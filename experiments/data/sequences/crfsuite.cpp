@@ -49,13 +49,13 @@ std::string_view unescaped(std::string_view text, std::string& holder) {
   return holder;
 }
 
-/// Doubts a field such as `w=12:30`, which probably does not mean the attribute `w=12` with the value 30.
-void doubt_value(const LineReader& in, std::string_view field, std::size_t colon, NamedSequences& out) {
+/// Warns of a field such as `w=12:30`, which probably does not mean the attribute `w=12` with the value 30.
+void check_value(const LineReader& in, std::string_view field, std::size_t colon, NamedSequences& out) {
   std::int64_t number = 0;
   if (colon == field.npos || field.substr(0, colon).find('=') == field.npos ||
       !parse_integer(field.substr(colon + 1), number) || number == 1)
     return;
-  out.doubt(
+  out.warn(
       "fields such as {example} ({where}, {count} in all) are read as an attribute and its value: a colon "
       "inside a name is written \\:",
       in, field);
@@ -71,7 +71,7 @@ void add_attribute(const LineReader& in, std::string_view field, bool escapes, N
   if (colon != std::string_view::npos && !parse_real(field.substr(colon + 1), value))
     in.fail("value " + in_quotes(field.substr(colon + 1)) + " of attribute " + in_quotes(name),
             "a finite real number (a colon inside a name is written \\:)");
-  doubt_value(in, field, colon, out);
+  check_value(in, field, colon, out);
   if (!escapes) {
     out.add(name, value);
     return;
@@ -89,7 +89,7 @@ void add_position(const LineReader& in, std::string_view line, NamedSequences& o
   if (label == "@weight" || label.starts_with("@weight:"))
     in.fail(in_quotes(label), "a label (instance weights are not supported)");
   if (out.labels() != TestLabels::kNone && line.find('\t') == line.npos)
-    out.doubt(
+    out.warn(
         "lines without a TAB, such as {example} ({where}, {count} in all), are read as labels without "
         "attributes",
         in, line);
@@ -128,7 +128,8 @@ DataFormatInfo crfsuite_format() {
       {.name = "crfsuite",
        .help =
            "label TAB attribute[:value] TAB ..., an empty line after each sequence; \\: and \\\\ in names",
-       .source = "CRFsuite (Okazaki 2007), www.chokkan.org/software/crfsuite/manual.html"},
+       .source = "CRFsuite (Okazaki 2007), www.chokkan.org/software/crfsuite/manual.html",
+       .oracle = "chain"},
       read_crfsuite);
 }
 

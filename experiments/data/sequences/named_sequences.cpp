@@ -240,30 +240,30 @@ void NamedSequences::read(const FilePart& part, const char* record, const LineUs
   if (all_positions() == before && part.whole()) in.fail_empty(record);
 }
 
-void NamedSequences::doubt(const char* text, const LineReader& in, std::string_view example) {
-  if (Doubt& one = doubts_[text]; one.count > 0)
+void NamedSequences::warn(const char* text, const LineReader& in, std::string_view example) {
+  if (Warning& one = warnings_[text]; one.count > 0)
     ++one.count;
   else
-    doubt(text, fmt::format("{}:{}", in.path(), in.line()), example, 1);
+    warn(text, fmt::format("{}:{}", in.path(), in.line()), example, 1);
 }
 
-void NamedSequences::doubt(const char* text, const std::string& where, std::string_view example,
-                           std::uint64_t count) {
-  Doubt& one = doubts_[text];
+void NamedSequences::warn(const char* text, const std::string& where, std::string_view example,
+                          std::uint64_t count) {
+  Warning& one = warnings_[text];
   if (one.count == 0) one = {0, in_quotes(example), where};
   one.count += count;
 }
 
-std::vector<std::string> NamedSequences::doubts() const {
+std::vector<std::string> NamedSequences::warnings() const {
   std::vector<std::string> out;
-  for (const auto& [text, one] : doubts_)
+  for (const auto& [text, one] : warnings_)
     out.push_back(fmt::format(fmt::runtime(text), fmt::arg("count", one.count),
                               fmt::arg("example", one.example), fmt::arg("where", one.where)));
-  if (const std::string doubt = label_doubt_text(); !doubt.empty()) out.push_back(doubt);
+  if (const std::string warning = label_warning_text(); !warning.empty()) out.push_back(warning);
   return out;
 }
 
-std::string NamedSequences::label_doubt_text() const {
+std::string NamedSequences::label_warning_text() const {
   if (!data.on.empty()) return "";
   const std::vector<std::string>& labels = known().labels.names();
   std::vector<std::uint64_t> positions(labels.size());
@@ -313,8 +313,8 @@ FileCounts counts_of(const std::string& path, const NamedSequences& set, const R
   return {path, set.all_instances() - instances, set.all_positions() - positions};
 }
 
-/// Returns a doubt if the boundaries of sequences are probably missing, or are everywhere.
-std::string boundary_doubt(const std::vector<FileCounts>& files) {
+/// Returns a warning if the boundaries of sequences are probably missing, or are everywhere.
+std::string boundary_warning(const std::vector<FileCounts>& files) {
   constexpr std::uint64_t kShort = 20,
                           kLong = 1000;  // positions of the only sequence of all files, or of one
   std::uint64_t instances = 0, positions = 0;
@@ -332,12 +332,12 @@ std::string boundary_doubt(const std::vector<FileCounts>& files) {
   return "";
 }
 
-void add_doubts(const NamedSequences& set, const std::vector<FileCounts>& files, const SequenceFormat& format,
-                const std::function<void(const std::string&)>& use) {
-  for (const std::string& doubt : set.doubts()) use(doubt);
+void add_warnings(const NamedSequences& set, const std::vector<FileCounts>& files,
+                  const SequenceFormat& format, const std::function<void(const std::string&)>& use) {
+  for (const std::string& warning : set.warnings()) use(warning);
   const bool sequences =
       format.records == FileRecords::kUpToBlankLine && format.oracle == std::string_view("chain");
-  if (const std::string doubt = sequences ? boundary_doubt(files) : ""; !doubt.empty()) use(doubt);
+  if (const std::string warning = sequences ? boundary_warning(files) : ""; !warning.empty()) use(warning);
 }
 
 void stream_sequences(const DataFiles& files, const DataStream& stream, const SequenceFormat& format) {
@@ -358,7 +358,7 @@ void stream_sequences(const DataFiles& files, const DataStream& stream, const Se
   for (const std::string& path : files.test)
     counts.push_back(
         counts_of(path, batch, [&] { format.read({.path = path, .records = format.records}, batch); }));
-  if (stream.doubt) add_doubts(batch, counts, format, stream.doubt);
+  if (stream.warning) add_warnings(batch, counts, format, stream.warning);
 }
 
 }  // namespace
@@ -387,10 +387,10 @@ DataPair read_sequences(const DataFiles& files, const Options& options, const Pr
   for (const std::string& path : files.test)
     test_files.push_back(
         counts_of(path, test, [&] { format.read({.path = path, .records = format.records}, test); }));
-  std::vector<std::string> doubts;
-  add_doubts(train, train_files, format, [&](const std::string& doubt) { doubts.push_back(doubt); });
-  add_doubts(test, test_files, format,
-             [&](const std::string& doubt) { doubts.push_back("test data: " + doubt); });
+  std::vector<std::string> warnings;
+  add_warnings(train, train_files, format, [&](const std::string& warning) { warnings.push_back(warning); });
+  add_warnings(test, test_files, format,
+               [&](const std::string& warning) { warnings.push_back("test data: " + warning); });
   complete(test);
   const auto vocabulary = std::make_shared<const Vocabulary>(
       Vocabulary{train.names.features.names(), train.names.labels.names()});
@@ -402,7 +402,7 @@ DataPair read_sequences(const DataFiles& files, const Options& options, const Pr
       set.description = fmt::format("{}: {} {}, {}", file_names(paths), whole_count(all, set.instances()),
                                     format.instances, format.describe(set));
   };
-  out.train.doubts = std::move(doubts);
+  out.train.warnings = std::move(warnings);
   out.train.files = std::move(train_files);
   out.test.files = std::move(test_files);
   describe(out.train, files.train, processes);

@@ -59,7 +59,7 @@ std::vector<Index> sort_names(NameIndex& names,
 /// gives the text of label k.
 std::map<std::string, std::vector<std::string>> alike_labels(
     const std::vector<std::string>& labels, const std::function<std::string(std::size_t)>& shown);
-/// Returns a doubt that names such groups, or "".
+/// Returns a warning that names such groups, or "".
 std::string alike_text(std::vector<std::string> groups);
 
 /// The feature that is on at every position, for formats that have one.
@@ -122,11 +122,11 @@ class NamedSequences {
 
   /// Counts a sign that data are read wrongly. `text` is the sentence, in which {count}, {example} and
   /// {where} stand for the number of calls, and for the example and the line of the first one.
-  void doubt(const char* text, const LineReader& in, std::string_view example = {});
+  void warn(const char* text, const LineReader& in, std::string_view example = {});
   /// Does the same for several lines, of which `where` is the first.
-  void doubt(const char* text, const std::string& where, std::string_view example, std::uint64_t count);
+  void warn(const char* text, const std::string& where, std::string_view example, std::uint64_t count);
   /// Returns one sentence for each sign, including those of the names of labels.
-  std::vector<std::string> doubts() const;
+  std::vector<std::string> warnings() const;
   /// Numbers of instances and positions so far, including those handed over.
   std::uint64_t all_instances() const { return handed_instances_ + data.instances(); }
   std::uint64_t all_positions() const { return handed_over_ + data.positions(); }
@@ -156,7 +156,7 @@ class NamedSequences {
   double largest_value = 1e150;
 
  private:
-  std::string label_doubt_text() const;
+  std::string label_warning_text() const;
 
   std::vector<Index> numbers_;             ///< of the features of the position that ends
   const Processes* processes_ = nullptr;   ///< the processes that share the set
@@ -167,11 +167,11 @@ class NamedSequences {
   std::size_t handed_over_ = 0, handed_instances_ = 0;  ///< positions and instances
   bool keeps_lines_ = false;
   std::vector<TextLine> lines_;
-  struct Doubt {
+  struct Warning {
     std::uint64_t count = 0;
     std::string example, where;
   };
-  std::map<std::string_view, Doubt> doubts_;  ///< by text
+  std::map<std::string_view, Warning> warnings_;  ///< by text
   std::uint64_t unknown_attributes_ = 0, unknown_labels_ = 0;
   std::unordered_set<std::string> unknown_features_;                 ///< not filled if it streams
   std::map<std::string, std::uint64_t, std::less<>> unknown_names_;  ///< unknown labels and their positions

@@ -166,7 +166,6 @@ DataPair read_ocr(const DataFiles& files, const Options& options) {
                     own_test ? split_text(options) : "not split"));
   };
   DataPair out;
-  out.oracle = "chain";
   out.train = make(files.train, words, split.train);
   if (own_test) {
     out.test = make(files.train, words, split.test);
@@ -229,7 +228,8 @@ DataFormatInfo ocr_format() {
                    {"test_fold", OptionType::kInt, "0",
                     "the fold that is test with split = fold, and trains with split = one-fold", 0},
                    {"words", OptionType::kInt, "0",
-                    "take only the first so many words of the training files; 0: all", 0}}},
+                    "take only the first so many words of the training files; 0: all", 0}},
+       .oracle = "chain"},
       read_ocr);
 }
 

@@ -1,4 +1,4 @@
-#include "experiments/data/sequences/templates.h"
+#include "experiments/data/sequences/token_regex.h"
 
 #ifdef PROXBENCH_PCRE2
 #define PCRE2_CODE_UNIT_WIDTH 8

@@ -87,7 +87,6 @@ DataPair make_synthetic_chain(const SyntheticChain& shape, Index sequences, Inde
   for (Index k = 0; k < shape.labels; ++k) names.outputs.push_back(fmt::format("l{}", k));
   const auto vocabulary = std::make_shared<const Vocabulary>(std::move(names));
   DataPair out;
-  out.oracle = "chain";
   // Training and test set have separate random streams, so the test set does not depend on the number of
   // training sequences.
   out.train = model.draw(sequences, 2 * shape.seed + 1, vocabulary);
@@ -105,7 +104,8 @@ DataFormatInfo synthetic_chain_format() {
                    {"sequences", OptionType::kInt, "2000", "training sequences", 1, 1e7},
                    {"test_sequences", OptionType::kInt, "500", "test sequences", 0, 1e7},
                    {"features", OptionType::kInt, "86", "features, the bias among them", 2, 1e6},
-                   {"seed", OptionType::kInt, "1", "seed of labels, transitions and sequences", 0, 1e15}}},
+                   {"seed", OptionType::kInt, "1", "seed of labels, transitions and sequences", 0, 1e15}},
+       .oracle = "chain"},
       read_synthetic_chain);
 }
 

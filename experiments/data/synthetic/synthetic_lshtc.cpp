@@ -362,7 +362,8 @@ DataFormatInfo synthetic_lshtc_format() {
                     "nodes of the tree, the root among them; leaves < nodes <= 5 * leaves + 1", 2, 1e7},
                    {"leaves", OptionType::kInt, "1139", "leaves of the tree", 1, 1e7},
                    {"nonzeros", OptionType::kReal, "145", "mean distinct features a document", 1, 1e6},
-                   {"seed", OptionType::kInt, "1", "seed of tree, words and documents", 0}}},
+                   {"seed", OptionType::kInt, "1", "seed of tree, words and documents", 0}},
+       .oracle = "tree"},
       read_synthetic_lshtc);
 }
 

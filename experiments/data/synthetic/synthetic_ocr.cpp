@@ -112,7 +112,6 @@ DataPair read_synthetic_ocr(const DataFiles&, const Options& options) {
   };
 
   DataPair out;
-  out.oracle = "chain";
   const std::vector<Index> all = first_indices(words.size());
   out.train = letter_dataset(words, std::span(all).first(train), map, vocabulary, describe(train));
   out.test = letter_dataset(words, std::span(all).subspan(train), map, vocabulary, describe(test));
@@ -148,7 +147,8 @@ DataFormatInfo synthetic_ocr_format() {
        .options = {letter_features_option(),
                    {"words", OptionType::kInt, "6216", "training words", 1, 1e7},
                    {"test_words", OptionType::kInt, "661", "test words", 0, 1e7},
-                   {"seed", OptionType::kInt, "1", "seed of letters, words and noise", 0}}},
+                   {"seed", OptionType::kInt, "1", "seed of letters, words and noise", 0}},
+       .oracle = "chain"},
       read_synthetic_ocr);
 }
 

@@ -25,27 +25,11 @@ CONFIG = kill_test.CONFIG + "[slurm]\nexclusive = false\n"
 MORE = "reference_gap = 0\nkill_grace = 2\n"
 
 # Two problems, each with one run, which continues until it is stopped.
-ENDLESS = """[experiment]
-name = endless
-lambda = 1, 2
-threads = 1
-tol = 0
-reference_tol = 1e-2
-reference_gap = 0
-warm_up = 0
-kill_grace = 52
-
-[data]
-format = synthetic-ocr
-features = pixels
-words = 300
-test_words = 0
-
-[solver.prox-gd]
-
-[slurm]
-exclusive = false
-"""
+ENDLESS = (
+    (ROOT / "experiments/base/test_endless.ini").read_text(encoding="utf-8")
+    .replace("lambda = 1\n", "lambda = 1, 2\nreference_gap = 0\nkill_grace = 52\n")
+    .replace("[solver.owl-qn]\n", "[slurm]\nexclusive = false\n")
+)
 
 SLURM_CONF = """ClusterName=proxbench
 SlurmctldHost={host}(127.0.0.1)

@@ -393,8 +393,8 @@ def cell(row, column):
 
 
 def pages():
-    rooms = ("configs", "experiments", "solvers")
-    return sorted(page for room in rooms for page in (ROOT / room).rglob("RESULTS.md"))
+    folders = ("configs", "experiments", "solvers")
+    return sorted(page for folder in folders for page in (ROOT / folder).rglob("RESULTS.md"))
 
 
 def status(tables, with_verdicts):

@@ -11,8 +11,8 @@ FILE = re.compile(r"`((?:core|oracles|solvers|experiments|python|plots|configs|s
 
 
 def pages():
-    rooms = ("core", "oracles", "solvers", "experiments", "configs", "plots", "python", "scripts")
-    found = [*ROOT.glob("*.md"), *(page for room in rooms for page in (ROOT / room).rglob("*.md"))]
+    folders = ("core", "oracles", "solvers", "experiments", "configs", "plots", "python", "scripts")
+    found = [*ROOT.glob("*.md"), *(page for folder in folders for page in (ROOT / folder).rglob("*.md"))]
     return sorted(str(page.relative_to(ROOT)) for page in found)
 
 

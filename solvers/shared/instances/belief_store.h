@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/dual.h"
+#include "core/certificates/dual_points.h"
 #include "solvers/shared/instances/passes.h"
 
 namespace proxbench {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "core/monitor.h"
+#include "core/monitor/monitor.h"
 #include "core/objective.h"
 #include "solvers/shared/instances/sampling.h"
 

@@ -1,12 +1,11 @@
 #include "solvers/shared/instances/passes.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
-#include "core/base/option_rows.h"
+#include "core/base/schema.h"
 
 namespace proxbench {
 

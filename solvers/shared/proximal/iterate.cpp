@@ -15,20 +15,17 @@ constexpr std::size_t kSpareColumns = 2 * kPad;
 
 Iterate::Iterate(Objective& of, Buffers& buffers, StopToken token)
     : objective(of), stop(std::move(token)), buffers_(buffers) {
-  if (buffers_.at_w.scores.values.empty())
-    buffers_ = {{objective.make_scores(), objective.make_residual()},
-                {objective.make_scores(), objective.make_residual()}};
+  if (buffers_.at_w.scores.values.empty()) buffers_ = {objective.make_state(), objective.make_state()};
 }
 
 void Iterate::open(const SparseVector& w, KnownStart* known) {
   SmoothState& at = buffers_.at_w;
   if (known != nullptr) {
     std::swap(at, known->state);
+    value = objective.value(at.loss, w.value);
   } else {
-    objective.scores(w, at.scores);
-    at.loss = objective.infer({at.scores}, &at.residual);
+    value = objective.evaluate(w, at);
   }
-  value = at.loss + objective.penalty().l1(w.value) + objective.penalty().l2(w.value);
 }
 
 void Iterate::leave(KnownStart& known) {

@@ -51,7 +51,7 @@ class Iterate {
   /// selection in `known` if `known` is not null and has all coordinates above `from` and lambda.
   void select(const SparseVector& w, double from, const KnownStart* known, Objective::Selection& selection);
   /// Floating-point operations of one inference.
-  double inference_flops() const { return objective.inference_flops({scores()}, true); }
+  double inference_flops() const { return objective.inference_flops(scores().columns, true); }
 
   /// Maps d onto scores, so that each point along it costs one inference.
   void map_direction();

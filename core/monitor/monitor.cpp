@@ -1,0 +1,247 @@
+#include "core/monitor/monitor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/options.h"
+
+namespace proxbench {
+
+namespace {
+
+/// The monitor keeps a copy of an iterate if the iteration took at least this many seconds. Shorter ones end
+/// soon enough by themselves.
+constexpr double kLongIteration = 0.1;
+
+const MonitorOptions& checked(const MonitorOptions& options) {
+  for (const auto& [name, value] :
+       {std::pair{"sampling_budget", options.sampling_budget}, {"gap_target", options.gap_target}})
+    if (!(value >= 0.0))
+      throw Error::usage(name, " = ", shortest_text(value), ": violated constraint ", name, " >= 0");
+  if (std::isnan(options.objective_target)) throw Error::usage("objective_target = nan: expected a number");
+  return options;
+}
+
+}  // namespace
+
+const char* status_name(Status status) {
+  constexpr const char* kNames[] = {"converged",      "target-reached", "gap-reached",
+                                    "max-iterations", "time-limit",     "interrupted",
+                                    "stalled",        "small-change",   "diverged"};
+  return kNames[static_cast<std::size_t>(status)];
+}
+
+Monitor::Monitor(Objective& evaluator, const Objective& solver_objective, const MonitorOptions& options,
+                 const EvaluationSet* test)
+    : evaluator_(evaluator),
+      solver_objective_(solver_objective),
+      options_(checked(options)),
+      clock_({options.clock, options.agree, options.interrupt, options.time_limit}),
+      schedule_(options, test != nullptr, evaluator.map().x().whole_positions()),
+      light_(clock_, evaluator, solver_objective),
+      audit_(evaluator),
+      kkt_(evaluator),
+      bound_(evaluator),
+      observers_{&light_, &audit_, &kkt_, &bound_},
+      scores_(evaluator.make_scores()) {
+  if (test != nullptr) observers_.push_back(&accuracy_.emplace(*test, clock_, schedule_));
+  if (options.sample_kkt || options.gap_target > 0.0) residual_ = evaluator.make_residual();
+}
+
+void Monitor::start(const SparseVector& w) {
+  clock_.skip_off_clock();
+  const StopScope scope = evaluation("F at the start was computed");
+  take(SampleKind::kFull, 0, w, w.nnz());
+  keep(
+      0, [&]() -> const SparseVector& { return w; }, w.nnz());
+  schedule_.spend(clock_.resume());
+  schedule_.started();
+}
+
+void Monitor::expect_started() const {
+  if (trace_.empty()) throw Error("the solver did not call start() of its monitor, expected before step()");
+}
+
+bool Monitor::step(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set, double loss) {
+  return step_at(
+      iteration, [&]() -> const SparseVector& { return w; }, working_set, loss);
+}
+
+bool Monitor::step(std::int64_t iteration, const std::function<SparseVector()>& iterate,
+                   std::uint64_t working_set, double loss) {
+  return step_at(iteration, iterate, working_set, loss);
+}
+
+template <class Iterate>
+bool Monitor::step_at(std::int64_t iteration, const Iterate& iterate, std::uint64_t working_set,
+                      double loss) {
+  clock_.pause();
+  expect_started();
+  given_iteration_ = iteration;
+  given_loss_ = loss;
+  try {
+    const StopScope scope = evaluation("a sample was taken");
+    take_due_samples(iteration, iterate, working_set, loss);
+    keep(iteration, iterate, working_set);
+  } catch (const Stopped&) {  // there is no sample, and proceed() sees the interrupt
+  }
+  return proceed(iteration);
+}
+
+template <class Iterate>
+void Monitor::take_due_samples(std::int64_t iteration, const Iterate& iterate, std::uint64_t working_set,
+                               double loss) {
+  const bool given = std::isfinite(loss);
+  const SampleKind due =
+      schedule_.due(iteration, clock_.seconds(), solver_objective_.counts().passes(), given);
+  if (due != SampleKind::kNone) {
+    take(due, iteration, iterate(), working_set);
+  } else if (given && loss <= options_.objective_target) {  // F is at least the loss
+    const Sample sample = look(SampleKind::kLight, iteration, iterate(), working_set, false);
+    if (sample.objective <= options_.objective_target) record(sample);
+  }
+  if (!schedule_.stall_due(iteration)) return;
+  if (trace_.back().iteration != iteration)
+    take(given ? SampleKind::kLight : SampleKind::kFull, iteration, iterate(), working_set);
+  schedule_.stall_rule().checked(iteration, trace_.back().objective);
+}
+
+/// Computes what a full sample needs, and shows it to the observers.
+Sample Monitor::look(SampleKind kind, std::int64_t iteration, const SparseVector& w,
+                     std::uint64_t working_set, bool with_accuracy) {
+  PointBound found;
+  Observed at{.iteration = iteration, .w = w, .working_set = working_set, .with_accuracy = with_accuracy};
+  if (given_iteration_ == iteration) at.given_loss = given_loss_;
+  if (kind != SampleKind::kLight) {
+    at.with_bound = options_.sample_kkt || kind == SampleKind::kGap;
+    evaluator_.scores(w, scores_);
+    if (at.with_bound)
+      found = bound_at(evaluator_, w, scores_, residual_);
+    else
+      found.loss = evaluator_.infer({scores_}, nullptr);
+    at.scores = &scores_;
+    at.found = &found;
+  }
+  Sample sample;
+  for (Observer* const observer : observers_) observer->observe(at, sample);
+  return sample;
+}
+
+void Monitor::take(SampleKind kind, std::int64_t iteration, const SparseVector& w,
+                   std::uint64_t working_set) {
+  schedule_.spend(clock_.take_off_clock());
+  const bool with_accuracy = kind == SampleKind::kFull ? accuracy_.has_value() : schedule_.accuracy_due();
+  const Sample sample = look(kind, iteration, w, working_set, with_accuracy);
+  const double cost = clock_.take_off_clock();
+  if (kind == SampleKind::kGap) {
+    const double of_accuracy = accuracy_ ? accuracy_->cost() : 0.0;
+    gap_seconds_ += cost - of_accuracy;
+    schedule_.spend(of_accuracy);
+    schedule_.gap_goal().checked(sample.passes, sample.objective, bound_.last(), bound_.rounding());
+  } else {
+    schedule_.spend(cost);
+  }
+  record(sample);
+  if (kind != SampleKind::kFull) return;
+  full_iteration_ = iteration;
+  schedule_.sampled_in_full(cost);
+}
+
+void Monitor::record(Sample sample) {
+  trace_.push_back(std::move(sample));
+  schedule_.sampled();
+  if (on_sample) on_sample(trace_.back());
+}
+
+/// Decides, with the clock stopped, whether to go on. If so, starts the clock again.
+bool Monitor::proceed(std::int64_t iteration) {
+  if (!out_of_time_) {
+    const std::optional<Status> reason = reason_to_stop(iteration);
+    if (!reason) {
+      schedule_.spend(clock_.resume());
+      return true;
+    }
+    stop_status_ = *reason;
+  }
+  schedule_.spend(clock_.take_off_clock());
+  return false;
+}
+
+std::optional<Status> Monitor::reason_to_stop(std::int64_t iteration) {
+  const double objective = trace_.back().objective;
+  if (clock_.interrupted()) return Status::kInterrupted;
+  if (!std::isfinite(objective)) return Status::kDiverged;
+  if (objective <= options_.objective_target) return Status::kTargetReached;
+  if (schedule_.gap_goal().reached()) return Status::kGapReached;
+  if (schedule_.gap_goal().hidden() || schedule_.stall_rule().stalled()) return Status::kStalled;
+  if (clock_.limit_passed()) return Status::kTimeLimit;
+  if (iteration >= options_.max_iterations) return Status::kMaxIterations;
+  return std::nullopt;
+}
+
+bool Monitor::out_of_time() {
+  if (out_of_time_) return true;
+  if (!clock_.alone()) return false;
+  const bool interrupted = clock_.interrupted_here();
+  if (!interrupted && !clock_.limit_passed_here()) return false;
+  // The first thread that notices sets the reason.
+  if (!out_of_time_.exchange(true)) stop_status_ = interrupted ? Status::kInterrupted : Status::kTimeLimit;
+  return true;
+}
+
+/// Whether the solver has had kPatience seconds since a limit or an interrupt, and the last iterate is kept.
+bool Monitor::overdue() {
+  if (!has_kept_) return false;
+  const double now = clock_.own();
+  return (clock_.interrupted_here() || clock_.limit_passed_here()) && solver_patience_.ended(now, kPatience);
+}
+
+bool Monitor::evaluated_too_long() {
+  return clock_.interrupted_here() &&
+         evaluation_patience_.ended(clock_.own(), std::max(kPatience, schedule_.full_cost()));
+}
+
+template <class Iterate>
+void Monitor::keep(std::int64_t iteration, const Iterate& iterate, std::uint64_t working_set) {
+  has_kept_ = iteration == 0 || schedule_.iteration_seconds() >= kLongIteration;
+  if (!has_kept_) return;
+  kept_.w = iterate();  // reuses its memory
+  kept_.iteration = iteration;
+  kept_.working_set = working_set;
+}
+
+Monitor::Kept Monitor::kept() {
+  stop_status_ = clock_.interrupted() ? Status::kInterrupted : Status::kTimeLimit;
+  bound_.watch(nullptr);  // the dual point may be incomplete
+  return std::move(kept_);
+}
+
+void Monitor::finish(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set) {
+  expect_started();
+  if (clock_.running())
+    clock_.pause();
+  else
+    clock_.skip_off_clock();
+  value_dual_point();
+  if (full_iteration_ != iteration) take(SampleKind::kFull, iteration, w, working_set);
+  bound_.check();
+  schedule_.spend(clock_.take_off_clock());
+}
+
+/// Once a limit or an interrupt has ended the run, the value of the dual point may take kPatience seconds or
+/// the time of a full sample, whichever is longer.
+void Monitor::value_dual_point() {
+  const Status status = stop_status_;
+  const bool hurry = status == Status::kTimeLimit || status == Status::kInterrupted;
+  const double end = clock_.own() + std::max(kPatience, schedule_.full_cost());
+  try {
+    const StopScope scope =
+        clock_.scope([&] { return hurry && clock_.own() > end; }, "the dual point was valued");
+    bound_.value_dual_point();
+  } catch (const Stopped&) {  // the gradient gives a bound as well
+  }
+}
+
+}  // namespace proxbench

@@ -1,0 +1,183 @@
+#pragma once
+/// The monitor is the only reader of the timed clock. A solver calls it once per iteration. The monitor
+/// pauses the clock, takes a sample if one is due, and says whether to go on.
+///
+/// There are two kinds of samples. A full sample infers F at the iterate with an evaluator of the monitor's
+/// own, and measures test accuracy. It costs about as much as an iteration. A light sample takes the loss
+/// that the solver hands over and adds the penalty of the iterate. It costs a walk over the nonzeros, and a
+/// decoding of the test set if an accuracy is due. The loss handed over comes from core's Objective, by the
+/// same kernels, so inferring it again would double the work only to find the same number. Every full sample
+/// at which the solver gave a loss is an audit: the two losses must agree, or the run fails. The first
+/// iteration and the end of a run always have full samples, so each run of a solver that gives losses is
+/// audited there.
+/// core/monitor/schedule.h says when samples are taken, core/monitor/observers.h what they measure.
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/stop_token.h"
+#include "core/base/types.h"
+#include "core/certificates/certificate.h"
+#include "core/monitor/evaluation_set.h"
+#include "core/monitor/monitor_options.h"
+#include "core/monitor/observers.h"
+#include "core/monitor/run_clock.h"
+#include "core/monitor/sample.h"
+#include "core/monitor/schedule.h"
+#include "core/objective.h"
+
+namespace proxbench {
+
+/// Why a solver stopped.
+enum class Status {
+  kConverged,
+  kTargetReached,
+  kGapReached,
+  kMaxIterations,
+  kTimeLimit,
+  kInterrupted,
+  kStalled,
+  kSmallChange,
+  kDiverged
+};
+/// "converged", "target-reached" (F <= MonitorOptions::objective_target), "gap-reached"
+/// (MonitorOptions::gap_target), "max-iterations", "time-limit", "interrupted", "stalled" (no further
+/// decrease within rounding, or a gap target that rounding hides), "small-change" (a solver's
+/// own rule on the change of F) or "diverged".
+const char* status_name(Status status);
+
+class Monitor {
+ public:
+  /// `evaluator` must be an objective of the monitor's own. `solver_objective` is only asked for its counts.
+  /// All arguments are borrowed. Throws Error (kUsage) if the sampling budget or the gap target is negative,
+  /// or if a target is not a number.
+  Monitor(Objective& evaluator, const Objective& solver_objective, const MonitorOptions& options,
+          const EvaluationSet* test = nullptr);
+
+  /// Called after each sample, off the clock.
+  std::function<void(const Sample&)> on_sample;
+  /// For a solver that keeps a dual point. From now on, the monitor also computes a lower bound from that
+  /// point, whenever it looks for bounds and at the end. The point must be that of the iterate handed over
+  /// (core/certificates/dual_points.h). Call it after start().
+  void watch(std::shared_ptr<const DualPoint> point) { bound_.watch(std::move(point)); }
+
+  /// Takes the sample of the starting point and starts the clock. The solver calls this once it is ready
+  /// to iterate from w. Until then it only allocates buffers. All of its work on the problem comes later.
+  void start(const SparseVector& w);
+
+  /// Call once per iteration, with the number of iterations done. `loss` is l(w) without penalties, if the
+  /// solver's own objective computed it at exactly this w. A value that is not finite counts as not given.
+  /// Returns false if the solver must stop, for the reason in stop_status(). Throws Error if a full sample
+  /// finds a loss different from the given one.
+  bool step(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set, double loss = kNaN);
+  /// Does the same for solvers that store w in a form of their own. iterate() makes its nonzeros. It is
+  /// called off the clock and only if they are needed. Its result must not depend on whether it was called
+  /// before.
+  bool step(std::int64_t iteration, const std::function<SparseVector()>& iterate, std::uint64_t working_set,
+            double loss = kNaN);
+
+  /// Whether the clock has passed the time limit or an interrupt has arrived, for work within an iteration.
+  /// Once true, always true: stop_status() holds the reason, and the next step() returns false. The solver
+  /// then either gives up its iteration and returns the iterate of the last step() (no other step() is
+  /// needed), or ends the iteration early. Takes no sample and does not stop the clock; costs no more than
+  /// reading it. May be called between start() and finish() by the solver's thread and its worker threads,
+  /// several at once, but not while step() runs. Programs that make a run together agree on the clock only
+  /// between iterations: then this is always false.
+  bool out_of_time();
+  /// Gives out_of_time() to work that does not know the monitor. The token must not outlive the monitor.
+  StopToken stop_token() {
+    return StopToken([this] { return out_of_time(); });
+  }
+
+  /// The scope of all work of the solver. The scope stops the solver if it does not end by itself within
+  /// kPatience seconds of a limit or an interrupt. kept() then gives the last iterate. The monitor copies
+  /// iterates if iterations take long, and only then stops the solver.
+  StopScope within_solver() {
+    return clock_.scope([this] { return overdue(); }, "the solver was iterating");
+  }
+  /// An iterate as given to start() or step().
+  struct Kept {
+    SparseVector w;
+    std::int64_t iteration = 0;
+    std::uint64_t working_set = 0;
+  };
+  /// The last iterate, after within_solver() has stopped the solver. The reason is stop_status() then.
+  Kept kept();
+
+  /// The scope of work that evaluates iterates, off the clock. An interrupt stops it after kPatience seconds
+  /// or the time of a full sample, whichever is longer.
+  StopScope evaluation(std::string doing) {
+    return clock_.scope([this] { return evaluated_too_long(); }, std::move(doing));
+  }
+  static constexpr double kPatience = 1.0;
+
+  /// Stops the clock and makes sure that the last iterate has a full sample. If the trace has only a light
+  /// one of this iteration, it gets a second row for it. If `iteration` is the last one given to step(), `w`
+  /// must be the same as there. Called by the caller of the solver. Throws like step().
+  void finish(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set);
+
+  Status stop_status() const { return stop_status_; }
+  double seconds() const { return clock_.seconds(); }
+  double cpu_seconds() const { return clock_.cpu_seconds(); }
+  /// Wall time off the clock inside the monitor for all samples, including on_sample but not the cost of
+  /// gap_target.
+  double sampling_seconds() const { return schedule_.spent(); }
+  /// Wall time off the clock for gap_target.
+  double gap_seconds() const { return gap_seconds_; }
+  /// The best lower bound on min F seen, or -infinity.
+  double lower_bound() const { return bound_.best(); }
+  const Audits& audits() const { return audit_.audits(); }
+  const std::vector<Sample>& trace() const { return trace_; }
+
+ private:
+  /// A function that returns the nonzeros of w, by value or by reference.
+  template <class Iterate>
+  bool step_at(std::int64_t iteration, const Iterate& iterate, std::uint64_t working_set, double loss);
+  template <class Iterate>
+  void take_due_samples(std::int64_t iteration, const Iterate& iterate, std::uint64_t working_set,
+                        double loss);
+  Sample look(SampleKind kind, std::int64_t iteration, const SparseVector& w, std::uint64_t working_set,
+              bool with_accuracy);
+  void take(SampleKind kind, std::int64_t iteration, const SparseVector& w, std::uint64_t working_set);
+  void record(Sample sample);
+  bool proceed(std::int64_t iteration);
+  std::optional<Status> reason_to_stop(std::int64_t iteration);
+  void value_dual_point();
+  void expect_started() const;
+  bool overdue();
+  bool evaluated_too_long();
+  template <class Iterate>
+  void keep(std::int64_t iteration, const Iterate& iterate, std::uint64_t working_set);
+
+  Objective& evaluator_;
+  const Objective& solver_objective_;
+  MonitorOptions options_;
+  RunClock clock_;
+  Schedule schedule_;
+  LightObserver light_;
+  AuditObserver audit_;
+  KktObserver kkt_;
+  BoundObserver bound_;
+  std::optional<AccuracyObserver> accuracy_;  ///< if there is a test set
+  std::vector<Observer*> observers_;          ///< those above, in this order
+  Scores scores_;
+  Residual residual_;
+  std::vector<Sample> trace_;
+  std::int64_t given_iteration_ = 0;  ///< that of the last step(), with its loss
+  double given_loss_ = kNaN;
+  std::int64_t full_iteration_ = 0;  ///< that of the last full sample
+  double gap_seconds_ = 0.0;
+  std::atomic<Status> stop_status_ = Status::kMaxIterations;
+  std::atomic<bool> out_of_time_ = false;
+  Kept kept_;
+  bool has_kept_ = false;
+  Patience solver_patience_, evaluation_patience_;
+};
+
+}  // namespace proxbench
