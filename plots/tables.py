@@ -131,7 +131,10 @@ def _shown_columns(rows, forms, wanted, targets):
     """The same columns for all tables of a sweep: those asked for, else the most informative with a value."""
     costs = [name for name in forms if name.startswith("seconds_to_")]
     known = ["solver", "status", "n", *costs, "ratio", *(name for name in forms if name not in costs)]
-    says = lambda name, *signs: any(row.texts[name] not in ("-", *signs) for row in rows)  # noqa: E731
+
+    def says(name, *signs):
+        return any(row.texts[name] not in ("-", *signs) for row in rows)
+
     if wanted[:1] in ([ALL], [PRINTED]):
         return [name for name in known if says(name) and not (wanted == [PRINTED] and name.startswith(OFF_PAGE))]
     for name in wanted:

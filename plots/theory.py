@@ -1,5 +1,4 @@
 """How solvers converge by the theory of Zhong et al. (2014), from theory.json, which scripts/theory makes."""
-import math
 import numpy as np
 import pandas as pd
 

@@ -41,7 +41,7 @@ def merge_results(folders, out):
     """Copies runs and references into OUT. A run of another machine with a taken name becomes NAME@MACHINE; of two
     references for the same f* the more exact one is kept. OUT appears whole or not at all. Returns the numbers of runs
     and references, and notes on what was not copied."""
-    out = Path(out).absolute()
+    out = Path(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out}: found files, expected a folder that is new or empty")
     chosen, notes, references = {}, [], {}
@@ -57,7 +57,7 @@ def merge_results(folders, out):
     for other in others:
         if other.exists() and config.exists() and read_bytes(other) != read_bytes(config):
             notes.append(f"{other} differs from {config}, which is taken")
-    _copy(chosen, references, config, out)
+    _copy(chosen, references, config, out.absolute())
     return len(chosen), len(references), notes
 
 

@@ -131,7 +131,7 @@ def load_folder(folder, with_start=False, flags=None, allow=False, first=0):
         **records.read_record(file), "folder": str(file), "problem": file.stem}, left_out)
     if not read:
         damaged, why = left_out[0]
-        raise ProxbenchError(f"{why}, as all runs", damaged)
+        raise ProxbenchError(f"{why}, and no other run is there", damaged)
     runs = pd.json_normalize([run for run, *_ in read]).assign(sweep=str(folder))
     order = runs.assign(dataset=_ordered(runs.dataset, shown.datasets), label=_ordered(runs.label, shown.labels),
                         path=runs.path.fillna("")).sort_values(
