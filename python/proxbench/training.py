@@ -4,8 +4,8 @@ import json
 import numpy as np
 
 from .compiled import require
-from .datasets import Data, _texts, sequences
-from .errors import UsageError
+from .datasets import Data, _items, _texts, sequences
+from .errors import UsageError, checked
 
 
 class Model:
@@ -51,39 +51,48 @@ class Model:
         """A dict from (label, next label) to the weight. Of other models than chains: from the names of each weight."""
         return {tuple(names): weight for _, names, weight in self._core.extra()}
 
+    @checked
     def weights_for(self, data):
         """w in the coordinates of the data, as (coordinates, values). Every name of the model must occur there."""
-        return self._core.weights_for(data._core)
+        return self._core.weights_for(_core_of(data))
 
+    @checked
     def predict(self, data, test=False, threads=0):
         """The best label of each position: for sequences a list of lists of str; for rows of one label a list; for
         groups the number of the best candidate within each; for label sets a list of lists.
 
         data   Data, or a list of sequences as for `sequences`"""
         data = self._data(data)
-        return _named(data, test, self.labels_, self._core.apply(data._core, test, threads).outputs())
+        return _named(data, test, self.labels_, self.applied(data, test, threads).outputs())
 
+    @checked
     def marginals(self, data, test=False, threads=0):
         """Probabilities. For sequences and rows: an array, positions x labels."""
-        data = self._data(data)
-        return self._core.apply(data._core, test, threads).marginals()
+        return self.applied(data, test, threads).marginals()
 
+    @checked
     def nbest(self, data, n, test=False, threads=0):
         """For each instance its n best structures, a list of (score, labels), best first."""
-        data = self._data(data)
         labels = self.labels_
         return [[(score, [labels[k] for k in outputs]) for score, outputs in found]
-                for found in self._core.apply(data._core, test, threads).nbest(n)]
+                for found in self.applied(data, test, threads).nbest(n)]
 
+    @checked
     def metrics(self, data, test=False, threads=0):
         """A dict of metrics on labelled data: accuracy, and those that apply, such as chunk F1."""
-        return self._core.apply(self._data(data)._core, test, threads).metrics()
+        return self.applied(data, test, threads).metrics()
 
+    def applied(self, data, test=False, threads=0):
+        """The model applied to data: outputs() are numbers of `labels_`, one a position; marginals() as here."""
+        return self._core.apply(self._data(data)._core, test, threads)
+
+    @checked
     def save(self, file):
         """Writes a text model, or a binary one if the name ends in .pbm. `proxbench predict` takes both."""
         self._core.save(str(file))
 
     @staticmethod
+    @checked
     def load(file):
         """Reads a model that `save` or the program wrote."""
         return Model(require().load_model(str(file)))
@@ -91,9 +100,18 @@ class Model:
     def _data(self, data):
         if isinstance(data, Data):
             return data
+        if hasattr(data, "shape") and len(data.shape) != 1:
+            raise UsageError("data: found a matrix, expected proxbench.Data or a list of sequences of dicts")
+        data = _items(data, "data")
         if not data:
             raise UsageError("data: found no sequences, expected at least one")
-        return sequences(data, [[self.labels_[0]] * len(one) for one in data])
+        gold = []
+        for i, one in enumerate(data):
+            try:
+                gold.append([self.labels_[0]] * len(one))
+            except TypeError:
+                raise UsageError(f"data[{i}]: found a {type(one).__name__}, expected a sequence of items") from None
+        return sequences(data, gold)
 
     def __repr__(self):
         return f"<proxbench.Model: {len(self.labels_)} labels, {self.header.get('description', '')}>"
@@ -140,6 +158,19 @@ class Result:
     def w(self):
         return self._core.w()
 
+    def without_data(self):
+        """The same result without the training data, which it otherwise keeps alive. Pickling does this."""
+        return type(self)._of(_Kept(self._core), self.__dict__)
+
+    def __reduce__(self):
+        return type(self)._of, (_Kept(self._core), {**self.__dict__, "_core": None})
+
+    @classmethod
+    def _of(cls, core, state):
+        out = cls.__new__(cls)
+        out.__dict__.update(state, _core=core)
+        return out
+
     @property
     def coefficients(self):
         """w as a dense array of float64, d numbers."""
@@ -164,6 +195,19 @@ class Result:
     def __repr__(self):
         return (f"<proxbench.Result: {self.summary['solver']} {self.summary['status']}, F = {self.objective:.10g}, "
                 f"relative gap {self.relative_gap:.2g}, {self.nnz} nonzeros>")
+
+
+class _Kept:
+    """The parts of a result, in memory of Python alone."""
+
+    def __init__(self, core):
+        self._parts = {name: getattr(core, name)() for name in ("summary", "trace", "points", "w", "dimension",
+                                                                 "model_text")}
+
+    def __getattr__(self, name):
+        if name.startswith("_") or name not in self._parts:
+            raise AttributeError(name)
+        return lambda: self._parts[name]
 
 
 class Path(Result):
@@ -193,6 +237,7 @@ class Selection(Result):
         self.lambda_, self.mu = (float(self.points.loc[chosen, name]) for name in ("lambda", "mu"))
 
 
+@checked
 def train(data, lambda_=0.0, mu=0.0, loss="log", solver=None, gap=None, tol=None, threads=0, callback=None, start=None,
           seed=1, time_limit=None, max_iterations=None, cost=None, settings=None, **options):
     """Minimises F(w) = loss(w) + lambda ||w||_1 + (mu/2) ||w||^2, where the loss is the SUM over instances.
@@ -215,9 +260,10 @@ def train(data, lambda_=0.0, mu=0.0, loss="log", solver=None, gap=None, tol=None
     keys = _settings(lambda_, mu, loss, gap, tol, threads, seed, time_limit, max_iterations, cost, settings)
     if isinstance(start, Model):
         start = start.weights_for(data)
-    return Result(require().train(_core_of(data), keys, _solver(solver), _texts(options), start, callback))
+    return Result(require().train(_core_of(data), keys, _solver(solver), _texts(options), start, _callable(callback)))
 
 
+@checked
 def path(data, lambda_=None, mu=0.0, loss="log", solver=None, gap=None, tol=None, threads=0, callback=None, seed=1,
          time_limit=None, max_iterations=None, settings=None, **options):
     """Solves for a descending sequence of penalties, each from the optimum before it.
@@ -229,6 +275,7 @@ def path(data, lambda_=None, mu=0.0, loss="log", solver=None, gap=None, tol=None
     Other arguments are those of `train`. Returns Path."""
     keys = _settings(lambda_, mu, loss, gap, tol, threads, seed, time_limit, max_iterations, None, settings)
     ws = []
+    _callable(callback)
 
     def on_point(point, w):
         ws.append(w)
@@ -237,6 +284,7 @@ def path(data, lambda_=None, mu=0.0, loss="log", solver=None, gap=None, tol=None
     return Path(require().train_path(_core_of(data), keys, _solver(solver), _texts(options), on_point), ws)
 
 
+@checked
 def certify(data, w, lambda_=0.0, mu=0.0, loss="log", threads=0, tighten=0.0):
     """What is proven about w: a dict with objective, loss, l1, nnz, kkt, relative_kkt, lower_bound, gap, relative_gap
     and rounding.
@@ -246,9 +294,10 @@ def certify(data, w, lambda_=0.0, mu=0.0, loss="log", threads=0, tighten=0.0):
     if isinstance(w, Model):
         w = w.weights_for(data)
     keys = _settings(lambda_, mu, loss, None, None, threads, None, None, None, None, None)
-    return require().certify(_core_of(data), w, keys, float(tighten))
+    return require().certify(_core_of(data), w, keys, _real("tighten", tighten))
 
 
+@checked
 def select(data, lambda_=None, mu=0.0, folds=None, held_out=None, measure="accuracy", rule="best", extend=0, loss="log",
            solver=None, gap=None, tol=None, threads=0, seed=1, time_limit=None, settings=None, **options):
     """Chooses lambda and mu by instances that are held out, and trains on all.
@@ -261,10 +310,13 @@ def select(data, lambda_=None, mu=0.0, folds=None, held_out=None, measure="accur
 
     Returns Selection."""
     keys = _settings(lambda_, mu, loss, gap, tol, threads, seed, time_limit, None, None, settings)
-    if rule not in ("best", "one-se"):
+    if not isinstance(rule, str) or rule not in ("best", "one-se"):
         raise UsageError(f"rule: found {rule!r}, expected 'best' or 'one-se'")
-    return Selection(*require().select(_core_of(data), keys, _solver(solver), _texts(options), measure, int(folds or 0),
-                                       held_out, rule == "one-se", int(extend)))
+    if not isinstance(measure, str):
+        raise UsageError(f"measure: found {measure!r}, expected the name of a metric, or 'loss'")
+    return Selection(*require().select(
+        _core_of(data), keys, _solver(solver), _texts(options), measure, _integer("folds", 0 if folds is None else folds),
+        None if held_out is None else _real("held_out", held_out), rule == "one-se", _integer("extend", extend)))
 
 
 def solvers():
@@ -282,7 +334,27 @@ def _solver(solver):
     return "" if solver is None else str(getattr(solver, "solver_name", solver))
 
 
+def _callable(callback):
+    if callback is not None and not callable(callback):
+        raise UsageError(f"callback: found a {type(callback).__name__}, expected a function")
+    return callback
+
+
+def _integer(name, value):
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 0 <= value < 2**31:
+        raise UsageError(f"{name}: found {value!r}, expected an integer of at least 0")
+    return int(value)
+
+
+def _real(name, value):
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)) or not 0 <= value < np.inf:
+        raise UsageError(f"{name}: found {value!r}, expected a finite number of at least 0")
+    return float(value)
+
+
 def _settings(lambda_, mu, loss, gap, tol, threads, seed, time_limit, max_iterations, cost, more):
+    if more is not None and not isinstance(more, dict):
+        raise UsageError(f"settings: found a {type(more).__name__}, expected a dict")
     keys = {"lambda": lambda_, "mu": mu, "loss": loss, "gap": gap, "tol": tol, "threads": threads, "seed": seed,
             "time_limit": time_limit, "max_iterations": max_iterations, "cost": cost, **(more or {})}
     return _texts(keys)
