@@ -86,7 +86,6 @@ class ItemReader {
   void add(std::string_view name, double value) {
     if (!std::isfinite(value) || std::abs(value) > kLargestValue)
       fail(fmt::format("the value {:g} of '{}{}'", value, prefix_, name), "finite values up to 1e150");
-    if (value == 0.0) return;
     row_.text += prefix_;
     row_.add(name, value);
   }

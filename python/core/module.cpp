@@ -65,10 +65,11 @@ template <class Array>
 Array numbers_of(const py::object& given, std::string_view kinds, const char* name) {
   const py::array any = py::array::ensure(given);
   if (!any) PyErr_Clear();
-  const bool fits = any && kinds.find(any.dtype().kind()) != std::string_view::npos;
-  Array out = fits || (any && any.size() == 0) ? Array::ensure(any) : Array();
-  if (out) return out;
-  PyErr_Clear();
+  if (any && (any.size() == 0 || kinds.find(any.dtype().kind()) != std::string_view::npos)) {
+    const auto out = Array::ensure(any);
+    if (out) return out;
+    PyErr_Clear();
+  }
   throw Error::usage(name, ": found ",
                      any ? "an array of " + py::str(any.dtype()).cast<std::string>()
                          : "a " + std::string(Py_TYPE(given.ptr())->tp_name),
