@@ -39,9 +39,12 @@ class ItemReader {
 
   void read(const py::object& sequences) {
     std::size_t i = 0;
+    if (PySequence_Check(sequences.ptr()) == 0)
+      throw Error::usage(fmt::format("{}: found a {}, expected a list of sequences", name_,
+                                     Py_TYPE(sequences.ptr())->tp_name));
     for (const py::handle sequence : py::iter(sequences)) {
       std::size_t t = 0;
-      if (PyDict_Check(sequence.ptr()) || is_text(sequence.ptr()))
+      if (PyDict_Check(sequence.ptr()) || is_text(sequence.ptr()) || PySequence_Check(sequence.ptr()) == 0)
         throw Error::usage(fmt::format("{}[{}]: found a {}, expected a list of items, one a position", name_,
                                        i, Py_TYPE(sequence.ptr())->tp_name));
       for (const py::handle item : py::iter(sequence)) {
@@ -83,7 +86,6 @@ class ItemReader {
   void add(std::string_view name, double value) {
     if (!std::isfinite(value) || std::abs(value) > kLargestValue)
       fail(fmt::format("the value {:g} of '{}{}'", value, prefix_, name), "finite values up to 1e150");
-    if (value == 0.0) return;
     row_.text += prefix_;
     row_.add(name, value);
   }

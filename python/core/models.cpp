@@ -26,6 +26,7 @@ class Applied {
   Applied(const Model& model, const Data& data, bool test, int threads)
       : parallel_(resolved_threads(threads)) {
     const Dataset& set = test ? data.pair->test : data.pair->train;
+    if (set.instances() == 0) throw Error::usage("data: found no test set, expected one");
     batch_.oracle = data.pair->oracle;
     batch_.data = with_labels(set, model.labels);
     const OracleInfo& info = oracle_registry().find(batch_.oracle);

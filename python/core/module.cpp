@@ -58,6 +58,36 @@ void in_background(std::atomic<bool>& interrupt, const std::function<void()>& wo
   if (failure) std::rethrow_exception(failure);
 }
 
+namespace {
+
+/// An array of numbers of the kinds (NumPy's dtype.kind) that are expected. Throws Error.
+template <class Array>
+Array numbers_of(const py::object& given, std::string_view kinds, const char* name) {
+  const py::array any = py::array::ensure(given);
+  if (!any) PyErr_Clear();
+  if (any && (any.size() == 0 || kinds.find(any.dtype().kind()) != std::string_view::npos)) {
+    const auto out = Array::ensure(any);
+    if (out) return out;
+    PyErr_Clear();
+  }
+  throw Error::usage(name, ": found ",
+                     any ? "an array of " + py::str(any.dtype()).cast<std::string>()
+                         : "a " + std::string(Py_TYPE(given.ptr())->tp_name),
+                     ", expected ", kinds.find('f') != std::string_view::npos ? "numbers" : "integers");
+}
+
+constexpr std::string_view kReals = "fiub", kIntegers = "iu";
+
+}  // namespace
+
+Integers integers_of(const py::object& given, const char* name) {
+  return numbers_of<Integers>(given, kIntegers, name);
+}
+
+Reals reals_of(const py::object& given, const char* name) {
+  return numbers_of<Reals>(given, kReals, name);
+}
+
 SparseVector vector_of(const py::object& given, Coord dimension, const char* name) {
   SparseVector out;
   const auto add = [&](std::size_t at, Coord c, double value) {
@@ -67,13 +97,17 @@ SparseVector vector_of(const py::object& given, Coord dimension, const char* nam
     if (value != 0.0) out.push_back(c, value);
   };
   if (!py::isinstance<py::tuple>(given)) {
-    const Reals dense = Reals::ensure(given);
-    if (!dense) throw py::error_already_set();
+    const Reals dense = reals_of(given, name);
     require_size(dense, dimension, name);
     for (std::size_t c = 0; c < dimension; ++c) add(c, c, dense.data()[c]);
     return out;
   }
-  const auto [index, value] = given.cast<std::pair<Integers, Reals>>();
+  const auto pair = py::reinterpret_borrow<py::tuple>(given);
+  if (pair.size() != 2)
+    throw Error::usage(name, ": found a tuple of ", pair.size(), ", expected a pair (coordinates, values)");
+  const Integers index = integers_of(pair[0], name);
+  const Reals value = reals_of(pair[1], name);
+  require_size(index, static_cast<std::size_t>(index.size()), name);
   require_size(value, static_cast<std::size_t>(index.size()), name);
   for (py::ssize_t i = 0; i < index.size(); ++i) {
     const std::int64_t c = index.data()[i];

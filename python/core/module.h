@@ -37,6 +37,10 @@ using Texts = std::map<std::string, std::string>;
 /// afterwards.
 void in_background(std::atomic<bool>& interrupt, const std::function<void()>& work);
 
+/// Arrays of one's own type, copied only if the type or layout differs. Throw Error for other things than
+/// integers or real numbers; a float is no integer. `name` is used in messages.
+Integers integers_of(const py::object& given, const char* name);
+Reals reals_of(const py::object& given, const char* name);
 /// Takes a dense vector of `dimension` numbers, or a pair (coordinates, values). Throws Error for another
 /// shape and for numbers that are not finite. `name` is used in messages.
 SparseVector vector_of(const py::object& given, Coord dimension, const char* name = "w");

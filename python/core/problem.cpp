@@ -59,17 +59,18 @@ class Problem {
 
   /// The gradient of the loss, without the penalties, at all coordinates or at ascending ones.
   std::pair<double, py::array_t<double>> loss_and_gradient(const py::object& w,
-                                                           const std::optional<Integers>& coordinates) {
+                                                           const py::object& coordinates) {
     const SparseVector at = vector_of(w, dimension());
-    const std::vector<Coord> set = coordinates ? set_of(*coordinates) : std::vector<Coord>();
-    py::array_t<double> gradient(coordinates ? coordinates->size() : static_cast<py::ssize_t>(dimension()));
+    const bool some = !coordinates.is_none();
+    const std::vector<Coord> set = some ? set_of(coordinates) : std::vector<Coord>();
+    py::array_t<double> gradient(static_cast<py::ssize_t>(some ? set.size() : dimension()));
     const std::span<double> to(gradient.mutable_data(), static_cast<std::size_t>(gradient.size()));
     double out = 0.0;
     work([&] {
       out = infer(at, true);
       // The objective adds mu * w of the weights that it is given.
       const std::vector<double> none(to.size(), 0.0);
-      if (coordinates)
+      if (some)
         objective().partial_gradient(point_.residual, set, none, to);
       else
         objective().gradient(point_.residual, none, to);
@@ -79,13 +80,15 @@ class Problem {
 
   /// The Hessian of the loss at w, without mu, times v. Both have entries at all coordinates, or v at
   /// ascending ones, and is 0 elsewhere.
-  py::array_t<double> hessian_product(const py::object& w, const Reals& v,
-                                      const std::optional<Integers>& coordinates) {
+  py::array_t<double> hessian_product(const py::object& w, const py::object& direction,
+                                      const py::object& coordinates) {
     if (objective().oracle().derivatives() == nullptr || objective().loss().hinge())
       throw Error::usage("hessian_product: this loss or oracle has no second derivatives");
     const SparseVector at = vector_of(w, dimension());
-    const std::vector<Coord> set = coordinates ? set_of(*coordinates) : std::vector<Coord>();
-    const std::size_t size = coordinates ? set.size() : dimension();
+    const bool some = !coordinates.is_none();
+    const std::vector<Coord> set = some ? set_of(coordinates) : std::vector<Coord>();
+    const std::size_t size = some ? set.size() : dimension();
+    const Reals v = reals_of(direction, "v");
     require_size(v, size, "v");
     py::array_t<double> out(static_cast<py::ssize_t>(size));
     const std::span<const double> from(v.data(), size);
@@ -100,7 +103,7 @@ class Problem {
         point_.has_residual = point_.known = true;
         curved_ = at;
       }
-      if (coordinates)
+      if (some)
         curvature_->product(set, from, to);
       else
         curvature_->product(from, to);
@@ -126,13 +129,15 @@ class Problem {
 
   /// Adds scale * (gradient of the loss of some instances) to `out`, which may be w, and returns their loss
   /// at w. Instances follow one another: a change of w by one is seen by the next.
-  double add_instance_gradients(const Integers& instances, const py::array_t<double, py::array::c_style>& w,
-                                py::array_t<double, py::array::c_style> out, double scale) {
+  double add_instance_gradients(const py::object& numbers, const py::object& weights, const py::object& to_add,
+                                double scale) {
     const InstanceOracle* const oracle = objective().oracle().instance();
     if (oracle == nullptr || objective().loss().hinge())
       throw Error::usage("add_instance_gradients: this loss or oracle has no gradients of single instances");
-    require_size(w, dimension(), "w");
-    require_size(out, dimension(), "out");
+    const Integers instances = integers_of(numbers, "instances");
+    const auto w = array_in_place(weights, "w");
+    auto out = array_in_place(to_add, "out");
+    if (!out.writeable()) throw Error::usage("out: found an array that is read-only, expected one to write to");
     const double* const from = w.data();
     double* const to = out.mutable_data();
     double loss = 0.0;
@@ -203,7 +208,18 @@ class Problem {
     return point_.loss;
   }
 
-  std::vector<Coord> set_of(const Integers& coordinates) const {
+  /// The array itself, since `out` may be w.
+  Reals array_in_place(const py::object& given, const char* name) const {
+    if (!Reals::check_(given))
+      throw Error::usage(name, ": found another object, expected a contiguous array of float64");
+    auto out = py::reinterpret_borrow<Reals>(given);
+    require_size(out, dimension(), name);
+    return out;
+  }
+
+  std::vector<Coord> set_of(const py::object& given) const {
+    const Integers coordinates = integers_of(given, "coordinates");
+    require_size(coordinates, static_cast<std::size_t>(coordinates.size()), "coordinates");
     std::vector<Coord> out;
     for (py::ssize_t i = 0; i < coordinates.size(); ++i) {
       const std::int64_t c = coordinates.data()[i];
@@ -261,15 +277,17 @@ class Clock {
   void close() { monitor_ = nullptr; }
 
   /// Returns whether to go on.
-  bool step(const py::object& w, std::optional<double> loss, std::optional<std::uint64_t> working_set) {
+  bool step(const py::object& w, const py::object& loss, const py::object& working_set) {
     if (stopped_)
       throw Error::usage(
           "monitor.step: found a call after it had returned False, expected the solver to return");
     last_ = vector_of(w, dimension_);
+    const double found = loss.is_none() ? kNaN : number(loss, "loss");
+    const double set = working_set.is_none() ? static_cast<double>(last_.nnz()) : number(working_set, "working_set");
+    if (!(set >= 0.0 && set <= static_cast<double>(dimension_)))
+      throw Error::usage("monitor.step: found the working set ", set, ", expected a size up to ", dimension_);
     bool go_on = false;
-    guarded([&] {
-      go_on = open().step(++steps_, last_, working_set.value_or(last_.nnz()), loss.value_or(kNaN));
-    });
+    guarded([&] { go_on = open().step(++steps_, last_, static_cast<std::uint64_t>(set), found); });
     stopped_ = !go_on;
     return go_on;
   }
@@ -282,6 +300,13 @@ class Clock {
   std::exception_ptr failure() const { return failure_; }
 
  private:
+  static double number(const py::object& given, const char* name) {
+    const double out = PyFloat_AsDouble(given.ptr());
+    if (out != -1.0 || PyErr_Occurred() == nullptr) return out;
+    PyErr_Clear();
+    throw Error::usage("monitor.step: found ", name, " of the type ", Py_TYPE(given.ptr())->tp_name,
+                       ", expected a number");
+  }
   Monitor& open() const {
     if (monitor_ == nullptr) throw Error::usage("monitor: found a call after its run, expected none");
     return *monitor_;

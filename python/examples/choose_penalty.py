@@ -13,14 +13,15 @@ import proxbench
 
 quick = "PROXBENCH_QUICK" in os.environ
 data = proxbench.read("synthetic-ocr", (), features="pixels", words=40 if quick else 800, test_words=100)
-count = 3 if quick else 6
+count, threads = (3, 1) if quick else (6, 0)  # 0: all cores
 
 # %% [markdown]
 # Every lambda of the path with every mu, by cross-validation. `max` is the smallest lambda at which w = 0 is optimal.
 # The rule "one-se" takes the sparsest model within one standard error of the best.
 
 # %%
-chosen = proxbench.select(data, lambda_=f"path(0.3*max, 0.01*max, {count})", mu=[0.0, 1.0], folds=3, rule="one-se", gap=1e-2)
+chosen = proxbench.select(data, lambda_=f"path(0.3*max, 0.01*max, {count})", mu=[0.0, 1.0], folds=3, rule="one-se", gap=1e-2,
+                          threads=threads)
 print(chosen.points)
 print(f"chosen: lambda = {chosen.lambda_:.3g}, mu = {chosen.mu:g}: {chosen.nnz} nonzeros")
 print("on the test set:", chosen.model.metrics(data, test=True))
@@ -38,5 +39,5 @@ plt.show()
 # The whole path on all instances, with a certificate for each point.
 
 # %%
-path = proxbench.path(data, lambda_=f"path(max, 0.01*max, {2 * count})", mu=chosen.mu, gap=1e-2)
+path = proxbench.path(data, lambda_=f"path(max, 0.01*max, {2 * count})", mu=chosen.mu, gap=1e-2, threads=threads)
 print(path.points[["lambda", "objective", "nnz", "test_accuracy"]])

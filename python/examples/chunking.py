@@ -76,7 +76,7 @@ print(data, data.facts(test=True)["instances"], "test sentences")
 # F is certified to be within 1e-3 of its minimum.
 
 # %%
-result = proxbench.train(data, lambda_=1.0, mu=0.1, gap=1e-3)
+result = proxbench.train(data, lambda_=1.0, mu=0.1, gap=1e-3, threads=1 if quick else 0)
 print(result)
 metrics = result.model.metrics(data, test=True)
 print({name: round(value, 4) for name, value in metrics.items()})

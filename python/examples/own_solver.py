@@ -123,7 +123,7 @@ pairs = [("ista", "prox-newton", {"lambda_": 1.0}), ("scipy-lbfgs", "lbfgs", {"m
          ("batch-sgd", "sgd", {"lambda_": 1.0})]
 figure, axes = plt.subplots(1, len(pairs), figsize=(12, 3.5), layout="constrained")
 for ax, (ours, theirs, penalty) in zip(axes, pairs):
-    best = proxbench.train(data, gap=1e-6, **penalty)
+    best = proxbench.train(data, gap=1e-6, threads=1, **penalty)
     for name in (ours, theirs):
         result = proxbench.train(data, solver=name, gap=1e-4, time_limit=0.5 if quick else 30, threads=1, **penalty)
         difference = (result.trace["objective"] - best.lower_bound) / best.objective

@@ -4,23 +4,37 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Union
 
 import numpy as np
 
 from .compiled import require
 from .datasets import Data
-from .errors import UsageError
+from .errors import UsageError, checked
 
+Weights = Union[np.ndarray, tuple[np.ndarray, np.ndarray]]  # dense, or (coordinates, values)
 _TYPES = {bool: "bool", int: "int", float: "float", str: "str"}
 
 
+@checked
 def option(default: bool | int | float | str, help: str = "", min: float | None = None, max: float | None = None,
            choices=()) -> Any:
     """An option of a solver, as the default of an argument: `step: option(0.1, "length of a step", min=0)`."""
     if type(default) not in _TYPES:
         raise UsageError(f"option: found the default {default!r}, expected a bool, int, float or str")
+    _require("option", help=(help, str))
+    for name, bound in (("min", min), ("max", max)):
+        if bound is not None and not isinstance(bound, (int, float)):
+            raise UsageError(f"option, {name}: found {bound!r}, expected a number or None")
+    if isinstance(choices, str) or not all(isinstance(one, str) for one in choices):
+        raise UsageError(f"option, choices: found {choices!r}, expected a list of str")
     return _Option(default, help, min, max, tuple(choices))
+
+
+def _require(what, **values):
+    for name, (value, kind) in values.items():
+        if not isinstance(value, kind):
+            raise UsageError(f"{what}, {name}: found {value!r}, expected a {kind.__name__}")
 
 
 class _Option:
@@ -52,10 +66,21 @@ def solver(name: str, help: str = "", paper: str = "", l1: bool = False, l2: boo
     arrays of float64 or (coordinates, values). What the function returns is the result. It gets options as keyword
     arguments. Evaluations are counted in passes over the data, as for every solver."""
 
+    _require("solver", name=(name, str), help=(help, str), paper=(paper, str), l1=(l1, bool), l2=(l2, bool),
+             smooth=(smooth, bool), loss=(loss, str), exact=(exact, bool))
+
+    @checked
     def register(function: Any) -> Any:
-        options = []
-        for argument in list(inspect.signature(function).parameters.values())[2:]:
+        options: list[dict] = []
+        arguments = list(inspect.signature(function).parameters.values())
+        if len(arguments) < 2:
+            raise UsageError(f"solver '{name}': found a function of {len(arguments)} arguments, expected (problem, monitor, "
+                             "...)")
+        for argument in arguments[2:]:
             default = argument.default
+            if default is argument.empty:
+                raise UsageError(f"solver '{name}': found the argument '{argument.name}' without a default, expected one: "
+                                 "it is an option")
             one = default if isinstance(default, _Option) else option(default)
             options.append({"name": argument.name, "type": _TYPES[type(one.default)], "default": _text(one.default),
                             "help": one.help, "min": one.min, "max": one.max, "choices": list(one.choices)})
@@ -77,23 +102,14 @@ def solver(name: str, help: str = "", paper: str = "", l1: bool = False, l2: boo
 registered: dict[str, dict] = {}  # descriptions by name
 
 
+_FIGURES = ("lambda_", "mu", "dimension", "features", "outputs", "instances", "passes")
+
+
 class Problem:
     """F of one data set, as an oracle. w is a dense array of float64 with `dimension` numbers, or (coordinates, values)
     with ascending coordinates; feature j and label k have coordinate j * outputs + k, extra weights (transitions) follow.
     See `problem` to make one, and `solver` for solvers. Arrays that it returns have float64. The loss is the SUM over
-    instances, without the penalties.
-
-    loss(w)                                      a float
-    loss_and_gradient(w, coordinates=None)       the loss, and its gradient: `dimension` numbers, or one for each of the
-                                                 ascending coordinates
-    hessian_product(w, v, coordinates=None)      the Hessian of the loss at w times v, of v's shape; with coordinates, v
-                                                 is 0 elsewhere
-    certificate(w)                               a dict: objective, loss, nnz, kkt, lower_bound, gap, relative_gap
-    add_instance_gradients(instances, w, out, scale=1.0)
-                                                 adds scale * gradient of the loss of these instances to `out`, in turn
-                                                 (`out` may be w), and returns their loss; dense arrays only
-    passes                                       evaluations so far, divided by the number of instances
-    """
+    instances, without the penalties. `passes` is the number of evaluations so far, divided by that of instances."""
 
     def __init__(self, core, facts=None):
         self._core, self._facts = core, facts
@@ -102,29 +118,57 @@ class Problem:
         facts = self.__dict__.get("_facts")
         if facts is not None and name in ("kkt_target", "kkt_at_zero", "seed"):
             return facts[name]
-        if name in ("lambda_", "mu", "dimension", "features", "outputs", "instances", "passes", "loss", "loss_and_gradient",
-                    "hessian_product", "certificate", "add_instance_gradients"):
+        if name in _FIGURES:
             return getattr(self._core, name)
         raise AttributeError(f"'Problem' object has no attribute '{name}'")
 
     def __dir__(self):
-        return [*super().__dir__(), "lambda_", "mu", "dimension", "features", "outputs", "instances", "passes", "loss",
-                "loss_and_gradient", "hessian_product", "certificate", "add_instance_gradients"]
+        return [*super().__dir__(), *_FIGURES]
+
+    @checked
+    def loss(self, w: Weights) -> float:
+        """The loss at w, without penalties."""
+        return self._core.loss(w)
+
+    @checked
+    def loss_and_gradient(self, w: Weights, coordinates=None) -> tuple[float, np.ndarray]:
+        """(loss, gradient of the loss) at w, without penalties; the gradient at all coordinates, or at ascending ones."""
+        return self._core.loss_and_gradient(w, coordinates)
+
+    @checked
+    def hessian_product(self, w: Weights, v: np.ndarray, coordinates=None) -> np.ndarray:
+        """The Hessian of the loss at w times v, without penalties. Given ascending coordinates, v and the product have
+        entries only there."""
+        return self._core.hessian_product(w, v, coordinates)
+
+    @checked
+    def certificate(self, w: Weights) -> dict[str, float]:
+        """What is proven about w: a dict with objective, loss, nnz, kkt, lower_bound, gap and relative_gap."""
+        return self._core.certificate(w)
+
+    @checked
+    def add_instance_gradients(self, instances, w: np.ndarray, out: np.ndarray, scale: float = 1.0) -> float:
+        """Adds scale * (the gradient of the loss of these instances) to `out`, and returns their loss at w. `out` may be w:
+        then each instance sees the change by the one before it. w and out are contiguous arrays of float64."""
+        return self._core.add_instance_gradients(instances, w, out, scale)
 
     @property
     def start(self) -> np.ndarray:
-        """Where to start, a dense array that the solver may change."""
+        """Where to start, a dense array that the solver may change. Of a problem without a solver: 0."""
         out = np.zeros(self.dimension)
-        index, values = self._facts["start"]
-        out[index] = values
+        if self._facts is not None:
+            index, values = self._facts["start"]
+            out[index] = values
         return out
 
+    @checked
     def penalty(self, w) -> float:
         """lambda ||w||_1 + (mu/2) ||w||^2."""
         values = w[1] if isinstance(w, tuple) else w
         return self.lambda_ * np.abs(values).sum() + 0.5 * self.mu * np.square(values).sum()
 
 
+@checked
 def problem(data: Data, lambda_: float = 0.0, mu: float = 0.0, loss: str = "log", threads: int = 0) -> Problem:
     """F of a data set for one's own use, outside of `train`. Returns Problem."""
     from .training import _core_of, _settings
@@ -138,6 +182,7 @@ def soft_threshold(x: np.ndarray, t: float) -> np.ndarray:
     return np.sign(x) * np.maximum(np.abs(x) - t, 0.0)
 
 
+@checked
 def check_solver(name: str | Callable, only: str = "", show: Callable[[str], object] | None = print, **options: Any) -> bool:
     """Runs the conformance suite on a solver, as `proxbench check-solver` does. Returns whether all checks passed.
 

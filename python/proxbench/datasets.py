@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from .compiled import require
-from .errors import UsageError
+from .errors import UsageError, checked
 
 UNKNOWN, NONE = -1, -2
 
@@ -32,6 +32,9 @@ class Data:
         """"chain", "tree", "candidates" or "labels"."""
         return self._core.oracle
 
+    def __reduce__(self):
+        raise UsageError("Data: found an attempt to pickle or copy it, expected none: keep X and y, or the files")
+
     def facts(self, test=False):
         """A dict: instances, positions, nonzeros, description, digest, notes (what was dropped), warnings."""
         return self._core.facts(test)
@@ -56,6 +59,7 @@ class Data:
         return f"<proxbench.Data: {facts['description']}, {len(self.features_)} features, {len(self.labels_)} labels>"
 
 
+@checked
 def read(format, train, test=(), hierarchy="", oracle="", **options) -> Data:
     """Reads data files, as the program does.
 
@@ -68,6 +72,7 @@ def read(format, train, test=(), hierarchy="", oracle="", **options) -> Data:
     return Data(require().read(format, _names(train), _names(test), str(hierarchy), oracle, _texts(options)))
 
 
+@checked
 def sequences(X, y, lengths=None, test=None, feature_names=None) -> Data:
     """Sequences for a linear-chain CRF.
 
@@ -85,12 +90,13 @@ def sequences(X, y, lengths=None, test=None, feature_names=None) -> Data:
     number = _numbers_of(labels, "y")
     make.truth(_gold(labels, number))
     if test is not None:
-        test_x, test_y, *more = test
+        test_x, test_y, *more = _parts(test, 2 if lengths is None else 3, "(X, y)" if lengths is None else "(X, y, lengths)")
         rows, begin = _sequence_rows(test_x, more[0] if more else None, None, make.rows, "test X")
         make.test(rows, begin, _gold(_flat(test_y, begin, "test y"), number, UNKNOWN))
-    return make.data(list(number), f"{len(make.begin) - 1} sequences from Python, {make.begin[-1]} positions")
+    return make.data([_name(label) for label in number], f"{len(make.begin) - 1} sequences from Python, {make.begin[-1]} positions")
 
 
+@checked
 def classes(X, y, hierarchy=None, test=None, feature_names=None) -> Data:
     """Rows of one label each, for multinomial logistic regression, or for a hierarchy of classes.
 
@@ -108,14 +114,19 @@ def classes(X, y, hierarchy=None, test=None, feature_names=None) -> Data:
         parents = [0xFFFFFFFF] * len(number)
     else:
         number, parents = _preorder(hierarchy)
+        inner = set(labels) & set(hierarchy.values())
+        if inner:
+            raise UsageError(f"y: found {next(iter(inner))!r}, an inner node of the hierarchy, expected its leaves")
     make.truth(_gold(labels, number))
     make.parents = parents
     if test is not None:
-        rows, begin = _matrix_rows(test[0], None, None, make.rows, "test X")
-        make.test(rows, begin, _gold(_flat(test[1], begin, "test y"), number, UNKNOWN))
+        test_x, test_y = _parts(test, 2, "(X, y)")
+        rows, begin = _matrix_rows(test_x, None, None, make.rows, "test X")
+        make.test(rows, begin, _gold(_flat(test_y, begin, "test y"), number, UNKNOWN))
     return make.data([_name(label) for label in number], f"{make.begin[-1]} rows from Python")
 
 
+@checked
 def groups(X, quality, lengths, test=None, feature_names=None) -> Data:
     """Groups of candidates, for re-ranking.
 
@@ -128,11 +139,13 @@ def groups(X, quality, lengths, test=None, feature_names=None) -> Data:
     make = _Maker(*_group_rows(X, lengths, feature_names, None, "X"), oracle="candidates", format="rerank")
     make.truth(*_best(quality, make.begin, "quality"))
     if test is not None:
-        rows, begin = _group_rows(test[0], test[2], None, make.rows, "test X")
-        make.test(rows, begin, *_best(test[1], begin, "test quality"))
+        test_x, test_quality, test_lengths = _parts(test, 3, "(X, quality, lengths)")
+        rows, begin = _group_rows(test_x, test_lengths, None, make.rows, "test X")
+        make.test(rows, begin, *_best(test_quality, begin, "test quality"))
     return make.data(["best"], f"{len(make.begin) - 1} groups from Python")
 
 
+@checked
 def label_sets(X, y, test=None, feature_names=None) -> Data:
     """Rows with any number of labels each, for max-margin training (loss="hinge").
 
@@ -146,8 +159,9 @@ def label_sets(X, y, test=None, feature_names=None) -> Data:
     number = _numbers_of(sorted({label for one in sets for label in one}, key=_name), "y")
     make.truth(*_label_truth(sets, number))
     if test is not None:
-        rows, begin = _matrix_rows(test[0], None, None, make.rows, "test X")
-        make.test(rows, begin, *_label_truth(_label_lists(test[1], begin[-1], "test y"), number))
+        test_x, test_y = _parts(test, 2, "(X, y)")
+        rows, begin = _matrix_rows(test_x, None, None, make.rows, "test X")
+        make.test(rows, begin, *_label_truth(_label_lists(test_y, begin[-1], "test y"), number))
     return make.data([_name(label) for label in number], f"{make.begin[-1]} rows from Python")
 
 
@@ -165,14 +179,28 @@ class _Maker:
         self.test_rows, self.test_truth = rows, require().Truth(*parts)
 
     def data(self, outputs, description):
+        if len(set(outputs)) < len(outputs):
+            twice = next(name for i, name in enumerate(outputs) if name in outputs[:i])
+            raise UsageError(f"y: found two labels that are written {twice!r}, expected distinct ones")
         return Data(require().make_data(
             rows=self.rows, truth=self.train, outputs=outputs, parents=self.parents, description=description,
             oracle=self.oracle, format=self.format, options=self.options, test_rows=self.test_rows,
             test_truth=self.test_truth))
 
 
+def _parts(test, size, names):
+    if not isinstance(test, (tuple, list)) or len(test) != size:
+        found = f"{len(test)} parts" if isinstance(test, (tuple, list)) else f"a {type(test).__name__}"
+        raise UsageError(f"test: found {found}, expected {names}")
+    return test
+
+
 def _names(files):
-    return [str(files)] if isinstance(files, (str, bytes)) or hasattr(files, "__fspath__") else [str(one) for one in files]
+    if isinstance(files, str) or hasattr(files, "__fspath__"):
+        return [str(files)]
+    if not isinstance(files, (list, tuple)):
+        raise UsageError(f"files: found a {type(files).__name__}, expected a name or a list of names")
+    return [str(one) for one in files]
 
 
 def _texts(options):
@@ -201,6 +229,7 @@ def _name(label):
 def _sequence_rows(X, lengths, feature_names, train, name) -> tuple[Any, np.ndarray]:
     if lengths is not None or _is_matrix(X):
         return _matrix_rows(X, lengths, feature_names, train, name)
+    X = _items(X, name)
     rows = require().rows_of_items(X, train, name)
     begin = np.concatenate([[0], np.cumsum([len(one) for one in X], dtype=np.int64)])
     return rows, begin
@@ -209,8 +238,18 @@ def _sequence_rows(X, lengths, feature_names, train, name) -> tuple[Any, np.ndar
 def _group_rows(X, lengths, feature_names, train, name) -> tuple[Any, np.ndarray]:
     if _is_matrix(X):
         return _matrix_rows(X, lengths, feature_names, train, name)
-    begin, at = _begin_of(lengths, len(X), name), 0
+    X = _items(X, name)
+    begin = _begin_of(lengths, len(X), name)
     return require().rows_of_items([X[a:b] for a, b in zip(begin, begin[1:])], train, name), begin
+
+
+def _items(X, name):
+    """X as a list or tuple."""
+    if isinstance(X, (list, tuple)):
+        return X
+    if isinstance(X, (str, bytes, dict)) or not hasattr(X, "__iter__") or getattr(X, "shape", (0,)) == ():
+        raise UsageError(f"{name}: found a {type(X).__name__}, expected a list, or a matrix")
+    return list(X)
 
 
 def _is_matrix(X):
@@ -221,16 +260,17 @@ def _matrix_rows(X, lengths, feature_names, train, name) -> tuple[Any, np.ndarra
     from scipy.sparse import csr_matrix, issparse
 
     if not issparse(X):
-        X = np.asarray(X)
-        if X.dtype == object or X.ndim != 2:
-            try:
-                X = X.astype(np.float64)
-            except (TypeError, ValueError):
-                raise UsageError(f"{name}: found values of the type object, expected a matrix of numbers") from None
-            if X.ndim != 2:
-                raise UsageError(f"{name}: found an array of {X.ndim} dimensions, expected a matrix")
-        if np.iscomplexobj(X):
-            raise UsageError(f"{name}: found complex numbers, expected real ones")
+        try:
+            X = np.asarray(X)
+            X = X if X.dtype.kind in "fiubc" else X.astype(np.float64)
+        except (TypeError, ValueError):
+            raise UsageError(f"{name}: found values that are no numbers, or rows of different lengths, expected a matrix of "
+                             "numbers") from None
+        if X.ndim != 2:
+            raise UsageError(f"{name}: found an array of {X.ndim} dimensions, expected a matrix")
+    if X.dtype.kind not in "fiub":
+        raise UsageError(f"{name}: found values of the type {X.dtype}, expected real numbers")
+    if not issparse(X):
         bad = ~np.isfinite(X)
         if bad.any():
             row, column = np.argwhere(bad)[0]
@@ -238,15 +278,18 @@ def _matrix_rows(X, lengths, feature_names, train, name) -> tuple[Any, np.ndarra
         X = csr_matrix(X)
     X = X.tocsr()
     begin = np.arange(X.shape[0] + 1) if lengths is None else _begin_of(lengths, X.shape[0], name)
-    names = [] if feature_names is None else [str(one) for one in feature_names]
+    names = [] if feature_names is None else [str(one) for one in _items(feature_names, "feature_names")]
     if names and len(names) != X.shape[1]:
         raise UsageError(f"feature_names: found {len(names)}, expected one for each of {X.shape[1]} columns")
     return require().rows_of_csr(X.indptr, X.indices, X.data, X.shape[1], begin, names, train, name), begin
 
 
 def _begin_of(lengths, rows, name):
-    lengths = np.asarray(lengths)
-    if lengths.ndim != 1 or (lengths.size and (lengths.min() < 1 or not np.array_equal(lengths, lengths.astype(np.int64)))):
+    try:
+        lengths = np.asarray(lengths)
+    except ValueError:
+        lengths = np.empty(0, dtype=object)
+    if lengths.ndim != 1 or lengths.dtype.kind not in "iu" or (lengths.size and lengths.min() < 1):
         raise UsageError("lengths: found a number that is no integer above 0, expected positions of each sequence")
     if lengths.sum() != rows:
         raise UsageError(f"lengths: found a sum of {lengths.sum()}, expected {rows}, the rows of {name}")
@@ -258,21 +301,32 @@ def _flat(y, begin, name):
     rows, instances = int(begin[-1]), len(begin) - 1
     if isinstance(y, np.ndarray) and y.ndim != 1:
         raise UsageError(f"{name}: found an array of {y.ndim} dimensions, expected one label for each position")
-    try:
-        size = len(y)
-    except TypeError:
-        raise UsageError(f"{name}: found a {type(y).__name__}, expected a list of labels") from None
+    if not isinstance(y, (list, tuple, np.ndarray)):
+        if isinstance(y, (str, bytes, dict, set)) or not hasattr(y, "__iter__") or getattr(y, "ndim", 1) != 1:
+            raise UsageError(f"{name}: found a {type(y).__name__}, expected a list of labels")
+        y = list(y)
+    size = len(y)
     nested = size > 0 and isinstance(y[0], (list, tuple, np.ndarray))
     if not nested:
         if size != rows:
             raise UsageError(f"{name}: found {size} labels, expected {rows}, one for each position")
-        return list(y)
+        return _hashable(list(y), name)
     if size != instances:
         raise UsageError(f"{name}: found {size} lists of labels, expected {instances}, one for each sequence")
     for i, one in enumerate(y):
+        if not isinstance(one, (list, tuple, np.ndarray)):
+            raise UsageError(f"{name}[{i}]: found a {type(one).__name__}, expected a list of labels")
         if len(one) != begin[i + 1] - begin[i]:
             raise UsageError(f"{name}[{i}]: found {len(one)} labels, expected {begin[i + 1] - begin[i]}, one for each position")
-    return list(chain.from_iterable(y))
+    return _hashable(list(chain.from_iterable(y)), name)
+
+
+def _hashable(labels, name):
+    try:
+        set(labels)
+    except TypeError as error:
+        raise UsageError(f"{name}: found a label that is {error}, expected strings or numbers") from None
+    return labels
 
 
 def _numbers_of(labels, name):
@@ -292,6 +346,8 @@ def _gold(labels, number, unknown=None):
 
 def _preorder(hierarchy):
     """Numbers and parents of the nodes, in preorder."""
+    if not isinstance(hierarchy, dict):
+        raise UsageError(f"hierarchy: found a {type(hierarchy).__name__}, expected a dict from each node to its parent")
     children: dict = {}
     for node, parent in hierarchy.items():
         children.setdefault(parent, []).append(node)
@@ -312,7 +368,10 @@ def _preorder(hierarchy):
 
 def _best(quality, begin, name):
     """Gold candidates and qualities."""
-    quality = np.asarray(quality, dtype=np.float64)
+    try:
+        quality = np.asarray(quality, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise UsageError(f"{name}: found values that are no numbers, expected a number for each candidate") from None
     if quality.shape != (int(begin[-1]),):
         raise UsageError(f"{name}: found shape {quality.shape}, expected ({begin[-1]},), a number for each candidate")
     if not np.isfinite(quality).all():
@@ -328,9 +387,13 @@ def _label_lists(y, rows, name):
         y = y.toarray()
     if isinstance(y, np.ndarray) and y.ndim == 2:
         y = [list(np.flatnonzero(one)) for one in y]
+    y = _items(y, name)
     if len(y) != rows:
         raise UsageError(f"{name}: found {len(y)} sets of labels, expected {rows}, one for each row")
-    return [list(one) for one in y]
+    for i, one in enumerate(y):
+        if isinstance(one, (str, bytes)) or not hasattr(one, "__iter__"):
+            raise UsageError(f"{name}[{i}]: found a {type(one).__name__}, expected a list of labels")
+    return [_hashable(list(one), name) for one in y]
 
 
 def _label_truth(sets, number):

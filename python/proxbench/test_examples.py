@@ -218,3 +218,16 @@ def test_benchopt_runs_its_folder(tmp_path):
     subprocess.run([sys.executable, "-m", "benchopt", "run", "bench", "-d", "simulated", "-n", "5", "-r", "1", "--no-plot"],
                    cwd=tmp_path, check=True)
     assert list(tmp_path.glob("bench/outputs/*.parquet")) or list(tmp_path.glob("bench/outputs/*.csv"))
+
+
+@needs_module
+def test_the_lines_of_the_page_work(tmp_path, monkeypatch):
+    for figure in ("figure1", "figure3"):
+        write_run(tmp_path / "results" / figure)
+    monkeypatch.chdir(tmp_path)
+    page = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
+    known: dict = {}
+    blocks = page.split("```python\n")[1:]
+    for block in blocks:
+        exec(block.split("```")[0], known)
+    assert len(blocks) == 3 and known["result"].relative_gap <= 1e-4

@@ -8,10 +8,10 @@ from typing import Any, Union
 import numpy as np
 
 from .compiled import require
-from .datasets import Data, _texts, sequences
-from .errors import UsageError
+from .custom_solvers import Weights
+from .datasets import Data, _items, _texts, sequences
+from .errors import UsageError, checked
 
-Weights = Union[np.ndarray, tuple[np.ndarray, np.ndarray]]  # dense, or (coordinates, values)
 Penalty = Union[float, str, Sequence[float]]
 SolverName = Union[str, Callable, None]
 
@@ -59,40 +59,49 @@ class Model:
         """A dict from (label, next label) to the weight. Of other models than chains: from the names of each weight."""
         return {tuple(names): weight for _, names, weight in self._core.extra()}
 
+    @checked
     def weights_for(self, data):
         """w in the coordinates of the data, as (coordinates, values). Every name of the model must occur there."""
-        return self._core.weights_for(data._core)
+        return self._core.weights_for(_core_of(data))
 
+    @checked
     def predict(self, data, test=False, threads=0):
         """The best label of each position: for sequences a list of lists of str; for rows of one label a list; for
         groups the number of the best candidate within each; for label sets a list of lists.
 
         data   Data, or a list of sequences as for `sequences`"""
         data = self._data(data)
-        return _named(data, test, self.labels_, self._core.apply(data._core, test, threads).outputs())
+        return _named(data, test, self.labels_, self.applied(data, test, threads).outputs())
 
+    @checked
     def marginals(self, data, test=False, threads=0) -> np.ndarray:
         """Probabilities, each from 0 to 1: an array of float64. For sequences and rows of one label: positions x labels,
         in the order of `labels_` of the data. Rows of one sequence follow one another."""
-        data = self._data(data)
-        return self._core.apply(data._core, test, threads).marginals()
+        return self.applied(data, test, threads).marginals()
 
+    @checked
     def nbest(self, data, n, test=False, threads=0):
         """For each instance its n best structures, a list of (score, labels), best first."""
-        data = self._data(data)
         labels = self.labels_
         return [[(score, [labels[k] for k in outputs]) for score, outputs in found]
-                for found in self._core.apply(data._core, test, threads).nbest(n)]
+                for found in self.applied(data, test, threads).nbest(n)]
 
+    @checked
     def metrics(self, data, test=False, threads=0):
         """A dict of metrics on labelled data: accuracy, and those that apply, such as chunk F1."""
-        return self._core.apply(self._data(data)._core, test, threads).metrics()
+        return self.applied(data, test, threads).metrics()
 
+    def applied(self, data, test=False, threads=0):
+        """The model applied to data: outputs() are numbers of `labels_`, one a position; marginals() as here."""
+        return self._core.apply(self._data(data)._core, test, threads)
+
+    @checked
     def save(self, file) -> None:
         """Writes a text model, or a binary one if the name ends in .pbm. `proxbench predict` takes both."""
         self._core.save(str(file))
 
     @staticmethod
+    @checked
     def load(file) -> Model:
         """Reads a model that `save` or the program wrote."""
         return Model(require().load_model(str(file)))
@@ -100,9 +109,18 @@ class Model:
     def _data(self, data):
         if isinstance(data, Data):
             return data
+        if hasattr(data, "shape") and len(data.shape) != 1:
+            raise UsageError("data: found a matrix, expected proxbench.Data or a list of sequences of dicts")
+        data = _items(data, "data")
         if not data:
             raise UsageError("data: found no sequences, expected at least one")
-        return sequences(data, [[self.labels_[0]] * len(one) for one in data])
+        gold = []
+        for i, one in enumerate(data):
+            try:
+                gold.append([self.labels_[0]] * len(one))
+            except TypeError:
+                raise UsageError(f"data[{i}]: found a {type(one).__name__}, expected a sequence of items") from None
+        return sequences(data, gold)
 
     def __repr__(self):
         return f"<proxbench.Model: {len(self.labels_)} labels, {self.header.get('description', '')}>"
@@ -150,6 +168,19 @@ class Result:
     def w(self) -> tuple[np.ndarray, np.ndarray]:
         return self._core.w()
 
+    def without_data(self):
+        """The same result without the training data, which it otherwise keeps alive. Pickling does this."""
+        return type(self)._of(_Kept(self._core), self.__dict__)
+
+    def __reduce__(self):
+        return type(self)._of, (_Kept(self._core), {**self.__dict__, "_core": None})
+
+    @classmethod
+    def _of(cls, core, state):
+        out = cls.__new__(cls)
+        out.__dict__.update(state, _core=core)
+        return out
+
     @property
     def coefficients(self) -> np.ndarray:
         """w as a dense array of float64, d numbers."""
@@ -174,6 +205,19 @@ class Result:
     def __repr__(self):
         return (f"<proxbench.Result: {self.summary['solver']} {self.summary['status']}, F = {self.objective:.10g}, "
                 f"relative gap {self.relative_gap:.2g}, {self.nnz} nonzeros>")
+
+
+class _Kept:
+    """The parts of a result, in memory of Python alone."""
+
+    def __init__(self, core):
+        self._parts = {name: getattr(core, name)() for name in ("summary", "trace", "points", "w", "dimension",
+                                                                 "model_text")}
+
+    def __getattr__(self, name):
+        if name.startswith("_") or name not in self._parts:
+            raise AttributeError(name)
+        return lambda: self._parts[name]
 
 
 class Path(Result):
@@ -203,6 +247,7 @@ class Selection(Result):
         self.lambda_, self.mu = (float(self.points.loc[chosen, name]) for name in ("lambda", "mu"))
 
 
+@checked
 def train(data: Data, lambda_: float = 0.0, mu: float = 0.0, loss: str = "log", solver: SolverName = None,
           gap: float | None = None, tol: float | None = None, threads: int = 0,
           callback: Callable[[dict], object] | None = None, start: Weights | Model | None = None, seed: int = 1,
@@ -217,6 +262,7 @@ def train(data: Data, lambda_: float = 0.0, mu: float = 0.0, loss: str = "log", 
     data            Data, of `read`, `sequences`, `classes`, `groups` or `label_sets`
     lambda_, mu     weights of the penalties, at least one above 0. As the loss is a sum, they are not scaled by the number
                     of instances: lambda = c1 and mu = 2*c2 of CRFsuite, 1/C of scikit-learn's LogisticRegression
+                    with three classes or more
     loss            "log" (maximum likelihood) or "hinge" (max margin; needs mu > 0 and lambda = 0)
     solver          a name of `solvers()`, or a function with the decorator `solver`; None: the best one known for this
                     problem
@@ -241,9 +287,10 @@ def train(data: Data, lambda_: float = 0.0, mu: float = 0.0, loss: str = "log", 
     keys = _settings(lambda_, mu, loss, gap, tol, threads, seed, time_limit, max_iterations, cost, settings)
     if isinstance(start, Model):
         start = start.weights_for(data)
-    return Result(require().train(_core_of(data), keys, _solver(solver), _texts(options), start, callback))
+    return Result(require().train(_core_of(data), keys, _solver(solver), _texts(options), start, _callable(callback)))
 
 
+@checked
 def path(data: Data, lambda_: Penalty | None = None, mu: Penalty = 0.0, loss: str = "log", solver: SolverName = None,
          gap: float | None = None, tol: float | None = None, threads: int = 0,
          callback: Callable[[dict], object] | None = None, seed: int = 1, time_limit: float | None = None,
@@ -257,6 +304,7 @@ def path(data: Data, lambda_: Penalty | None = None, mu: Penalty = 0.0, loss: st
     Other arguments are those of `train`. Returns Path."""
     keys = _settings(lambda_, mu, loss, gap, tol, threads, seed, time_limit, max_iterations, None, settings)
     ws = []
+    _callable(callback)
 
     def on_point(point, w):
         ws.append(w)
@@ -265,6 +313,7 @@ def path(data: Data, lambda_: Penalty | None = None, mu: Penalty = 0.0, loss: st
     return Path(require().train_path(_core_of(data), keys, _solver(solver), _texts(options), on_point), ws)
 
 
+@checked
 def certify(data: Data, w: Weights | Model, lambda_: float = 0.0, mu: float = 0.0, loss: str = "log", threads: int = 0,
             tighten: float = 0.0) -> dict[str, float]:
     """What is proven about w: a dict with objective, loss, l1, nnz, kkt, relative_kkt, lower_bound, gap, relative_gap
@@ -275,9 +324,10 @@ def certify(data: Data, w: Weights | Model, lambda_: float = 0.0, mu: float = 0.
     if isinstance(w, Model):
         w = w.weights_for(data)
     keys = _settings(lambda_, mu, loss, None, None, threads, None, None, None, None, None)
-    return require().certify(_core_of(data), w, keys, float(tighten))
+    return require().certify(_core_of(data), w, keys, _real("tighten", tighten))
 
 
+@checked
 def select(data: Data, lambda_: Penalty | None = None, mu: Penalty = 0.0, folds: int | None = None,
            held_out: float | None = None, measure: str = "accuracy", rule: str = "best", extend: int = 0,
            loss: str = "log", solver: SolverName = None, gap: float | None = None, tol: float | None = None,
@@ -293,10 +343,13 @@ def select(data: Data, lambda_: Penalty | None = None, mu: Penalty = 0.0, folds:
 
     Returns Selection."""
     keys = _settings(lambda_, mu, loss, gap, tol, threads, seed, time_limit, None, None, settings)
-    if rule not in ("best", "one-se"):
+    if not isinstance(rule, str) or rule not in ("best", "one-se"):
         raise UsageError(f"rule: found {rule!r}, expected 'best' or 'one-se'")
-    return Selection(*require().select(_core_of(data), keys, _solver(solver), _texts(options), measure, int(folds or 0),
-                                       held_out, rule == "one-se", int(extend)))
+    if not isinstance(measure, str):
+        raise UsageError(f"measure: found {measure!r}, expected the name of a metric, or 'loss'")
+    return Selection(*require().select(
+        _core_of(data), keys, _solver(solver), _texts(options), measure, _integer("folds", 0 if folds is None else folds),
+        None if held_out is None else _real("held_out", held_out), rule == "one-se", _integer("extend", extend)))
 
 
 def solvers() -> dict[str, dict[str, Any]]:
@@ -314,7 +367,27 @@ def _solver(solver):
     return "" if solver is None else str(getattr(solver, "solver_name", solver))
 
 
+def _callable(callback):
+    if callback is not None and not callable(callback):
+        raise UsageError(f"callback: found a {type(callback).__name__}, expected a function")
+    return callback
+
+
+def _integer(name, value):
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 0 <= value < 2**31:
+        raise UsageError(f"{name}: found {value!r}, expected an integer of at least 0")
+    return int(value)
+
+
+def _real(name, value):
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)) or not 0 <= value < np.inf:
+        raise UsageError(f"{name}: found {value!r}, expected a finite number of at least 0")
+    return float(value)
+
+
 def _settings(lambda_, mu, loss, gap, tol, threads, seed, time_limit, max_iterations, cost, more):
+    if more is not None and not isinstance(more, dict):
+        raise UsageError(f"settings: found a {type(more).__name__}, expected a dict")
     keys = {"lambda": lambda_, "mu": mu, "loss": loss, "gap": gap, "tol": tol, "threads": threads, "seed": seed,
             "time_limit": time_limit, "max_iterations": max_iterations, "cost": cost, **(more or {})}
     return _texts(keys)
