@@ -13,6 +13,8 @@ namespace {
 
 /// How often the waiting thread looks for signals.
 constexpr std::chrono::milliseconds kPoll{50};
+/// How many polls after a signal code in Python gets to end by itself, such as a solver by its next step.
+constexpr int kPollsToEnd = 10;
 
 /// proxbench.errors has the classes; UsageError is for wrong arguments.
 void raise_error(const Error& error) {
@@ -29,6 +31,7 @@ void in_background(std::atomic<bool>& interrupt, const std::function<void()>& wo
   std::mutex mutex;
   std::condition_variable ended;
   bool done = false;
+  int polls = 0;
   {
     const py::gil_scoped_release released;
     std::thread worker([&] {
@@ -48,6 +51,9 @@ void in_background(std::atomic<bool>& interrupt, const std::function<void()>& wo
         if (!signal && PyErr_CheckSignals() != 0) {
           signal.emplace();
           interrupt = true;
+        } else if (signal && ++polls % kPollsToEnd == 0) {
+          // Raises the exception in code in Python on that thread, if there is any.
+          PyThreadState_SetAsyncExc(static_cast<unsigned long>(worker.native_handle()), signal->type().ptr());
         }
       }
       lock.lock();

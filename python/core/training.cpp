@@ -67,6 +67,7 @@ struct Trained {
 };
 
 /// Calls a function of Python from the threads that train. An exception of it, or False, stops the training.
+/// After a stop it is not called again.
 class Callback {
  public:
   Callback(py::object function, std::atomic<bool>& interrupt)
@@ -75,7 +76,7 @@ class Callback {
   template <class... Arguments>
   void operator()(const Arguments&... make_arguments) {
     const py::gil_scoped_acquire held;
-    if (failure_ || function_.is_none()) return;
+    if (interrupt_ || function_.is_none()) return;
     try {
       if (function_(make_arguments()...).is(py::bool_(false))) interrupt_ = true;
     } catch (const py::error_already_set& error) {

@@ -169,6 +169,8 @@ class _Maker:
     """Collects the parts of a data set."""
 
     def __init__(self, rows, begin, oracle, format, options=None):
+        if len(begin) < 2:
+            raise UsageError("X: found nothing, expected at least one instance")
         self.rows, self.begin, self.oracle, self.format, self.options = rows, begin, oracle, format, options or {}
         self.parents = self.train = self.test_rows = self.test_truth = None
 

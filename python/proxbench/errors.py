@@ -66,7 +66,8 @@ def _arguments(function):
 def _of_user(error):
     at = error.__traceback__
     while at is not None:
-        if at.tb_frame.f_globals.get("__name__", "").split(".")[0] not in _OURS:
+        module = at.tb_frame.f_globals.get("__name__", "")
+        if module.split(".")[0] not in _OURS or ".test_" in module:
             return True
         at = at.tb_next
     return False
