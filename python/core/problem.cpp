@@ -129,15 +129,16 @@ class Problem {
 
   /// Adds scale * (gradient of the loss of some instances) to `out`, which may be w, and returns their loss
   /// at w. Instances follow one another: a change of w by one is seen by the next.
-  double add_instance_gradients(const py::object& numbers, const py::object& weights, const py::object& to_add,
-                                double scale) {
+  double add_instance_gradients(const py::object& numbers, const py::object& weights,
+                                const py::object& to_add, double scale) {
     const InstanceOracle* const oracle = objective().oracle().instance();
     if (oracle == nullptr || objective().loss().hinge())
       throw Error::usage("add_instance_gradients: this loss or oracle has no gradients of single instances");
     const Integers instances = integers_of(numbers, "instances");
     const auto w = array_in_place(weights, "w");
     auto out = array_in_place(to_add, "out");
-    if (!out.writeable()) throw Error::usage("out: found an array that is read-only, expected one to write to");
+    if (!out.writeable())
+      throw Error::usage("out: found an array that is read-only, expected one to write to");
     const double* const from = w.data();
     double* const to = out.mutable_data();
     double loss = 0.0;
@@ -283,7 +284,8 @@ class Clock {
           "monitor.step: found a call after it had returned False, expected the solver to return");
     last_ = vector_of(w, dimension_);
     const double found = loss.is_none() ? kNaN : number(loss, "loss");
-    const double set = working_set.is_none() ? static_cast<double>(last_.nnz()) : number(working_set, "working_set");
+    const double set =
+        working_set.is_none() ? static_cast<double>(last_.nnz()) : number(working_set, "working_set");
     if (!(set >= 0.0 && set <= static_cast<double>(dimension_)))
       throw Error::usage("monitor.step: found the working set ", set, ", expected a size up to ", dimension_);
     bool go_on = false;
