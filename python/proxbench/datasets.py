@@ -251,7 +251,7 @@ def _items(X, name):
     """X as a list or tuple."""
     if isinstance(X, (list, tuple)):
         return X
-    if isinstance(X, (str, bytes, dict)) or not hasattr(X, "__iter__") or getattr(X, "shape", (0,)) == ():
+    if isinstance(X, (str, bytes, dict)) or not hasattr(X, "__iter__") or len(getattr(X, "shape", (0,))) != 1:
         raise UsageError(f"{name}: found a {type(X).__name__}, expected a list, or a matrix")
     return list(X)
 

@@ -404,6 +404,19 @@ print(proxbench.train(data, lambda_=5.0).status)
     assert done.stdout.split() == ["interrupted"] * 3 + ["converged"], done.stderr
 
 
+def test_python_may_end_while_a_daemon_thread_trains():
+    done = run_python(LONG + """
+import threading
+started = threading.Event()
+def work():
+    proxbench.train(data, lambda_=1e-4, mu=1e-7, tol=1e-15, solver='prox-gd', callback=lambda sample: started.set())
+threading.Thread(target=work, daemon=True).start()
+started.wait()
+print('ends')
+""")
+    assert (done.stdout, done.returncode) == ("ends\n", 0), done.stderr
+
+
 def test_time_limit_ends_a_training():
     data = proxbench.read("synthetic-ocr", [], words=60, test_words=5)
     result = proxbench.train(data, lambda_=0.01, tol=1e-15, solver="prox-gd", time_limit=0.3)
