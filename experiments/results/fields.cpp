@@ -60,7 +60,7 @@ Schema<Run> parameter_fields() {
       row(&P::tighten, "tighten", "relative gap to go on for after the run; 0: do not", {.use = kRecord}),
       row(&P::objective_target, "objective_target", "stop when F <= this", {.nullable = true}),
       row(&P::drop_features, "drop_features", "features that can never enter", {.use = kRecord}),
-      row(&P::plugins, "plugins", "shared libraries to load", {.use = kRecord}),
+      row(&P::plugins, "plugins", "files of plug-ins", {.use = kRecord}),
       base_rows<P>(RunData::schema()),
       base_rows<P>(RunSettings::schema()),
   });
@@ -209,7 +209,7 @@ Schema<Run> launcher_fields() {
       row(&V::os, "os", "name of the operating system"),
   });
   const Schema<V> made({
-      row(&V::libraries, "libraries", "versions", {.use = kRecord}),
+      row(&V::libraries, "libraries", "versions, and the digests of plug-ins", {.use = kRecord}),
       row(&V::settings, "settings", "environment variables that concern threads and memory",
           {.use = kRecord}),
       row(&V::command, "command", "command line of the launcher", {.use = kRecord}),

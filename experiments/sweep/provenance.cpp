@@ -18,6 +18,8 @@
 #include "core/kernels/instruction_set.h"
 #include "experiments/base/process.h"
 #include "experiments/base/text.h"
+#include "experiments/data/model.h"
+#include "experiments/run/plugins.h"
 #include "source_facts.h"
 
 extern char** environ;
@@ -147,6 +149,8 @@ Provenance provenance() {
   out.libraries = PROXBENCH_LIBRARIES;
   out.libraries["glibc"] = gnu_get_libc_version();
   out.libraries["oneTBB"] = TBB_runtime_version();
+  for (const LoadedPlugin& plugin : loaded_plugins())
+    out.libraries[plugin.file.string()] = digest_text(plugin.digest);
   out.settings = settings();
   out.command = command_line();
   out.time = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));

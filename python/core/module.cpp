@@ -1,5 +1,7 @@
 #include "python/core/module.h"
 
+#include <pthread.h>
+
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
@@ -16,6 +18,31 @@ constexpr std::chrono::milliseconds kPoll{50};
 /// How many polls after a signal code in Python gets to end by itself, such as a solver by its next step.
 constexpr int kPollsToEnd = 10;
 
+/// How long the end of Python waits for work on threads that Python does not wait for.
+constexpr std::chrono::seconds kEndPatience{10};
+
+/// A thread that still works when Python has ended would end the process by an abort, since it cannot take
+/// the GIL again. So work stops before.
+std::atomic<bool> python_ends = false;
+std::atomic<int> running = 0;
+
+struct Running {
+  Running() {
+    if (python_ends) throw Error("found a call while Python ends, expected none");
+    ++running;
+  }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  ~Running() { --running; }
+};
+
+void stop_all() {
+  python_ends = true;
+  const py::gil_scoped_release released;
+  const auto until = std::chrono::steady_clock::now() + kEndPatience;
+  while (running > 0 && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(kPoll);
+}
+
 /// proxbench.errors has the classes; UsageError is for wrong arguments.
 void raise_error(const Error& error) {
   const py::module_ errors = py::module_::import("proxbench.errors");
@@ -26,6 +53,7 @@ void raise_error(const Error& error) {
 }  // namespace
 
 void in_background(std::atomic<bool>& interrupt, const std::function<void()>& work) {
+  const Running counted;
   std::exception_ptr failure;
   std::optional<py::error_already_set> signal;
   std::mutex mutex;
@@ -48,6 +76,7 @@ void in_background(std::atomic<bool>& interrupt, const std::function<void()>& wo
       lock.unlock();
       {
         const py::gil_scoped_acquire held;
+        if (python_ends) interrupt = true;
         if (!signal && PyErr_CheckSignals() != 0) {
           signal.emplace();
           interrupt = true;
@@ -175,6 +204,9 @@ PYBIND11_MODULE(_core, module) {
       here::raise_error(error);
     }
   });
+  // Other threads of the parent do not exist in a forked child.
+  pthread_atfork(nullptr, nullptr, [] { here::running = 0; });
+  pybind11::module_::import("atexit").attr("register")(pybind11::cpp_function(&here::stop_all));
   here::add_data(module);
   here::add_training(module);
   here::add_models(module);

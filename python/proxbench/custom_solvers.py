@@ -74,19 +74,19 @@ def solver(name: str, help: str = "", paper: str = "", l1: bool = False, l2: boo
         options: list[dict] = []
         arguments = list(inspect.signature(function).parameters.values())
         if len(arguments) < 2:
-            raise UsageError(f"solver '{name}': found a function of {len(arguments)} arguments, expected (problem, monitor, "
-                             "...)")
+            raise UsageError(f"solver '{name}': found a function of {len(arguments)} arguments, expected (problem, "
+                             "monitor, ...)")
         for argument in arguments[2:]:
             default = argument.default
             if default is argument.empty:
-                raise UsageError(f"solver '{name}': found the argument '{argument.name}' without a default, expected one: "
-                                 "it is an option")
+                raise UsageError(f"solver '{name}': found the argument '{argument.name}' without a default, expected "
+                                 "one: it is an option")
             one = default if isinstance(default, _Option) else option(default)
             options.append({"name": argument.name, "type": _TYPES[type(one.default)], "default": _text(one.default),
                             "help": one.help, "min": one.min, "max": one.max, "choices": list(one.choices)})
 
         def solve(core, monitor, facts, values):
-            return function(Problem(core, facts), monitor, **values)
+            return function(Problem(core, facts), Monitor(monitor), **values)
 
         description = {"name": name, "help": help or (inspect.getdoc(function) or "a solver in Python").split("\n")[0],
                        "paper": paper, "options": options, "exact": exact,
@@ -132,7 +132,7 @@ class Problem:
 
     @checked
     def loss_and_gradient(self, w: Weights, coordinates=None) -> tuple[float, np.ndarray]:
-        """(loss, gradient of the loss) at w, without penalties; the gradient at all coordinates, or at ascending ones."""
+        """(loss, its gradient) at w, without penalties; the gradient at all coordinates, or at ascending ones."""
         return self._core.loss_and_gradient(w, coordinates)
 
     @checked
@@ -148,8 +148,8 @@ class Problem:
 
     @checked
     def add_instance_gradients(self, instances, w: np.ndarray, out: np.ndarray, scale: float = 1.0) -> float:
-        """Adds scale * (the gradient of the loss of these instances) to `out`, and returns their loss at w. `out` may be w:
-        then each instance sees the change by the one before it. w and out are contiguous arrays of float64."""
+        """Adds scale * (the gradient of the loss of these instances) to `out`, and returns their loss at w. `out` may be
+        w: then each instance sees the change by the one before it. w and out are contiguous arrays of float64."""
         return self._core.add_instance_gradients(instances, w, out, scale)
 
     @property
@@ -166,6 +166,27 @@ class Problem:
         """lambda ||w||_1 + (mu/2) ||w||^2."""
         values = w[1] if isinstance(w, tuple) else w
         return self.lambda_ * np.abs(values).sum() + 0.5 * self.mu * np.square(values).sum()
+
+
+class Monitor:
+    """The clock of a run, for its solver. `seconds` is the time on the clock so far."""
+
+    def __init__(self, core):
+        self._core = core
+
+    @property
+    def seconds(self) -> float:
+        return self._core.seconds
+
+    @checked
+    def step(self, w: Weights, loss: float | None = None, working_set: int | None = None) -> bool:
+        """Takes a new iterate, and the loss there without penalties if it is known. Returns whether to go on."""
+        return self._core.step(w, loss, working_set)
+
+    @checked
+    def out_of_time(self) -> bool:
+        """Whether to return now, with the w of the last step: a limit was reached, or the user wants to stop."""
+        return self._core.out_of_time()
 
 
 @checked

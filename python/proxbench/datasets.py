@@ -90,10 +90,12 @@ def sequences(X, y, lengths=None, test=None, feature_names=None) -> Data:
     number = _numbers_of(labels, "y")
     make.truth(_gold(labels, number))
     if test is not None:
-        test_x, test_y, *more = _parts(test, 2 if lengths is None else 3, "(X, y)" if lengths is None else "(X, y, lengths)")
+        names = "(X, y)" if lengths is None else "(X, y, lengths)"
+        test_x, test_y, *more = _parts(test, 2 if lengths is None else 3, names)
         rows, begin = _sequence_rows(test_x, more[0] if more else None, None, make.rows, "test X")
         make.test(rows, begin, _gold(_flat(test_y, begin, "test y"), number, UNKNOWN))
-    return make.data([_name(label) for label in number], f"{len(make.begin) - 1} sequences from Python, {make.begin[-1]} positions")
+    description = f"{len(make.begin) - 1} sequences from Python, {make.begin[-1]} positions"
+    return make.data([_name(label) for label in number], description)
 
 
 @checked
@@ -249,7 +251,7 @@ def _items(X, name):
     """X as a list or tuple."""
     if isinstance(X, (list, tuple)):
         return X
-    if isinstance(X, (str, bytes, dict)) or not hasattr(X, "__iter__") or getattr(X, "shape", (0,)) == ():
+    if isinstance(X, (str, bytes, dict)) or not hasattr(X, "__iter__") or len(getattr(X, "shape", (0,))) != 1:
         raise UsageError(f"{name}: found a {type(X).__name__}, expected a list, or a matrix")
     return list(X)
 
@@ -266,8 +268,8 @@ def _matrix_rows(X, lengths, feature_names, train, name) -> tuple[Any, np.ndarra
             X = np.asarray(X)
             X = X if X.dtype.kind in "fiubc" else X.astype(np.float64)
         except (TypeError, ValueError):
-            raise UsageError(f"{name}: found values that are no numbers, or rows of different lengths, expected a matrix of "
-                             "numbers") from None
+            raise UsageError(f"{name}: found values that are no numbers, or rows of different lengths, expected a matrix "
+                             "of numbers") from None
         if X.ndim != 2:
             raise UsageError(f"{name}: found an array of {X.ndim} dimensions, expected a matrix")
     if X.dtype.kind not in "fiub":
@@ -319,7 +321,8 @@ def _flat(y, begin, name):
         if not isinstance(one, (list, tuple, np.ndarray)):
             raise UsageError(f"{name}[{i}]: found a {type(one).__name__}, expected a list of labels")
         if len(one) != begin[i + 1] - begin[i]:
-            raise UsageError(f"{name}[{i}]: found {len(one)} labels, expected {begin[i + 1] - begin[i]}, one for each position")
+            raise UsageError(f"{name}[{i}]: found {len(one)} labels, expected {begin[i + 1] - begin[i]}, one for each "
+                             "position")
     return _hashable(list(chain.from_iterable(y)), name)
 
 

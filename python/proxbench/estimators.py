@@ -226,8 +226,8 @@ class LogisticRegression(ClassifierMixin, _Trainer):
     with a weight vector for each class, also if there are two. With a hierarchy each node has one, and the score of a
     class is the sum along its path.
 
-    Beside scikit-learn's LogisticRegression with its C, and without intercept: lambda = 1/C for l1; mu = 1/C for l2 with
-    three classes or more, and mu = 2/C with two, where scikit-learn has one weight vector.
+    Beside scikit-learn's LogisticRegression with its C, and without intercept: lambda = 1/C for l1; mu = 1/C for l2
+    with three classes or more, and mu = 2/C with two, where scikit-learn has one weight vector.
 
     lambda_, mu      weights of the penalties, at least one above 0
     bias             value of a constant feature, which gives the intercept; 0: none. Its weights are penalised like all
@@ -374,14 +374,15 @@ def _seed(random_state):
     if isinstance(random_state, (int, np.integer)) and random_state >= 0:
         return int(random_state)
     if not isinstance(random_state, np.random.RandomState):
-        raise UsageError(f"random_state: found {random_state!r}, expected None, an integer of at least 0 or a RandomState")
+        raise UsageError(f"random_state: found {random_state!r}, expected None, an integer of at least 0 or a "
+                         "RandomState")
     return int(random_state.randint(1, np.iinfo(np.int32).max))
 
 
 def _require_sequences(X, name):
     if hasattr(X, "shape") and len(X.shape) != 1:
-        raise UsageError(f"{name}: found an array of shape {X.shape}, expected a list of sequences of items (Reshape your "
-                         "data: one list of dicts, or of lists of strings, for each sequence)")
+        raise UsageError(f"{name}: found an array of shape {X.shape}, expected a list of sequences of items (Reshape "
+                         "your data: one list of dicts, or of lists of strings, for each sequence)")
     if isinstance(X, (str, bytes, dict)) or not hasattr(X, "__len__"):
         raise UsageError(f"{name}: found a {type(X).__name__}, expected a list of sequences of items")
 

@@ -348,8 +348,8 @@ def select(data: Data, lambda_: Penalty | None = None, mu: Penalty = 0.0, folds:
     if not isinstance(measure, str):
         raise UsageError(f"measure: found {measure!r}, expected the name of a metric, or 'loss'")
     return Selection(*require().select(
-        _core_of(data), keys, _solver(solver), _texts(options), measure, _integer("folds", 0 if folds is None else folds),
-        None if held_out is None else _real("held_out", held_out), rule == "one-se", _integer("extend", extend)))
+        _core_of(data), keys, _solver(solver), _texts(options), measure,
+        _integer("folds", 0 if folds is None else folds), None if held_out is None else _real("held_out", held_out), rule == "one-se", _integer("extend", extend)))
 
 
 def solvers() -> dict[str, dict[str, Any]]:
@@ -380,7 +380,8 @@ def _integer(name, value):
 
 
 def _real(name, value):
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)) or not 0 <= value < np.inf:
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not number or not 0 <= value < np.inf:
         raise UsageError(f"{name}: found {value!r}, expected a finite number of at least 0")
     return float(value)
 
