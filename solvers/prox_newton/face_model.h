@@ -28,8 +28,8 @@ class FaceModel {
  public:
   /// Forgets all that was learned.
   void forget() { memory_.reset(); }
-  /// Moves to the working set of a new epoch. Keeps the pairs, with zeros in new rows. `pairs`: how many may be
-  /// kept.
+  /// Moves to the working set of a new epoch. Keeps the pairs, with zeros in new rows. `pairs`: how many may
+  /// be kept.
   void start_epoch(proximal::Iterate& at, std::size_t pairs);
   /// The working set has shrunk to these rows (ascending).
   void keep_rows(std::span<const std::uint32_t> kept);

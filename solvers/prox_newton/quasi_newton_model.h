@@ -147,8 +147,8 @@ class QuasiNewtonModel {
   }
 
   /// Whether an inner problem with blocks costs at most the pass over the data that it replaces, however many
-  /// passes of coordinate descent it takes. With two labels side by side the blocks are nearly the Hessian, so
-  /// they always pay.
+  /// passes of coordinate descent it takes. With two labels side by side the blocks are nearly the Hessian,
+  /// so they always pay.
   bool blocks_pay(const proximal::Iterate& at) const {
     const Objective& objective = at.objective;
     if (objective.outputs() <= 2 && !has_capability(objective.oracle(), Capability::kCovariance)) return true;
@@ -158,7 +158,8 @@ class QuasiNewtonModel {
                  exponentials = static_cast<double>(at.scores().columns) *
                                 static_cast<double>(objective.map().x().whole_positions());
     return static_cast<double>(settings_.max_inner) * descent <=
-           NewtonModel::pass_work(objective, at.set.index, at.inference_flops()) + kExponential * exponentials;
+           NewtonModel::pass_work(objective, at.set.index, at.inference_flops()) +
+               kExponential * exponentials;
   }
 
   void start_face(proximal::Iterate& at, bool progressed) {
