@@ -9,13 +9,6 @@
 
 namespace proxbench {
 
-namespace {
-
-/// A pair with less relative curvature contains only rounding errors.
-constexpr double kCurvatureFloor = 1e-12;
-
-}  // namespace
-
 CompactLbfgs::CompactLbfgs(std::size_t memory, GammaRule rule)
     : memory_(memory), stride_(padded(2 * memory)), rule_(rule) {
   if (memory < 1) throw Error::usage("memory = 0: violated constraint memory >= 1");

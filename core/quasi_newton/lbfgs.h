@@ -24,6 +24,9 @@ enum class GammaRule { kLastStep, kNone };
 
 class CompactLbfgs {
  public:
+  /// A pair with less relative curvature contains only rounding errors.
+  static constexpr double kCurvatureFloor = 1e-12;
+
   /// memory m >= 1.
   explicit CompactLbfgs(std::size_t memory, GammaRule rule = GammaRule::kLastStep);
 

@@ -22,9 +22,6 @@ constexpr auto kNone = static_cast<std::uint32_t>(-1);
 /// itself, and to at least this share of the mean. So the matrix is positive definite even if coordinates
 /// always occur together. The gradient of a zero exceeds lambda only if it does so by more than this share.
 constexpr double kWithinRounding = 1e-10;
-/// The cost of one conditional probability p(label | label before it), in multiply-adds. It takes an
-/// exponential.
-constexpr double kConditional = 40.0;
 /// About this many instances are sampled.
 constexpr std::size_t kLooked = kTask;
 
@@ -69,7 +66,7 @@ double NewtonModel::work(const Objective& objective, std::span<const Coord> inde
   const double extra = static_cast<double>(index.size() - objective.map().count_unary(index)),
                slots = std::min(extra + entries / instances, n);  // coordinates that an instance has
   return slots * (positions * (outputs * outputs + extra) + entries + instances * slots) +
-         kConditional * positions * outputs * outputs + factor;
+         kExponential * positions * outputs * outputs + factor;
 }
 
 double NewtonModel::pass_work(const Objective& objective, std::span<const Coord> index,

@@ -3,8 +3,10 @@
 ///
 ///     g^T d + 1/2 d^T B d + lambda*||w + d||_1,    B = gamma*B0 corrected by L-BFGS pairs.
 ///
-/// B0 is first a diagonal of counts, then the Hessian's blocks by output (block_metric.h) once these pay off.
-/// Along a path the pairs of one lambda serve the next.
+/// B0 consists of the Hessian's blocks by output (block_metric.h). The inner problem is solved by coordinate
+/// descent. Until blocks pay off, and wherever coordinate descent may cost more than the pass over the data
+/// that it replaces, steps on the face (face_model.h) take the place of this model. Along a path the pairs of
+/// one lambda serve the next.
 
 #include <algorithm>
 #include <cmath>
@@ -18,6 +20,8 @@
 #include "core/solver.h"
 #include "solvers/prox_newton/block_metric.h"
 #include "solvers/prox_newton/entering.h"
+#include "solvers/prox_newton/face_model.h"
+#include "solvers/prox_newton/newton_model.h"
 #include "solvers/prox_newton/pair_history.h"
 #include "solvers/prox_newton/settings.h"
 #include "solvers/shared/proximal/coordinate_descent.h"
@@ -45,7 +49,6 @@ class QuasiNewtonModel {
       forget();
       gamma_of_blocks_ = kFirstGamma;
     }
-    gamma_of_counts_ = 0.0;
     made_at_ = epoch_value_ = kInfinity;
     inner_passes_ = 0.0;
     random_ = Random(problem.seed);
@@ -62,6 +65,7 @@ class QuasiNewtonModel {
   /// Forgets all that was learned, since another model takes over or the solve was cut short.
   void forget() {
     history_.clear();
+    face_.forget();
     lbfgs_ = CompactLbfgs(settings_.memory, GammaRule::kNone);
     metric_ = {};
     blocks_ = false;
@@ -72,18 +76,20 @@ class QuasiNewtonModel {
 
   /// Moves to the working set of a new epoch. `progressed`: whether the last step was progress.
   void start_epoch(proximal::Iterate& at, bool progressed) {
-    if (blocks_ && lbfgs_.pairs() > 0 && progressed && blocks_fit(at)) return continue_with_blocks(at);
+    const bool may = blocks_fit(at) && blocks_pay(at);
+    if (blocks_ && lbfgs_.pairs() > 0 && progressed && may) return continue_with_blocks(at);
     const bool slow = epoch_value_ - at.value <= kSlowEpoch * at.value;
     epoch_value_ = at.value;
-    if ((slow || blocks_at_once_) && blocks_fit(at)) return start_blocks(at);
-    start_counts(at);
+    if ((slow || blocks_at_once_) && may) return start_blocks(at);
+    start_face(at, progressed);
   }
 
   /// The most iterations of this epoch.
-  std::int64_t most_iterations() const { return blocks_ ? kMostWithBlocks : kMostWithCounts; }
+  std::int64_t most_iterations() const { return blocks_ ? kMostWithBlocks : kMostOnFace; }
 
   /// The working set has shrunk to these rows (ascending).
   void keep_rows(std::span<const std::uint32_t> kept) {
+    if (!blocks_) return face_.keep_rows(kept);
     lbfgs_.keep_rows(kept);
     metric_.keep_rows(kept);
   }
@@ -91,6 +97,7 @@ class QuasiNewtonModel {
   /// Sets at.d to the minimiser of the model, up to a tolerance. w + d is exactly zero where the solution is.
   /// Returns Delta = g^T d + lambda*(||w + d||_1 - ||w||_1).
   double minimise(proximal::Iterate& at) {
+    if (!blocks_) return face_.step(at);
     lbfgs_.refresh(at.parallel());
     descent_.begin(lbfgs_, {metric_.start(), metric_.diagonal()}, at.set.w, at.set.g, at.lambda(), at.d);
     const double tolerance = (keeps_history() ? kOfTolerance : 1.0) * settings_.inner_tol;
@@ -106,25 +113,13 @@ class QuasiNewtonModel {
 
   /// Learns from a step along at.d.
   void learn(const proximal::Step& step, const proximal::Iterate& at) {
-    if (blocks_) {
-      gamma_of_blocks_ =
-          step.alpha < 1.0 ? gamma_of_blocks_ / std::sqrt(step.alpha) : std::max(0.5 * gamma_of_blocks_, 1.0);
-      lbfgs_.set_gamma(gamma_of_blocks_);
-    }
+    if (!blocks_) return face_.learn(step, at);
+    gamma_of_blocks_ =
+        step.alpha < 1.0 ? gamma_of_blocks_ / std::sqrt(step.alpha) : std::max(0.5 * gamma_of_blocks_, 1.0);
+    lbfgs_.set_gamma(gamma_of_blocks_);
     metric_.multiply(step.d, product_);
-    if (!lbfgs_.update(step.d, step.change, product_)) return;
-    if (!blocks_) {
-      // This is |y|/|s| in the norms of D. The longer step that y^T s / s^T D s would allow is often
-      // shortened.
-      double inverse = 0.0, along = 0.0;  // y^T D^-1 y, s^T D s
-      for (std::size_t j = 0; j < step.d.size(); ++j) {
-        inverse += step.change[j] * step.change[j] / metric_.diagonal(j);
-        along += step.d[j] * product_[j];
-      }
-      lbfgs_.set_gamma(std::sqrt(inverse / along));
-    } else if (history_capacity_ > 0) {
+    if (lbfgs_.update(step.d, step.change, product_) && history_capacity_ > 0)
       history_.push(history_capacity_, at.set.index, step.d, step.before, step.after, at.parallel());
-    }
   }
 
   /// The number of passes of coordinate descent in this solve.
@@ -133,18 +128,15 @@ class QuasiNewtonModel {
  private:
   /// Blocks are built after an epoch that lowers F by less than this share. If full gradients, and thus
   /// epochs, are costly, they are built at once.
-  static constexpr double kSlowEpoch = 0.1;
-  /// The most iterations of an epoch with blocks and with counts. Epochs with counts are shorter, so that
-  /// blocks come soon if counts are slow.
-  static constexpr std::int64_t kMostWithBlocks = 25, kMostWithCounts = 15;
+  static constexpr double kSlowEpoch = 0.2;
+  /// The most iterations of an epoch with blocks and with steps on the face. The latter are shorter, so that
+  /// blocks come soon if these steps are slow.
+  static constexpr std::int64_t kMostWithBlocks = 25, kMostOnFace = 15;
   /// Blocks also serve the next working set if F has fallen by at most this share since they were made.
   static constexpr double kFresh = 1e-4;
   /// The first gamma with blocks: Newton steps from w = 0 are too long by about this factor. gamma is
   /// multiplied by alpha^-1/2 after a step that was shortened, and halved, but kept >= 1, after any other.
   static constexpr double kFirstGamma = 3.0;
-  /// The curvature is measured over this relative change of the smooth part. The quadratic term then has
-  /// eight correct digits or more.
-  static constexpr double kShortStep = 1e-3;
   /// On a path, the tolerance of the inner problem is this share of inner_tol. The model then has pairs from
   /// the start, so it is accurate enough for a better solution to pay.
   static constexpr double kOfTolerance = 0.1;
@@ -154,36 +146,27 @@ class QuasiNewtonModel {
     return BlockMetric::entries(at.objective, at.set.index) <= BlockMetric::kMostEntries;
   }
 
-  void start_counts(proximal::Iterate& at) {
-    blocks_ = false;
-    history_.clear();
-    metric_.build_counts(at.objective, at.set.index);
-    lbfgs_.reset(at.set.size(), gamma_of_counts_ > 0.0 ? gamma_of_counts_ : 1.0);
-    if (gamma_of_counts_ > 0.0) return;
-    // Without a measured gamma the first line search would pay for a wrong guess with many inferences.
-    minimise(at);
-    if (at.stop.requested()) return;
-    const double curvature = curvature_along_direction(at);
-
-    gamma_of_counts_ = curvature > 0.0 && std::isfinite(curvature) ? curvature : 1.0;
-    lbfgs_.reset(at.set.size(), gamma_of_counts_);
+  /// Whether an inner problem with blocks costs at most the pass over the data that it replaces, however many
+  /// passes of coordinate descent it takes. With two labels side by side the blocks are nearly the Hessian,
+  /// so they always pay.
+  bool blocks_pay(const proximal::Iterate& at) const {
+    const Objective& objective = at.objective;
+    if (objective.outputs() <= 2 && !has_capability(objective.oracle(), Capability::kCovariance)) return true;
+    const double per_row = 4.0 * static_cast<double>(padded(2 * settings_.memory)),
+                 descent = per_row * static_cast<double>(at.set.size()) +
+                           2.0 * BlockMetric::entries(objective, at.set.index),
+                 exponentials = static_cast<double>(at.scores().columns) *
+                                static_cast<double>(objective.map().x().whole_positions());
+    return static_cast<double>(settings_.max_inner) * descent <=
+           NewtonModel::pass_work(objective, at.set.index, at.inference_flops()) +
+               kExponential * exponentials;
   }
 
-  double curvature_along_direction(proximal::Iterate& at) const {
-    // Returns d^T H d / d^T D d of the smooth part along at.d, from an inference close to w. The result is
-    // not finite, or <= 0, if rounding hides the curvature.
-    double slope = 0.0, norm = 0.0, wd = 0.0, dd = 0.0;
-    for (std::size_t j = 0; j < at.set.size(); ++j) {
-      slope += at.set.g[j] * at.d[j];
-      norm += at.d[j] * at.d[j] * metric_.diagonal(j);
-      wd += at.set.w[j] * at.d[j];
-      dd += at.d[j] * at.d[j];
-    }
-    const double alpha = kShortStep * (at.loss() + at.objective.penalty().l2(at.set.w)) / std::abs(slope);
-    at.map_direction();
-    const double change =
-        at.loss_along(alpha, false) - at.loss() + at.objective.mu() * alpha * (wd + 0.5 * alpha * dd);
-    return 2.0 * (change - alpha * slope) / (alpha * alpha * norm);
+  void start_face(proximal::Iterate& at, bool progressed) {
+    if (blocks_ || !progressed) face_.forget();
+    blocks_ = false;
+    history_.clear();
+    face_.start_epoch(at, settings_.memory);
   }
 
   void start_blocks(const proximal::Iterate& at) {
@@ -261,6 +244,7 @@ class QuasiNewtonModel {
   const Settings& settings_;
   CompactLbfgs lbfgs_;
   BlockMetric metric_;  ///< B0
+  FaceModel face_;
   proximal::CoordinateDescent descent_;
   Random random_;
   PairHistory history_;  ///< of the newest pairs in lbfgs_
@@ -268,10 +252,10 @@ class QuasiNewtonModel {
   std::vector<Coord> index_;  ///< the working set between two solves, and w there
   std::vector<double> weights_;
 
-  bool blocks_ = false;                                   ///< whether B0 consists of blocks
-  bool blocks_at_once_ = false;                           ///< whether they need not wait for a slow epoch
-  double gamma_of_blocks_ = 0.0, gamma_of_counts_ = 0.0;  ///< the second is 0 until measured in a solve
-  double made_at_ = 0.0, epoch_value_ = 0.0;              ///< F at the build of blocks, and at epoch start
+  bool blocks_ = false;          ///< whether the model has blocks, else it is face_
+  bool blocks_at_once_ = false;  ///< whether they need not wait for a slow epoch
+  double gamma_of_blocks_ = 0.0;
+  double made_at_ = 0.0, epoch_value_ = 0.0;  ///< F at the build of blocks, and at epoch start
   double inner_passes_ = 0.0;
   std::vector<double> product_;
 };

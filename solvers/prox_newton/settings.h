@@ -14,6 +14,9 @@ inline constexpr std::size_t kTask = 64;
 /// has curvature.
 inline constexpr double kRidge = 1e-3;
 
+/// The cost of an exponential, in multiply-adds.
+inline constexpr double kExponential = 40.0;
+
 struct Settings {
   std::size_t memory;  ///< L-BFGS pairs kept
   std::int64_t max_inner;

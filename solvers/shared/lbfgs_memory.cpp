@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/quasi_newton/lbfgs.h"
 #include "solvers/shared/dense.h"
 
 namespace proxbench::dense {
@@ -25,9 +26,21 @@ void LbfgsMemory::update(std::span<const double> w, std::span<const double> w_ol
 }
 
 void LbfgsMemory::update(std::span<const double> s, std::span<const double> y) {
-  std::ranges::copy(s, s_[slot(size_)].begin());
-  std::ranges::copy(y, y_[slot(size_)].begin());
+  s_[slot(size_)].assign(s.begin(), s.end());
+  y_[slot(size_)].assign(y.begin(), y.end());
   keep(0.0);
+}
+
+void LbfgsMemory::take_rows(std::span<const std::uint32_t> from) {
+  std::vector<double> rows(from.size());
+  for (std::size_t i = 0; i < size_; ++i)
+    for (std::vector<double>* of : {&s_[slot(i)], &y_[slot(i)]}) {
+      for (std::size_t j = 0; j < from.size(); ++j)
+        rows[j] = from[j] == CompactLbfgs::kNew ? 0.0 : (*of)[from[j]];
+      of->assign(rows.begin(), rows.end());
+    }
+  s_[slot(size_)].resize(from.size());
+  y_[slot(size_)].resize(from.size());
 }
 
 void LbfgsMemory::keep(double omega) {

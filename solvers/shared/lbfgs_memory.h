@@ -4,6 +4,7 @@
 /// core/quasi_newton/lbfgs.h.
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <vector>
@@ -29,6 +30,10 @@ class LbfgsMemory {
               std::span<const double> g_old, double omega);
   /// Does the same for a given pair (s, y), with omega = 0.
   void update(std::span<const double> s, std::span<const double> y);
+
+  /// Changes the coordinates under the same pairs. Coordinate i becomes the old one from[i], or, if that is
+  /// CompactLbfgs::kNew, one that no pair moved.
+  void take_rows(std::span<const std::uint32_t> from);
 
   /// Keeps the pair that the caller has written into spare_s() and spare_y() (length d), under the same rule.
   void keep(double omega);

@@ -30,10 +30,10 @@ CHANGES = [
     ("quasi_newton_model.h", "kSlowEpoch", "0.0"),
     ("quasi_newton_model.h", "kSlowEpoch", "1.0"),
     ("quasi_newton_model.h", "kMostWithBlocks", "1000000"),
-    ("quasi_newton_model.h", "kMostWithCounts", "25"),
+    ("quasi_newton_model.h", "kMostOnFace", "25"),
     ("quasi_newton_model.h", "kFresh", "0.0"),
     ("quasi_newton_model.h", "kFirstGamma", "1.0"),
-    ("quasi_newton_model.h", "kShortStep", "0.1"),
+    ("face_model.cpp", "kShortStep", "0.1"),
     ("entering.cpp", "kCostlyGradient", "1e9"),
     ("entering.cpp", "kMostEntering", "1000"),
     ("entering.cpp", "kMostEnteringCostly", "5000"),
@@ -41,7 +41,7 @@ CHANGES = [
     ("settings.h", "kRidge", "1e-4"),
     ("settings.h", "kRidge", "1e-2"),
     ("prox_newton.cpp", "kHessiansOfPhase", "1.0"),
-    ("newton_model.cpp", "kConditional", "1.0"),
+    ("settings.h", "kExponential", "1.0"),
 ]
 CONLL = ["--format", "conll", "--train", "conll2000/test.txt.gz", "--lambda"]
 OCR = ["--format", "ocr", "--train", "ocr/letter.data.gz", "--data-option"]

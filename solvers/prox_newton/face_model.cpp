@@ -1,0 +1,91 @@
+#include "solvers/prox_newton/face_model.h"
+
+#include <cmath>
+
+#include "core/quasi_newton/lbfgs.h"
+#include "solvers/prox_newton/block_metric.h"
+#include "solvers/shared/dense.h"
+#include "solvers/shared/proximal/coordinate_descent.h"
+
+namespace proxbench::prox_newton {
+
+namespace {
+
+/// The first curvature is measured over this relative change of the smooth part. The quadratic term then has
+/// eight correct digits or more.
+constexpr double kShortStep = 1e-3;
+
+}  // namespace
+
+void FaceModel::start_epoch(proximal::Iterate& at, std::size_t pairs) {
+  BlockMetric counts;
+  counts.build_counts(at.objective, at.set.index);
+  diagonal_.resize(at.set.size());
+  for (std::size_t j = 0; j < diagonal_.size(); ++j) diagonal_[j] = std::sqrt(counts.diagonal(j));
+  if (memory_) return memory_->take_rows(at.set.from);
+
+  memory_.emplace(pairs, at.set.size(), at.parallel());
+  // Without a measured gamma the first line search would pay for a wrong guess with many inferences.
+  gamma_ = 1.0;
+  step(at);
+  const double curvature = at.stop.requested() ? 0.0 : curvature_along_direction(at);
+  if (curvature > 0.0 && std::isfinite(curvature)) gamma_ = curvature;
+}
+
+/// Returns d^T H d / d^T D d of the smooth part along at.d, from an inference close to w. The result is not
+/// finite, or <= 0, if rounding hides the curvature.
+double FaceModel::curvature_along_direction(proximal::Iterate& at) const {
+  double slope = 0.0, norm = 0.0, wd = 0.0, dd = 0.0;
+  for (std::size_t j = 0; j < at.set.size(); ++j) {
+    slope += at.set.g[j] * at.d[j];
+    norm += at.d[j] * at.d[j] * diagonal_[j];
+    wd += at.set.w[j] * at.d[j];
+    dd += at.d[j] * at.d[j];
+  }
+  const double alpha = kShortStep * (at.loss() + at.objective.penalty().l2(at.set.w)) / std::abs(slope);
+  at.map_direction();
+  const double change =
+      at.loss_along(alpha, false) - at.loss() + at.objective.mu() * alpha * (wd + 0.5 * alpha * dd);
+  return 2.0 * (change - alpha * slope) / (alpha * alpha * norm);
+}
+
+void FaceModel::keep_rows(std::span<const std::uint32_t> kept) {
+  if (!memory_) return;
+  memory_->take_rows(kept);
+  for (std::size_t i = 0; i < kept.size(); ++i) diagonal_[i] = diagonal_[kept[i]];
+  diagonal_.resize(kept.size());
+}
+
+double FaceModel::step(proximal::Iterate& at) {
+  const std::vector<double>& w = at.set.w;
+  std::vector<double>& p = at.d;
+  v_.resize(w.size());
+  for (std::size_t j = 0; j < w.size(); ++j)
+    v_[j] = -minimum_norm_subgradient(w[j], at.set.g[j], at.lambda());
+  double slope = 0.0;
+  for (const bool drop_all : {false, true}) {
+    p = v_;
+    memory_->apply(p, [&](std::span<double> r) {
+      dense::for_all(at.parallel(), r.size(), [&](std::size_t j) { r[j] /= gamma_ * diagonal_[j]; });
+    });
+    for (std::size_t j = 0; j < w.size(); ++j) {
+      if ((drop_all || w[j] == 0.0) && !(p[j] * v_[j] > 0.0)) p[j] = 0.0;
+      if (w[j] != 0.0 && !((w[j] + p[j]) * w[j] > 0.0)) p[j] = -w[j];
+    }
+    slope = proximal::predicted_change(w, at.set.g, p, at.lambda());
+    if (slope < 0.0) break;
+  }
+  return slope;
+}
+
+void FaceModel::learn(const proximal::Step& step, const proximal::Iterate& at) {
+  const auto sum = [&](const auto& term) { return dense::sum_all(at.parallel(), step.d.size(), term); };
+  const double curvature = sum([&](std::size_t j) { return step.d[j] * step.change[j]; }),
+               length = sum([&](std::size_t j) { return step.d[j] * step.d[j] * diagonal_[j]; }),
+               change = sum([&](std::size_t j) { return step.change[j] * step.change[j] / diagonal_[j]; });
+  if (!(curvature > CompactLbfgs::kCurvatureFloor * std::sqrt(length * change))) return;
+  memory_->update(step.d, step.change);
+  gamma_ = change / curvature;
+}
+
+}  // namespace proxbench::prox_newton

@@ -1,0 +1,50 @@
+#pragma once
+/// A step on the face of the current signs, for working sets on which an inner problem would cost more than
+/// the pass that it replaces.
+///
+/// Let v be minus the minimum-norm subgradient of F on the working set, and H the inverse L-BFGS matrix of
+/// the smooth part. The step is
+///
+///     p = H v,   p_j = 0 if w_j = 0 and p_j v_j <= 0,   w_j + p_j = 0 if the sign of w_j would change.
+///
+/// It costs two walks over the pairs. OWL-QN (Andrew and Gao 2007) also sets p_j = 0 if w_j != 0 and p_j v_j
+/// <= 0. That ensures descent, but loses much of the quasi-Newton step. So here it is done only if the step
+/// predicts no descent otherwise.
+///
+/// H starts from the diagonal D^-1 / gamma. D has the square roots of the counts
+/// (BlockMetric::build_counts()), and gamma is the curvature of the newest pair. The counts themselves are a
+/// poor D if the data are fitted well, and so is D = I if some features are much more frequent than others.
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "solvers/shared/lbfgs_memory.h"
+#include "solvers/shared/proximal/iterate.h"
+
+namespace proxbench::prox_newton {
+
+class FaceModel {
+ public:
+  /// Forgets all that was learned.
+  void forget() { memory_.reset(); }
+  /// Moves to the working set of a new epoch. Keeps the pairs, with zeros in new rows. `pairs`: how many may
+  /// be kept.
+  void start_epoch(proximal::Iterate& at, std::size_t pairs);
+  /// The working set has shrunk to these rows (ascending).
+  void keep_rows(std::span<const std::uint32_t> kept);
+  /// Sets at.d to the step. Returns Delta = g^T d + lambda*(||w + d||_1 - ||w||_1).
+  double step(proximal::Iterate& at);
+  /// Learns from a step along at.d.
+  void learn(const proximal::Step& step, const proximal::Iterate& at);
+
+ private:
+  double curvature_along_direction(proximal::Iterate& at) const;
+
+  std::optional<dense::LbfgsMemory> memory_;
+  std::vector<double> diagonal_;  ///< D
+  double gamma_ = 1.0;
+  std::vector<double> v_;
+};
+
+}  // namespace proxbench::prox_newton
