@@ -39,7 +39,7 @@ SolverInfo described_solver(const nlohmann::json& description) {
     out.options.push_back(described_option(option));
   const nlohmann::json& needs = description.at("needs");
   out.needs = {.l1 = needs.at("l1"), .l2 = needs.at("l2"), .smooth = needs.at("smooth")};
-  out.needs.loss = parse_loss(needs.at("loss"), cost_name(Cost::kHamming)).kind;
+  out.needs.loss = needs.at("loss") == "hinge" ? Loss::Kind::kHinge : Loss::Kind::kLog;
   out.needs.capabilities = {out.needs.loss == Loss::Kind::kHinge ? Capability::kMax : Capability::kSum};
   out.exact = description.at("exact");
   return out;

@@ -72,6 +72,8 @@ def solver(name: str, help: str = "", paper: str = "", l1: bool = False, l2: boo
     @checked
     def register(function: Any) -> Any:
         options: list[dict] = []
+        if loss not in ("log", "hinge"):
+            raise UsageError(f"solver '{name}': found loss = {loss!r}, expected 'log' or 'hinge'")
         arguments = list(inspect.signature(function).parameters.values())
         if len(arguments) < 2:
             raise UsageError(f"solver '{name}': found a function of {len(arguments)} arguments, expected (problem, "
