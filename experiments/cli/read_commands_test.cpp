@@ -191,7 +191,7 @@ TEST_F(ReadCommands, ExportWritesRunsAndSamples) {
   EXPECT_THAT(runs, HasSubstr(",memory=20 sigma=0.5,"));
   EXPECT_THAT(runs, Not(HasSubstr("{")));
   EXPECT_THAT(samples,
-              HasSubstr("\nd-lambda1-a-rep2,one,d,1,0,,prox-newton,a,2,2.0,0,0,2.0,,100,0,5,0,,,,,,,0.0\n"));
+              HasSubstr("\nd-lambda1-a-rep2,one,d,1,0,,prox-newton,a,2,2,0,0,2,,100,0,5,0,,,,,,,0\n"));
   EXPECT_EQ(run("export one --out - --samples").out, samples);
   EXPECT_EQ(run("export one --out -").out, runs);
   EXPECT_FALSE(fs::exists(folder / "runs-points.csv")) << "there are no paths";

@@ -196,7 +196,7 @@ TEST(Path, KeepsThePointsThatAreDoneWhenItIsInterrupted) {
 
 TEST(Path, StatesWhatItsSolverNotes) {
   const auto data = load(chain_spec());
-  const RunOutcome path = path_over_lambda(*data, settings_for(chain_spec()), geometric(*data, 0.05, 3));
+  const RunOutcome path = path_over_lambda(*data, settings_for(chain_spec(), "prox-qn"), geometric(*data, 0.05, 3));
   ASSERT_TRUE(path.notes.contains("inner_passes"));
   EXPECT_GT(path.notes.at("inner_passes"), 0.0);
   EXPECT_EQ(path.summary()["notes"]["inner_passes"], path.notes.at("inner_passes"));
