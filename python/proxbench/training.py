@@ -341,6 +341,8 @@ def select(data: Data, lambda_: Penalty | None = None, mu: Penalty = 0.0, folds:
     rule          "best", or "one-se": the largest penalty within one standard error of the best
     extend        while the last penalty is the best, extend the path by at most so many points
 
+    If interrupted, it leaves its results so far in a file of the working folder, and the same call goes on from there.
+
     Returns Selection."""
     keys = _settings(lambda_, mu, loss, gap, tol, threads, seed, time_limit, None, None, settings)
     if not isinstance(rule, str) or rule not in ("best", "one-se"):
