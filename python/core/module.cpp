@@ -171,6 +171,18 @@ py::tuple pair_of(const SparseVector& w) {
   return py::make_tuple(index, array_of(w.value));
 }
 
+py::dict dict_of(const Certificate& found) {
+  py::dict out;
+  out["objective"] = found.objective;
+  out["loss"] = found.loss;
+  out["nnz"] = found.nnz;
+  out["kkt"] = found.kkt;
+  out["lower_bound"] = found.dual;
+  out["gap"] = found.gap();
+  out["relative_gap"] = found.relative_gap();
+  return out;
+}
+
 py::object object_of(const Value& value) {
   return std::visit(
       [](const auto& held) -> py::object {

@@ -50,6 +50,8 @@ py::array_t<double> array_of(std::span<const double> numbers);
 /// (coordinates, values) as arrays of NumPy.
 py::tuple pair_of(const SparseVector& w);
 py::object object_of(const Value& value);
+/// objective, loss, nnz, kkt, lower_bound, gap and relative_gap.
+py::dict dict_of(const Certificate& found);
 
 /// Data sets of one problem.
 struct Data {

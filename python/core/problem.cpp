@@ -116,15 +116,7 @@ class Problem {
     const SparseVector at = vector_of(w, dimension());
     Certificate found;
     work([&] { found = certify(objective(), at); });
-    py::dict out;
-    out["objective"] = found.objective;
-    out["loss"] = found.loss;
-    out["nnz"] = found.nnz;
-    out["kkt"] = found.kkt;
-    out["lower_bound"] = found.dual;
-    out["gap"] = found.gap();
-    out["relative_gap"] = found.relative_gap();
-    return out;
+    return dict_of(found);
   }
 
   /// Adds scale * (gradient of the loss of some instances) to `out`, which may be w, and returns their loss

@@ -179,16 +179,9 @@ py::dict certificate_of(const Data& data, const py::object& w, const Texts& sett
     set_facts(*loaded, outcome);
   });
   const Certificate& found = outcome.certificate;
-  py::dict out;
-  out["objective"] = found.objective;
-  out["loss"] = found.loss;
+  py::dict out = python::dict_of(found);
   out["l1"] = found.l1;
-  out["nnz"] = found.nnz;
-  out["kkt"] = found.kkt;
   out["relative_kkt"] = outcome.relative_kkt();
-  out["lower_bound"] = found.dual;
-  out["gap"] = found.gap();
-  out["relative_gap"] = found.relative_gap();
   out["rounding"] = found.rounding;
   return out;
 }

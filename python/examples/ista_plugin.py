@@ -24,6 +24,6 @@ def ista(problem, monitor, shrink=proxbench.option(0.9, "factor of the curvature
                 break
             curvature *= 2
         w, curvature = new, max(curvature * shrink, problem.mu)
-        loss, gradient = problem.loss_and_gradient(w)  # the loss at this w is known: it costs only the gradient
+        loss, gradient = problem.loss_and_gradient(w)
         if not monitor.step(w, loss):
             return w
