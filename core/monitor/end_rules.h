@@ -20,6 +20,8 @@ namespace proxbench {
 class GapRule {
  public:
   bool due(double passes) const { return passes >= next_; }
+  /// Whether a bound is due within this number of passes.
+  bool due_within(double some, double passes) const { return passes + some >= next_; }
 
   /// `gap` is the gap that was found, divided by the target. It may be infinite or NaN.
   void checked(double passes, double gap) {
@@ -43,6 +45,8 @@ class GapGoal {
   /// `target` is a relative gap; 0: there is no aim.
   explicit GapGoal(double target) : target_(target) {}
   bool due(double passes) const { return target_ > 0.0 && rule_.due(passes); }
+  /// Whether the bound that is due next looks at the mean of iterates that includes this one.
+  bool averages(double passes) const { return target_ > 0.0 && rule_.due_within(kAveraged, passes); }
 
   /// `bound` was found at an iterate with this F, which is known to `rounding`.
   void checked(double passes, double objective, double bound, double rounding) {
@@ -59,6 +63,9 @@ class GapGoal {
   bool hidden() const { return hidden_; }
 
  private:
+  /// A bound looks at the mean of the iterates of about this many passes.
+  static constexpr double kAveraged = 8.0;
+
   double target_;
   GapRule rule_;
   double bound_ = -kInfinity, gap_ = kInfinity;  ///< the best bound, and the relative gap at the last iterate

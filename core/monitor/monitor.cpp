@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/options.h"
+#include "core/certificates/rounding.h"
 
 namespace proxbench {
 
@@ -94,6 +95,7 @@ template <class Iterate>
 void Monitor::take_due_samples(std::int64_t iteration, const Iterate& iterate, std::uint64_t working_set,
                                double loss) {
   const bool given = std::isfinite(loss);
+  average(iterate, loss);
   const SampleKind due =
       schedule_.due(iteration, clock_.seconds(), solver_objective_.counts().passes(), given);
   if (due != SampleKind::kNone) {
@@ -108,19 +110,48 @@ void Monitor::take_due_samples(std::int64_t iteration, const Iterate& iterate, s
   schedule_.stall_rule().checked(iteration, trace_.back().objective);
 }
 
-/// Computes what a full sample needs, and shows it to the observers.
+/// Adds an iterate to the mean that the next bound looks at. With a hinge loss and without an l1 penalty, the
+/// bound of the last iterate is as good. A dual point is better than both.
+template <class Iterate>
+void Monitor::average(const Iterate& iterate, double loss) {
+  const Objective& objective = evaluator_;
+  if (objective.lambda() == 0.0 || objective.loss().hinge() || bound_.watches() || !std::isfinite(loss) ||
+      !schedule_.gap_goal().averages(solver_objective_.counts().passes()))
+    return mean_.clear();
+  const SparseVector& w = iterate();
+  mean_.add(w, objective.value(loss, w.value));
+}
+
+/// What is known of w. For a gap sample with a mean, the bound is that of the mean.
+PointBound Monitor::evaluate(const SparseVector& w, bool mean, const Observed& at) {
+  evaluator_.scores(w, scores_);
+  PointBound found;
+  if (at.with_kkt) {
+    found = bound_at(evaluator_, w, scores_, residual_);
+  } else {
+    found.loss = evaluator_.infer({scores_}, mean ? &residual_ : nullptr);
+    if (mean) found.rounding = point_rounding(evaluator_, w, found.loss, {&scores_, &residual_}).objective;
+  }
+  if (!mean) return found;
+  const SparseVector of = mean_.mean();
+  if (mean_scores_.values.empty()) mean_scores_ = evaluator_.make_scores();
+  evaluator_.scores(of, mean_scores_);
+  const DualBound bound = bound_at(evaluator_, of, mean_scores_, residual_).bound;
+  if (bound.value > found.bound.value) found.bound = bound;
+  return found;
+}
+
+/// Shows an iterate, and what a full sample needs, to the observers.
 Sample Monitor::look(SampleKind kind, std::int64_t iteration, const SparseVector& w,
                      std::uint64_t working_set, bool with_accuracy) {
   PointBound found;
   Observed at{.iteration = iteration, .w = w, .working_set = working_set, .with_accuracy = with_accuracy};
   if (given_iteration_ == iteration) at.given_loss = given_loss_;
   if (kind != SampleKind::kLight) {
+    const bool mean = kind == SampleKind::kGap && mean_.useful();
     at.with_bound = options_.sample_kkt || kind == SampleKind::kGap;
-    evaluator_.scores(w, scores_);
-    if (at.with_bound)
-      found = bound_at(evaluator_, w, scores_, residual_);
-    else
-      found.loss = evaluator_.infer({scores_}, nullptr);
+    at.with_kkt = options_.sample_kkt || (at.with_bound && !mean);
+    found = evaluate(w, mean, at);
     at.scores = &scores_;
     at.found = &found;
   }
@@ -140,6 +171,7 @@ void Monitor::take(SampleKind kind, std::int64_t iteration, const SparseVector& 
     gap_seconds_ += cost - of_accuracy;
     schedule_.spend(of_accuracy);
     schedule_.gap_goal().checked(sample.passes, sample.objective, bound_.last(), bound_.rounding());
+    mean_.clear();
   } else {
     schedule_.spend(cost);
   }

@@ -25,6 +25,7 @@
 #include "core/base/types.h"
 #include "core/certificates/certificate.h"
 #include "core/monitor/evaluation_set.h"
+#include "core/monitor/mean_iterate.h"
 #include "core/monitor/monitor_options.h"
 #include "core/monitor/observers.h"
 #include "core/monitor/run_clock.h"
@@ -140,8 +141,11 @@ class Monitor {
   template <class Iterate>
   bool step_at(std::int64_t iteration, const Iterate& iterate, std::uint64_t working_set, double loss);
   template <class Iterate>
+  void average(const Iterate& iterate, double loss);
+  template <class Iterate>
   void take_due_samples(std::int64_t iteration, const Iterate& iterate, std::uint64_t working_set,
                         double loss);
+  PointBound evaluate(const SparseVector& w, bool mean, const Observed& at);
   Sample look(SampleKind kind, std::int64_t iteration, const SparseVector& w, std::uint64_t working_set,
               bool with_accuracy);
   void take(SampleKind kind, std::int64_t iteration, const SparseVector& w, std::uint64_t working_set);
@@ -168,6 +172,8 @@ class Monitor {
   std::vector<Observer*> observers_;          ///< those above, in this order
   Scores scores_;
   Residual residual_;
+  MeanIterate mean_;  ///< for the next bound
+  Scores mean_scores_;
   std::vector<Sample> trace_;
   std::int64_t given_iteration_ = 0;  ///< that of the last step(), with its loss
   double given_loss_ = kNaN;

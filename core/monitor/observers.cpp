@@ -52,7 +52,7 @@ void AuditObserver::observe(const Observed& at, Sample& sample) {
 }
 
 void KktObserver::observe(const Observed& at, Sample& sample) {
-  if (at.with_bound) sample.kkt = kkt_of(evaluator_, at.found->selection);
+  if (at.with_kkt) sample.kkt = kkt_of(evaluator_, at.found->selection);
 }
 
 void BoundObserver::observe(const Observed& at, Sample& sample) {

@@ -22,10 +22,11 @@ struct Observed {
   const SparseVector& w;
   std::uint64_t working_set = 0;
   double given_loss = kNaN;  ///< by the solver; not finite: none
-  /// These are for full samples. `found` has more than the loss if `with_bound`.
+  /// These are for full samples. `found` has more than the loss if `with_bound` or `with_kkt`.
   const Scores* scores = nullptr;
   const PointBound* found = nullptr;
   bool with_bound = false;
+  bool with_kkt = false;
   bool with_accuracy = false;
 };
 
@@ -83,6 +84,7 @@ class BoundObserver final : public Observer {
   void observe(const Observed& at, Sample& sample) override;
 
   void watch(std::shared_ptr<const DualPoint> point) { point_ = std::move(point); }
+  bool watches() const { return point_ != nullptr; }
   /// Values the dual point once more, at the end of a run. May throw Stopped.
   void value_dual_point();
   void check() const;

@@ -20,6 +20,7 @@ Registry<DataFormatInfo>& registry() {
     r.add(synthetic_ocr_format());
     r.add(synthetic_lshtc_format());
     r.add(synthetic_chain_format());
+    r.add(synthetic_classes_format());
     return r;
   }();
   return all;

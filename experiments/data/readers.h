@@ -17,5 +17,6 @@ DataFormatInfo arff_format();
 DataFormatInfo synthetic_ocr_format();
 DataFormatInfo synthetic_lshtc_format();
 DataFormatInfo synthetic_chain_format();
+DataFormatInfo synthetic_classes_format();
 
 }  // namespace proxbench

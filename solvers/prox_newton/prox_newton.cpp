@@ -8,7 +8,8 @@
 ///
 /// - First, and wherever an inner problem would cost more than the pass that it replaces, the step is one of
 ///   L-BFGS on the face of the current signs, without an inner problem (face_model.h).
-/// - Else B is the Hessian's blocks by output, corrected by L-BFGS pairs (quasi_newton_model.h). B becomes the
+/// - Else B is the Hessian's blocks by output, corrected by L-BFGS pairs (quasi_newton_model.h). B becomes
+/// the
 ///   exact Hessian (newton_model.h) once the iterations have cost as much as building two of them.
 /// - The inner problem is solved to a tolerance.
 /// - A working set begins with the worst violators (entering.h), and an epoch ends relative to its own start.
@@ -183,7 +184,7 @@ class ProxNewton final : public Solver {
 
 Schema<Settings> option_rows() {
   return Schema<Settings>(
-      {option(&Settings::memory, "memory", "40", "L-BFGS pairs kept", {1, 1000}),
+      {option(&Settings::memory, "memory", "40", "L-BFGS pairs that correct the blocks", {1, 1000}),
        choice(&Settings::newton, "newton", "auto",
               "the exact Hessian as the model: auto, once the iterations have cost as much as two of them, "
               "where it is available (not with a hierarchy) and the working set is small enough; "

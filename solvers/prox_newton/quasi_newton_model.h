@@ -132,6 +132,8 @@ class QuasiNewtonModel {
   /// The most iterations of an epoch with blocks and with steps on the face. The latter are shorter, so that
   /// blocks come soon if these steps are slow.
   static constexpr std::int64_t kMostWithBlocks = 25, kMostOnFace = 15;
+  /// Pairs of the steps on the face, where each costs two walks over the working set.
+  static constexpr std::size_t kPairsOnFace = 100;
   /// Blocks also serve the next working set if F has fallen by at most this share since they were made.
   static constexpr double kFresh = 1e-4;
   /// The first gamma with blocks: Newton steps from w = 0 are too long by about this factor. gamma is
@@ -166,7 +168,7 @@ class QuasiNewtonModel {
     if (blocks_ || !progressed) face_.forget();
     blocks_ = false;
     history_.clear();
-    face_.start_epoch(at, settings_.memory);
+    face_.start_epoch(at, kPairsOnFace);
   }
 
   void start_blocks(const proximal::Iterate& at) {
