@@ -9,10 +9,10 @@ using namespace proximal;
 
 namespace {
 
-/// At most kMostEntering violators enter, or the support's size divided by kShareEntering if that is more.
+/// At most kMostEntering violators enter, or as many as the support has if that is more.
 /// kMostEnteringCostly takes the place of kMostEntering if full gradients are costly, since the cost of an
 /// iteration then depends on the working set.
-constexpr std::size_t kMostEntering = 5000, kMostEnteringCostly = 1000, kShareEntering = 4;
+constexpr std::size_t kMostEntering = 5000, kMostEnteringCostly = 1000;
 /// Full gradients are costly if X has more entries than this many times N*K, which is about the cost of an
 /// inference.
 constexpr double kCostlyGradient = 3.0;
@@ -38,7 +38,7 @@ void keep_worst_violators(std::size_t most, Objective::Selection& selection) {
   std::vector<std::size_t> violators;
   for (std::size_t i = 0; i < selection.index.size(); ++i)
     if (selection.weight[i] == 0.0) violators.push_back(i);
-  most = std::max(most, (selection.index.size() - violators.size()) / kShareEntering);
+  most = std::max(most, selection.index.size() - violators.size());
   if (violators.size() <= most) return;
   std::ranges::stable_sort(violators, [&](std::size_t a, std::size_t b) {
     return std::abs(selection.gradient[a]) > std::abs(selection.gradient[b]);

@@ -37,7 +37,7 @@ CHANGES = [
     ("entering.cpp", "kCostlyGradient", "1e9"),
     ("entering.cpp", "kMostEntering", "1000"),
     ("entering.cpp", "kMostEnteringCostly", "5000"),
-    ("entering.cpp", "kShareEntering", "1"),
+    ("quasi_newton_model.h", "kPairsOnFace", "40"),
     ("settings.h", "kRidge", "1e-4"),
     ("settings.h", "kRidge", "1e-2"),
     ("prox_newton.cpp", "kHessiansOfPhase", "1.0"),
