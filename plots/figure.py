@@ -7,7 +7,7 @@ from pathlib import Path
 import matplotlib
 import pandas as pd
 
-from ..files import file_name_part, make_folder, whole_file, write_text
+from ..files import file_name_part, whole_file, write_text
 from .texts import csv_text, data_warnings
 
 STYLE = Path(__file__).with_name("proxbench.mplstyle")
@@ -92,7 +92,6 @@ class Picture:
         """Writes NAME.svg, .pdf, .png and .csv. Returns the .png."""
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-        make_folder(folder)
         width, file = width or WIDTH, Path(folder) / file_name_part(self.name)
         with style(width):
             figure = self.figure(width)

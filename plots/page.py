@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import UsageError
 from ..fields import RUN
-from ..files import entries_of, file_name_part, make_folder, read_bytes, write_text
+from ..files import entries_of, file_name_part, read_bytes, write_text
 from ..records import text_of
 from . import paths, tables, theory
 from .curves import AXES, BELOW, QUANTITIES, Panel, about, caption, styles_of, values_of
@@ -200,5 +200,4 @@ def write_page(sweeps, out, title="Results", notes=()):
                 raise UsageError(f"{sweep.folders[0]}: found a second experiment named '{one.id}', expected one")
             sections[one.id] = one
     text = template("page.html").render(title=title, notes=notes, sections=list(sections.values()), files=files)
-    make_folder(folder)
     write_text(out, text)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..errors import UsageError
 from ..fields import number_text
-from ..files import make_folder, write_text
+from ..files import write_text
 from ..records import penalty_text
 from .times import seconds_text
 
@@ -144,6 +144,5 @@ class TableSet:
         return pd.json_normalize(self.records, sep="_").rename(columns=lambda name: name.removesuffix("_median"))
 
     def write(self, folder):
-        make_folder(folder)
         for extension, form in (("md", "md"), ("tex", "latex"), ("csv", "csv")):
             write_text(Path(folder) / f"{self.name}.{extension}", self.text(form))

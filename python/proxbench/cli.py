@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from .errors import ProxbenchError, require_known
-from .files import reason, require_writable
+from .files import require_writable
 
 
 def say(kind, text, damaged=""):
@@ -118,7 +118,7 @@ def main(arguments=None):
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nothing is left to be written at the end
         if isinstance(error, BrokenPipeError):
             return 1
-        text = f"{error.filename or 'standard output'}: cannot be used: {reason(error)}"
+        text = f"{error.filename or 'standard output'}: cannot be used: {error.strerror or error}"
     except ImportError as error:
         text = (f"{error}; expected Debian's python3-pandas, python3-matplotlib and python3-jinja2 "
                 "(scripts/install-deps)")

@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 from .errors import UsageError, in_file
-from .files import file_name_part, make_folder, read_bytes
+from .files import file_name_part, read_bytes
 from .records import read_each, read_record, read_run, reference_files, run_folders
 
 
@@ -62,12 +62,12 @@ def merge_results(folders, out):
 
 
 def _copy(runs, references, config, out):
-    make_folder(out.parent)
     try:
+        out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as scratch:
             whole = Path(scratch) / out.name
             for below in ("runs", "references", "figures", "tables"):
-                make_folder(whole / below)
+                (whole / below).mkdir(parents=True)
             if config.exists():
                 shutil.copy(config, whole)
             for name, run in runs.items():
