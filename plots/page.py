@@ -55,8 +55,9 @@ def _chart(panel):
     for curve in panel.curves:
         points = [list(map(rounded, column)) for column in thinned(curve.points, quantity.log).T.tolist()]
         names = ["x", "y", "low", "high"][:4 if (curve.points[:, 2] != curve.points[:, 3]).any() else 2]
-        curves.append({"series": curve.series, "width": 1 if curve.failed else 2, "failed": curve.failed,
-                       "comparable": curve.comparable, **dict(zip(names, points))})
+        curves.append({"series": curve.first.series, "width": 1 if curve.first.failed else 2,
+                       "failed": bool(curve.first.failed), "comparable": bool(curve.first.comparable),
+                       **dict(zip(names, points))})
     return {"warning": data_warnings([panel.about]), "title": panel.title,
             "notes": f"{panel.about}\n{caption(panel)}\n{STEPS}", "x": AXES[panel.axis], "y": quantity.axis,
             "log": quantity.log, "count": quantity.name == "nnz", "bound": rounded(panel.drawn_bound),
