@@ -22,13 +22,10 @@ PROBLEM = ["dataset", "penalty", "label"]
 def read(folder):
     """FOLDER/scale.json, and its runs as a frame."""
     file, expected = folder / "scale.json", "what `proxbench scale` stores"
-    try:
-        stored = read_json(file, expected)
-        runs = [run_of(run, file) for run in stored["runs"]]
-        stored["title"], runs[0]
-    except (KeyError, TypeError, IndexError, AttributeError):
-        raise in_file(file, 0, "no title or no runs", expected) from None
-    return stored, pd.json_normalize(runs)
+    stored = read_json(file, expected)
+    if not (isinstance(stored.get("runs"), list) and stored["runs"] and "title" in stored):
+        raise in_file(file, 0, "no title or no runs", expected)
+    return stored, pd.json_normalize([run_of(run, file) for run in stored["runs"]])
 
 
 # ---- the model
@@ -59,15 +56,15 @@ def by_processes(phases, network, p):
 
 # ---- the phases
 
-def _phase_rows(phase, timed):
-    """Rows of one phase, or of the sum of several, for each number of threads. `timed` has the phases of all runs."""
+def _phase_rows(timed):
+    """Rows of one phase, or of the sum of several, for each number of threads. `timed` has it in all runs."""
     alone = timed[timed.threads == 1]
     times = timed.groupby(["threads", "run"])["seconds"].sum().groupby("threads")
     seconds = times.median()
     one, threads = seconds.iloc[0], seconds.index
-    loops = alone.groupby("phase")["loop_seconds"].median().sum()
+    loops = alone.groupby("part")["loop_seconds"].median().sum()
     return pd.DataFrame({
-        **timed.iloc[0][["dataset", "lambda", "label", "penalty", "backend"]], "phase": phase, "threads": threads,
+        **timed.iloc[0][["dataset", "lambda", "label", "penalty", "backend", "phase"]], "threads": threads,
         "repetitions": times.size(), "seconds": seconds, "seconds_q25": times.quantile(0.25),
         "seconds_q75": times.quantile(0.75), "speedup": one / seconds, "efficiency": one / seconds / threads,
         **alone[alone.run == alone.run.min()][WORK].sum(), "outside_loops": 1.0 - loops / one if one else math.nan,
@@ -77,16 +74,14 @@ def _phase_rows(phase, timed):
 def phases_of(runs):
     """A row for each problem, back end, phase (the total first) and number of threads: median seconds with quartiles,
     speed-up and efficiency against 1 thread, and what the phase is made of at 1 thread."""
-    runs = runs.assign(threads=runs.threads * runs.processes, run=runs.index)
-    every = runs[["run", *PROBLEM, "lambda", "backend", "threads", "phases"]].explode("phases").dropna().reset_index()
+    runs, by = runs.assign(threads=runs.threads * runs.processes, run=runs.index), [*PROBLEM, "backend"]
+    every = runs[["run", *by, "lambda", "threads", "phases"]].explode("phases").dropna().reset_index(drop=True)
     every = every.join(pd.DataFrame(list(every.pop("phases"))))
-    rows = []
-    for _, some in every.groupby([*PROBLEM, "backend"], sort=False):
-        alone = some[some.threads == 1].groupby("phase", sort=False)
-        used = alone["phase"].first()[(alone["calls"].first() > 0) | (alone["seconds"].median() > 0)]
-        some = some[some.phase.isin(used)]
-        if len(used):
-            rows += [_phase_rows(TOTAL, some), *(_phase_rows(phase, some[some.phase == phase]) for phase in used)]
+    every = every.assign(part=every.phase, place=every.groupby(by, sort=False).ngroup())
+    alone = every.assign(**every[["calls", "seconds"]].where(every.threads == 1)).groupby([*by, "phase"])
+    every = every[(alone.calls.transform("first") > 0) | (alone.seconds.transform("median") > 0)]
+    every = pd.concat([every.assign(phase=TOTAL), every]).sort_values("place", kind="stable")
+    rows = [_phase_rows(some) for _, some in every.groupby([*by, "phase"], sort=False)]
     return pd.concat(rows, ignore_index=True).astype(dict.fromkeys(WORK[:-1], int))
 
 

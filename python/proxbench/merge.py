@@ -6,7 +6,7 @@ from pathlib import Path
 
 from .errors import UsageError, in_file
 from .files import file_name_part, read_bytes
-from .records import read_each, read_record, read_run, reference_files, run_folders
+from .records import read_each, read_record, reference_files, run_folders
 
 
 def _manifest(run):
@@ -46,7 +46,7 @@ def merge_results(folders, out):
         raise UsageError(f"{out}: found files, expected a folder that is new or empty")
     chosen, notes, references = {}, [], {}
     for folder in map(Path, folders):
-        for run in read_each(run_folders(folder), read_run):
+        for run in read_each(run_folders(folder)):
             if name := _merged_name(run, chosen):
                 chosen[name] = run
             else:

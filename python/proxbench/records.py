@@ -68,14 +68,11 @@ def penalty_text(run, digits=None):
 
 
 def read_record(file):
-    return run_of(read_json(file, EXPECTED), file)
-
-
-def read_run(folder):
-    file = folder / "manifest.json"
-    if not file.exists():
-        raise ProxbenchError(f"{folder}: found no manifest.json, expected a stored run")
-    return {**read_record(file), "folder": str(folder), "name": folder.name}
+    """A reference, or a run by its folder."""
+    record = file / "manifest.json" if file.is_dir() else file
+    if not record.exists():
+        raise in_file(file, 0, "no manifest.json", "a stored run")
+    return {**run_of(read_json(record, EXPECTED), record), "folder": str(file), "name": file.name}
 
 
 # ---- traces and paths
@@ -84,12 +81,8 @@ def _metrics(text):
     return {name: float(value) for name, value in (pair.split("=", 1) for pair in text.split())}
 
 
-def _count(text):
-    return int(text) if text.isdigit() else int("")
-
-
 # How to read a cell of each type, what is expected of it, and the type of a column of such cells.
-CELLS = {"real": (lambda text: float(text or "nan"), "a number or an empty field"), "integer": (_count, "a count"),
+CELLS = {"real": (lambda text: float(text or "nan"), "a number or an empty field"), "integer": (lambda text: int(text if text.isdigit() else ""), "a count"),
          "numbers": (_metrics, "NAME=NUMBER, separated by spaces"), "text": (str, "a text")}
 KINDS = {"real": float, "integer": int, "text": object}
 
@@ -104,7 +97,7 @@ def read_rows(fields, file, may_lack):
     rows, columns = [line.split(",") for line in lines], {}
     for number, row in enumerate(rows, 2):
         if len(row) != len(fields):
-            raise in_file(file, number, f"{len(row)} fields", str(len(fields)))
+            raise in_file(file, number, f"{len(row)} fields", len(fields))
     for i, field in enumerate(fields):
         (value_of, expected), values = CELLS[field["type"]], []
         try:
@@ -122,19 +115,17 @@ def read_rows(fields, file, may_lack):
 
 # ---- folders
 
-def read_each(files, read, left_out=None):
+def read_each(files, read=read_record, left_out=None):
     """What `read` makes of each file or folder. What is damaged or foreign goes into `left_out`, with the reason, or
     is an error."""
-    out = []
     for file in files:
         try:
-            out.append(read(file))
+            yield read(file)
         except ProxbenchError as error:
             error.damaged = file
             if left_out is None:
                 raise
             left_out.append((file, f"{error}; left out"))
-    return out
 
 
 def run_folders(folder):

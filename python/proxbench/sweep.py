@@ -80,7 +80,7 @@ def with_series(runs):
 
 def _read_run(folder):
     """A record with its trace and points. A failed run may lack them."""
-    run = records.read_run(folder)
+    run = records.read_record(folder)
     return (run, records.read_rows(TRACE, folder / "trace.csv", run["failed"]),
             records.read_rows(PATH, folder / "path.csv", run["failed"] or not run["path"]))
 
@@ -126,9 +126,8 @@ def load_folder(folder, with_start=False, flags=None, allow=False, first=0):
     Presentation."""
     folder, left_out = Path(folder), []
     shown = Presentation(folder / "config.ini", flags, allow)
-    read = records.read_each(records.run_folders(folder), _read_run, left_out)
-    stored = records.read_each(records.reference_files(folder), lambda file: {
-        **records.read_record(file), "folder": str(file), "problem": file.stem}, left_out)
+    read = list(records.read_each(records.run_folders(folder), _read_run, left_out))
+    stored = records.read_each(records.reference_files(folder), left_out=left_out)
     if not read:
         damaged, why = left_out[0]
         raise ProxbenchError(f"{why}, and no other run is there", damaged)
@@ -140,8 +139,9 @@ def load_folder(folder, with_start=False, flags=None, allow=False, first=0):
     # A run may fail before its external trainer says its name and version: other runs of the label know it.
     known = runs.groupby("label")["trainer"].transform("last").where(runs.solver == "external")
     runs["trainer"] = runs.trainer.fillna(known)
-    references = pd.DataFrame(stored, columns=["problem", "dataset", "lambda", "mu", *REFERENCE, "status", "seconds",
-                                               "penalty", "key_data"])
+    references = pd.DataFrame(stored, columns=["name", "dataset", "lambda", "mu", *REFERENCE, "status", "seconds",
+                                               "penalty", "key_data"]).rename(columns={"name": "problem"})
+    references["problem"] = references.problem.str.removesuffix(".json")
     runs = _with_references(runs, references)
     samples, points = (_stacked([read[i][part] for i in order], fields, runs)
                        for part, fields in ((1, TRACE), (2, PATH)))
@@ -159,15 +159,14 @@ def load_folder(folder, with_start=False, flags=None, allow=False, first=0):
 
 def without_foreign_runs(sweep):
     """Drops the runs of data sets and solvers that the config does not have."""
-    shown, runs, named, strange = sweep.presentation, sweep.runs, [], np.zeros(len(sweep.runs), bool)
-    file = sweep.folders[0] / "config.ini"
+    shown, runs, named, strange = sweep.presentation, sweep.runs, set(), False
     for what, names, known in (("data set", runs.dataset, shown.datasets), ("solver", runs.label, shown.labels)):
-        other = ~names.isin(known) & bool(known)
+        other = ~names.isin(known or names)
         strange |= other
-        named += [f"{what} {name}" for name in names[other].unique()]
+        named |= {f"{what} {name}" for name in names[other]}
     if not named:
         return sweep
-    names = ", ".join(sorted(named))
+    file, names = sweep.folders[0] / "config.ini", ", ".join(sorted(named))
     if strange.all():
         raise in_file(sweep.folders[0] / "runs", 0, f"only runs of {names}", f"runs that {file} asks for")
     sweep.left_out.append(("", f"left out {strange.sum()} of {len(runs)} stored runs: {file} has no {names}"))
