@@ -13,6 +13,7 @@ from .texts import csv_text, data_warnings
 STYLE = Path(__file__).with_name("proxbench.mplstyle")
 WIDTH = 8.0  # inches
 NARROW = 5.0  # below this width, fonts are smaller and the key stands below the axes
+CYCLE = matplotlib.rc_params_from_file(STYLE, use_default_template=False)["axes.prop_cycle"].by_key()
 DASHES = ["-", (0, (5, 2)), (0, (1, 1.4)), (0, (6, 2, 1, 2)), (0, (9, 3))]
 GREY = "#7F7F7F"
 DATES = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": None}  # the formats, none of which has a date
@@ -29,10 +30,9 @@ def style(width=WIDTH):
 
 def line_style(place, variant=0):
     """The style of the solver at this place: colours vary first, then dashes. Machines differ by `variant`."""
-    cycle = matplotlib.rcParams["axes.prop_cycle"].by_key()
-    turn, at = divmod(place, len(cycle["color"]))
-    return {"color": cycle["color"][at], "linestyle": DASHES[(turn + variant) % len(DASHES)],
-            "marker": cycle["marker"][(place + turn + variant) % len(cycle["marker"])]}
+    turn, at = divmod(place, len(CYCLE["color"]))
+    return {"color": CYCLE["color"][at], "linestyle": DASHES[(turn + variant) % len(DASHES)],
+            "marker": CYCLE["marker"][(place + turn + variant) % len(CYCLE["marker"])]}
 
 
 def draw_lines(ax, rows, x, y, by, looks):

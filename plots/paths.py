@@ -61,22 +61,21 @@ def tables(sweep):
 
 # ---- figures
 
-def _picture(paths, points, column, titles):
+def _picture(paths, points, column, looks):
     """One quantity along paths, by their titles. `points` are theirs."""
-    first, of, (label, _) = paths.iloc[0], paths.path_of.iloc[0], QUANTITIES[column]
-    name, fixed = column.removeprefix("test_"), "lambda" if of == "mu" else "mu"
-    value, signs = number_text(first[fixed]), {"lambda": "λ", "mu": "μ"}
+    first, name, signs = paths.iloc[0], column.removeprefix("test_"), {"lambda": "λ", "mu": "μ"}
+    of, other, fixed = first.path_of, "lambda" if first.path_of == "mu" else "mu", number_text(first.fixed)
     rows = points.assign(solver=points.run.map(paths.title))[["solver", of, column]].rename(columns={column: name})
     short = (~paths.status.isin(["converged", "gap-reached"])).sum()
 
     def draw(ax):
-        draw_lines(ax, rows, of, name, "solver", {title: line_style(i) for i, title in enumerate(titles)})
-        ax.set(xscale="log", xlabel=signs[of], ylabel=label)
+        draw_lines(ax, rows, of, name, "solver", looks)
+        ax.set(xscale="log", xlabel=signs[of], ylabel=QUANTITIES[column][0])
         ax.invert_xaxis()  # the path goes from left to right
 
-    parts = ["path", first["dataset"], *["mu"] * (of == "mu"), *[fixed + value] * bool(first[fixed]), name]
-    return Picture("-".join(parts), f"{first['dataset']}: regularisation path over {signs[of]}"
-                   + f", {signs[fixed]} = {value}" * bool(first[fixed]), draw, rows, first["description"],
+    parts = ["path", first.dataset, "mu" * (of == "mu"), (other + fixed) * bool(first.fixed), name]
+    return Picture("-".join(filter(None, parts)), f"{first.dataset}: regularisation path over {signs[of]}"
+                   + f", {signs[other]} = {fixed}" * bool(first.fixed), draw, rows, first.description,
                    f"{short} of {len(paths)} paths did not reach their tolerance at every point." * bool(short),
                    name != "seconds" or paths.comparable.all(), key="best")
 
@@ -85,18 +84,18 @@ def pictures(sweep, allow=False):
     """Nonzeros, objective, accuracy and seconds along the paths of the first repetition."""
     sweep.require("paths")
     paths, points, out = sweep.paths[sweep.paths.repetition == 1], sweep.points, []
-    over_mu = paths.path_of == "mu"
-    families = paths.groupby(["dataset", over_mu, paths["lambda"].where(over_mu, paths["mu"])])
+    paths = paths.assign(fixed=paths["lambda"].where(paths.path_of == "mu", paths.mu))
+    families = paths.groupby(["dataset", "path_of", "fixed"])
     several = families["path"].transform("nunique") > 1
-    paths = paths.assign(title=paths.series + (" " + paths.path).where(several, ""))
+    paths["title"] = paths.series + (" " + paths.path).where(several, "")
     groups = [paths.loc[index] for index in families.groups.values()]
-    titles = list(dict.fromkeys(title for group in groups for title in group.title))
+    looks = {title: line_style(i) for i, title in enumerate(pd.concat(groups).title.unique())}
     for group in groups:
         for column in QUANTITIES:
             shown = group[group.index.isin(points.run[points[column].notna()])
                           & ((column != "seconds") | group.comparable | allow | sweep.presentation.allow)]
             if len(shown):
-                out.append(_picture(shown, points[points.run.isin(shown.index)], column, titles))
+                out.append(_picture(shown, points[points.run.isin(shown.index)], column, looks))
     if not out:
         raise ProxbenchError(f"{sweep.folders[0]}: found no path with a finished point, expected one to draw")
     return out

@@ -19,9 +19,13 @@ def say(kind, text, damaged=""):
 
 # ---- flags
 
+def integers(text):
+    return list(map(int, text.split(",")))
+
+
 # What members of a flag in commands.json mean to argparse; others it takes as they are.
 KINDS = {"switch": {"action": "store_true"}, "repeat": {"action": "append", "default": []}, "many": {"nargs": "+"},
-         "number": {"type": float}, "integers": {"type": lambda text: list(map(int, text.split(",")))}}
+         "number": {"type": float}, "integers": {"type": integers}}
 PLAIN = {"metavar", "choices", "default", "required", "help"}
 
 

@@ -165,12 +165,12 @@ def report(flags):
 
 
 def export(flags):
-    kinds = [f"--{name}" for name in ("samples", "points", "benchopt") if getattr(flags, name)]
-    if len(kinds) > 1:
-        raise UsageError(f"{' and '.join(kinds)}: found both, expected one of them")
+    only = [name for name in ("samples", "points", "benchopt") if getattr(flags, name)]
+    if len(only) > 1:
+        raise UsageError(f"{' and '.join(f'--{name}' for name in only)}: found both, expected one of them")
     sweep = load_folder(flags.dir)
     whole = _is_whole(sweep)
-    write(sweep, flags.out, flags.samples, flags.points, flags.benchopt)
+    write(sweep, flags.out, *only)
     return whole
 
 

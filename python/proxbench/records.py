@@ -18,7 +18,7 @@ MISSING = {"integer": math.nan, "real": math.nan, "numbers": {}}  # what null st
 def run_of(record, source):
     """The members of a record by the columns of its fields; numbers that were not measured are NaN. Names the file and
     the field where the record is damaged."""
-    version = record.get("record_version", 1)
+    version = record.get("record_version", 1) if isinstance(record, dict) else None
     if version != RECORD_VERSION:
         raise in_file(source, 0, f"version {json.dumps(version)}", EXPECTED)
     run = {"path": None, "path_of": None}
