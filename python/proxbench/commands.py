@@ -26,8 +26,8 @@ def _is_whole(*sweeps):
 
 def _read(flags):
     """The sweeps of the folders, with the flags before what their configs say; and whether all was readable."""
-    sweeps = load_each(flags.dirs, flags.with_start, split_list(flags.solvers or ""), flags.config,
-                       flags.allow_not_comparable)
+    sweeps = load_each(flags.dirs, split_list(flags.solvers or ""), with_start=flags.with_start, flags=flags.config,
+                       allow=flags.allow_not_comparable)
     return sweeps, _is_whole(*sweeps)
 
 

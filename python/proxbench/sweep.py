@@ -53,7 +53,7 @@ class Sweep:
 
     def times(self, targets=None, costs=("seconds", "passes")):
         """The costs of every run to reach targets; see proxbench.plots.times.table()."""
-        return times.table(self, self.presentation.targets if targets is None else targets, costs)
+        return times.table(self, targets, costs)
 
     def keep(self, chosen):
         """The sweep with the runs of which `chosen` is true only."""
@@ -121,11 +121,10 @@ def _ordered(names, first):
     return pd.Categorical(names, list(dict.fromkeys([*first, *sorted(set(names))])))
 
 
-def load_folder(folder, with_start=False, flags=None, allow=False, first=0):
-    """The results of one folder, in the order of its config, with numbers from `first`. `flags` and `allow`: see
-    Presentation."""
+def load_folder(folder, first=0, with_start=False, **choices):
+    """The results of one folder, in the order of its config, with numbers from `first`. `choices`: see Presentation."""
     folder, left_out = Path(folder), []
-    shown = Presentation(folder / "config.ini", flags, allow)
+    shown = Presentation(folder / "config.ini", **choices)
     read = list(records.read_each(records.run_folders(folder), _read_run, left_out))
     stored = records.read_each(records.reference_files(folder), left_out=left_out)
     if not read:
@@ -185,14 +184,14 @@ def join(sweeps):
                                            for name in ("folders", "left_out")})
 
 
-def load_each(folders, with_start=False, solvers=(), flags=None, allow=False):
-    """The results of each folder. No two runs have the same number."""
+def load_each(folders, solvers=(), **choices):
+    """The results of each folder, see load_folder(). No two runs have the same number."""
     real = [Path(folder).resolve() for folder in folders]
     if twice := [folder for i, folder in enumerate(folders) if real[i] in real[:i]]:
         raise UsageError(f"{twice[0]}: found again, expected each folder once")
     sweeps, first = [], 0
     for folder in folders:
-        sweep = load_folder(folder, with_start, flags, allow, first)
+        sweep = load_folder(folder, first, **choices)
         first += len(sweep.runs)
         sweeps.append(without_foreign_runs(sweep))
     known = list(dict.fromkeys(label for one in sweeps for label in one.runs["label"]))
@@ -206,7 +205,7 @@ def load(*folders, with_start=False, solvers=()):
     """Reads the results of `proxbench run` in one or several folders. Warns of what it leaves out."""
     if not folders:
         raise UsageError("no folder, expected the results of `proxbench run`")
-    sweep = join(load_each(folders, with_start, solvers))
+    sweep = join(load_each(folders, solvers, with_start=with_start))
     for _, text in sweep.left_out:
         warnings.warn(text, stacklevel=3)
     return sweep
