@@ -190,7 +190,7 @@ def picture(panel):
 
 def pictures(sweep):
     """A picture for each problem, quantity and axis that has something to draw."""
-    plot = sweep.presentation.plot
+    plot = sweep.config.plot
     require_drawable(sweep, plot.x if plot.quantities else [])
     values = [(QUANTITIES[name], values_of(sweep, QUANTITIES[name])) for name in plot.quantities]
     panels = [Panel(sweep, group, quantity, axis, axis == "seconds" and plot.log_seconds, limit,

@@ -66,7 +66,7 @@ def _chart(panel):
 
 def charts(sweep):
     """The charts of all quantities that some run measured, against every axis, by problem."""
-    runs, plot, single = sweep.single, sweep.presentation.plot, sweep.samples.run.isin(sweep.single.index)
+    runs, plot, single = sweep.single, sweep.config.plot, sweep.samples.run.isin(sweep.single.index)
     values = {name: values_of(sweep, quantity) for name, quantity in QUANTITIES.items()}
     shown = [name for name, (known, _) in values.items() if np.isfinite(known[single]).any()] or ["objective"]
     groups = []
@@ -156,7 +156,7 @@ def _has_curves(sweep):
 
 
 def _section(sweep, folder):
-    shown, results, runs = sweep.presentation, sweep.folders[0], sweep.runs
+    shown, results, runs = sweep.config, sweep.folders[0], sweep.runs
     targets = shown.targets = sorted(shown.targets, reverse=True)
     sets = tables.results(sweep, [tables.PRINTED]) if len(sweep.single) else []
     timed = [[row for row in rows if row.timed] for rows in (sets[-1].groups if len(sets) == 1 and targets else [])]
@@ -193,7 +193,7 @@ def write_page(sweeps, out, title="Results", notes=()):
         for sweep in sweeps:
             one = _section(sweep, Path(out).resolve().parent)
             if one.id in sections:
-                raise UsageError(f"{sweep.folders[0]}: found a second experiment named '{one.id}', expected one")
+                raise UsageError.at(sweep.folders[0], f"a second experiment named '{one.id}'", "one")
             sections[one.id] = one
         file.write_text(template("page.html").render(title=title, notes=notes, sections=list(sections.values()),
                                                      library=library), "utf-8")

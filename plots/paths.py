@@ -2,7 +2,7 @@
 import numpy as np
 import pandas as pd
 
-from ..errors import ProxbenchError
+from ..errors import Error
 from ..fields import PATH, in_order, number_text
 from .figure import Picture, draw_lines, line_style
 from .texts import Table, TableSet, cell
@@ -55,7 +55,7 @@ def tables(sweep):
         ["experiment", "dataset", "path", "solver", "repetition", "status", "comparable", "seconds", "single_seconds",
          "seconds_ratio", "passes_ratio", "points"]]
     rows = points.assign(solver=points.label)[["dataset", "path", "solver", "repetition", *columns]]
-    return TableSet("path", sweep.presentation.title, [_costs_table(costs), *shown], rows.to_dict("records"),
+    return TableSet("path", sweep.config.title, [_costs_table(costs), *shown], rows.to_dict("records"),
                     records.to_dict("records"))
 
 
@@ -93,11 +93,11 @@ def pictures(sweep, allow=False):
     for group in groups:
         for column in QUANTITIES:
             shown = group[group.index.isin(points.run[points[column].notna()])
-                          & ((column != "seconds") | group.comparable | allow | sweep.presentation.allow)]
+                          & ((column != "seconds") | group.comparable | allow | sweep.config.allow)]
             if len(shown):
                 out.append(_picture(shown, points[points.run.isin(shown.index)], column, looks))
     if not out:
-        raise ProxbenchError(f"{sweep.folders[0]}: found no path with a finished point, expected one to draw")
+        raise Error.at(sweep.folders[0], "no path with a finished point", "one to draw")
     return out
 
 
@@ -134,7 +134,7 @@ def grid_tables(sweep):
         tables.append(Table(f"{dataset}{'' if loss == 'log' else ', ' + loss}: {label}",
                             ["lambda", *(f"mu = {number_text(mu, 5)}" for mu in matrix)], rows, 0))
     cells = grid(sweep)[["dataset", "loss", "lambda", "mu", "solver", *GRID]]
-    return TableSet("grid", sweep.presentation.title, tables, cells.to_dict("records"))
+    return TableSet("grid", sweep.config.title, tables, cells.to_dict("records"))
 
 
 def _draw_grid(ax, matrix, label, form):

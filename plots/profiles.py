@@ -82,7 +82,7 @@ def _pictures(kind, sets):
 
 
 def pictures(sweep, kind):
-    plot, out = sweep.presentation.plot, []
+    plot, out = sweep.config.plot, []
     require_drawable(sweep, plot.x)
     for cost in plot.x[:1] if kind == "quality" else plot.x:
         for sets in problem_sets(sweep, cost):

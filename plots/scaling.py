@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from ..errors import in_file
+from ..errors import Error
 from ..fields import PHASES, number_text
 from ..files import read_json, write_text
 from ..records import run_of
@@ -24,7 +24,7 @@ def read(folder):
     file, expected = folder / "scale.json", "what `proxbench scale` stores"
     stored = read_json(file, expected)
     if not stored.get("runs") or "title" not in stored:
-        raise in_file(file, 0, "no title or no runs", expected)
+        raise Error.at(file, "no title or no runs", expected)
     return stored, pd.json_normalize([run_of(run, file) for run in stored["runs"]])
 
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 
-from ..errors import ProxbenchError, require_known
+from ..errors import Error, require_known
 from ..fields import number_text
 from . import times
 from .problems import problem_sets
@@ -41,7 +41,7 @@ RATIO = cost_name("seconds", RATIO_TARGET)
 def _forms(sweep):
     """The measurements that have columns, in this order, with their forms."""
     metrics = sweep.samples[sweep.samples.run.isin(sweep.single.index)].filter(like=METRICS).dropna(axis=1, how="all")
-    seconds, passes = ([cost_name(cost, one) for one in sweep.presentation.targets] for cost in ("seconds", "passes"))
+    seconds, passes = ([cost_name(cost, one) for one in sweep.config.targets] for cost in ("seconds", "passes"))
     return {**dict.fromkeys(seconds, "seconds"), **DECLARED["summary"], **dict.fromkeys(metrics, ".4f"),
             **dict.fromkeys(passes, ".1f"), **dict.fromkeys(["function_share", "solver_share"], ".1%")}
 
@@ -51,7 +51,7 @@ def _measured(sweep, forms):
     exact enough."""
     runs = sweep.single
     metrics = sweep.samples.filter(regex=f"^(run$|{METRICS})").drop_duplicates("run", keep="last").set_index("run")
-    costs = sweep.times(sorted({*sweep.presentation.targets, RATIO_TARGET}))
+    costs = sweep.times(sorted({*sweep.config.targets, RATIO_TARGET}))
     costs = costs.assign(name=costs.cost + "_to_" + costs.target.map(number_text))
     costs = costs[costs.exact].pivot(index="run", columns="name", values=["to", "from"])
     costs.columns = [name + "_from" * (side == "from") for side, name in costs.columns]
@@ -64,7 +64,7 @@ def _measured(sweep, forms):
         function_share=1.0 - share).reindex(
         columns=[*names, *(name + "_from" for name in names if "_to_" in name)]).astype(float)
     out[runs.failed] = math.nan
-    out.loc[~(runs.comparable | sweep.presentation.allow), out.columns.str.contains("seconds")] = math.nan
+    out.loc[~(runs.comparable | sweep.config.allow), out.columns.str.contains("seconds")] = math.nan
     return out
 
 
@@ -178,7 +178,7 @@ def _record(row, forms):
 def summary(sweep, columns=(), name="summary"):
     """Times to targets, values reached and quality of the models of runs of single penalties: a table for each data set
     and penalty, a row for each solver. `groups` of the result are its rows."""
-    shown, forms = sweep.presentation, _forms(sweep)
+    shown, forms = sweep.config, _forms(sweep)
     values, groups = _measured(sweep, forms), []
     for _, group in sweep.single.groupby(GROUP, sort=False):
         groups.append([_row(label, some, values, forms, shown.allow)
@@ -202,7 +202,7 @@ def chosen_records(records, wanted):
 
 def costs(sweep):
     """The passes and seconds to each target (as in Table 2 of Andrew and Gao 2007)."""
-    columns = [cost_name(cost, target) for target in sweep.presentation.targets[-3:] for cost in ("passes", "seconds")]
+    columns = [cost_name(cost, target) for target in sweep.config.targets[-3:] for cost in ("passes", "seconds")]
     out = summary(sweep, columns + ["function_share", "status"], "costs")
     for table in out.tables:
         table.notes.append("passes: evaluations of F and its gradient over all instances; function share: of scores, "
@@ -262,7 +262,7 @@ def _means_table(sets, plot, rows):
 def means(sweep):
     """Shifted geometric means over problems of the costs to targets. A run that failed or never reached a target is
     charged PAR-k times its limit (Hutter et al. 2009)."""
-    shown = sweep.presentation
+    shown = sweep.config
     out = TableSet("means", shown.title if len(sweep.folders) == 1 else "", [])
     for cost in shown.plot.x:
         for sets in problem_sets(sweep, cost):
@@ -309,9 +309,9 @@ def paper(sweep):
 
     Data sets that differ only by their seed form a block, which ends with mean and standard deviation.
     """
-    shown, runs = sweep.presentation, sweep.single
+    shown, runs = sweep.config, sweep.single
     if not shown.paper.item:
-        raise ProxbenchError(f"{sweep.folders[0]}/config.ini: found no section [paper], expected the paper's numbers")
+        raise Error.at(sweep.folders[0] / "config.ini", "no section [paper]", "the paper's numbers")
     best = runs.assign(kkt=runs.relative_kkt.fillna(math.inf)).sort_values("kkt", kind="stable").drop_duplicates(
         ["dataset", "lambda", "mu"]).sort_index()
     papers = [best["lambda"].map(dict(zip(getattr(shown.paper, "lambda"), getattr(shown.paper, one)))) for one in OURS]
@@ -334,6 +334,6 @@ def paper(sweep):
 
 def results(sweep, columns=()):
     """The tables of runs of single penalties, the summary last."""
-    asked = sweep.presentation.paper
+    asked = sweep.config.paper
     tables = {paper: getattr(asked, "lambda"), costs: asked.costs, data: asked.data}
     return [table(sweep) for table, wanted in tables.items() if wanted] + [summary(sweep, columns)]

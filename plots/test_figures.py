@@ -75,7 +75,7 @@ def test_timings_that_are_not_comparable_need_a_flag(tmp_path, capsys):
     assert cli.main(["plot", str(tmp_path)]) == 2
     assert "expected --allow-not-comparable" in capsys.readouterr().err
     sweep = proxbench.load(tmp_path)
-    sweep.presentation.allow = True
+    sweep.config.allow = True
     one = pictures(sweep)[0]
     assert one.full_title.startswith("NOT COMPARABLE: ")
 
@@ -89,7 +89,7 @@ def test_profiles(tmp_path, kind, expected):
             write_run(tmp_path, label, dataset=data, samples=[(0, 200), (0.95 * seconds, 200), (seconds, 100)],
                       objective=100 * (1 + end))
     sweep = proxbench.load(tmp_path)
-    sweep.presentation.targets = [1e-2]
+    sweep.config.targets = [1e-2]
     one = profiles.pictures(sweep, kind)[0]
     found = line(axes_of(one)[0], "a").tolist()
     for x, share in expected:
@@ -129,7 +129,7 @@ def test_theory_has_a_panel_for_each_quantity(tmp_path, capsys):
     assert line(axes[0], "arm").tolist() == [[0, 1], [1, 0.1], [2, 0.01]] and len(axes) == 3
     assert theory.tables(stored).records[0]["ratio"] == pytest.approx(0.1)
     (tmp_path / "theory.json").write_text('{"problems": [{}]}')
-    with pytest.raises(proxbench.ProxbenchError, match="theory.json: found KeyError"):
+    with pytest.raises(proxbench.Error, match="theory.json: found KeyError"):
         theory.read(tmp_path)
 
 

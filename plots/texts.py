@@ -50,7 +50,7 @@ def require_drawable(sweep, costs):
     sweep.require("single")
     runs = sweep.single
     names = runs["name"][~runs.comparable]
-    if "seconds" in costs and len(names) and not sweep.presentation.allow:
+    if "seconds" in costs and len(names) and not sweep.config.allow:
         raise UsageError(f"the timings of {len(names)} of {len(runs)} runs are not comparable: {', '.join(names)}; "
                          "expected --allow-not-comparable, or x without seconds")
 

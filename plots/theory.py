@@ -2,7 +2,7 @@
 import numpy as np
 import pandas as pd
 
-from ..errors import in_file
+from ..errors import Error
 from ..fields import number_text
 from ..files import read_json
 from .figure import Picture, draw_lines, line_style
@@ -27,9 +27,9 @@ def read(folder, required=False):
                 arm["iterations"] = pd.DataFrame(arm["iterations"], columns=COLUMNS, dtype=float)
                 arm["label"], arm["support_settled_at"], arm["unit_steps"], arm["steps_since"]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise in_file(file, 0, f"{type(error).__name__} {error}", EXPECTED) from None
+        raise Error.at(file, f"{type(error).__name__} {error}", EXPECTED) from None
     if required and not any(problem["arms"] for problem in problems):
-        raise in_file(file, 0, "no problem with an arm", EXPECTED)
+        raise Error.at(file, "no problem with an arm", EXPECTED)
     return problems
 
 

@@ -8,7 +8,7 @@ import os
 import sys
 from pathlib import Path
 
-from .errors import ProxbenchError, require_known
+from .errors import Error, require_known
 from .files import require_writable
 
 
@@ -30,7 +30,7 @@ PLAIN = {"metavar", "choices", "default", "required", "help"}
 
 
 def _parse(command, arguments):
-    """The flags. `config` of the result has those that replace keys of a config, as Presentation takes them."""
+    """The flags. `config` of the result has those that replace keys of a config, as Config takes them."""
     parser = argparse.ArgumentParser(f"proxbench {command['name']}", description=command["help"], allow_abbrev=False)
     members = {}
     for spec in command["flags"]:
@@ -77,7 +77,7 @@ def main(arguments=None):
         return status
     except SystemExit as end:
         return end.code
-    except ProxbenchError as error:
+    except Error as error:
         say("error", error, error.damaged)
         return error.status
     except KeyboardInterrupt:

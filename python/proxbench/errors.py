@@ -12,16 +12,14 @@ class Error(ValueError):
         super().__init__(text)
         self.damaged = damaged
 
-
-ProxbenchError = Error
+    @classmethod
+    def at(cls, place, found, expected):
+        """`place`: FILE, FILE:LINE, a flag or a key."""
+        return cls(f"{place}: found {found}, expected {expected}")
 
 
 class UsageError(Error):
     status = 2
-
-
-def in_file(file, line, found, expected):
-    return Error(f"{file}{f':{line}' if line else ''}: found {found}, expected {expected}")
 
 
 def require_known(what, name, known, expected="one of"):
@@ -29,4 +27,4 @@ def require_known(what, name, known, expected="one of"):
         return
     close = difflib.get_close_matches(name, list(known), 1)
     hint = f" (did you mean '{close[0]}'?)" if close else ""
-    raise UsageError(f"{what}: found '{name}'{hint}, expected {expected} {', '.join(known)}")
+    raise UsageError.at(what, f"'{name}'{hint}", f"{expected} {', '.join(known)}")

@@ -3,7 +3,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from .errors import ProxbenchError
+from .errors import Error
 from .fields import RUN, in_order
 from .files import whole_file
 from .plots.texts import csv_text
@@ -70,7 +70,7 @@ def write(sweep, out, only=""):
                     else:
                         name.write_text(csv(frame), "utf-8")
     except sqlite3.Error as error:
-        raise ProxbenchError(f"{out}: cannot be written: {error}") from None
+        raise Error(f"{out}: cannot be written: {error}") from None
     except ImportError:
-        raise ProxbenchError(f"{out}: Parquet files need the Python package pyarrow, which was not found; expected "
+        raise Error(f"{out}: Parquet files need the Python package pyarrow, which was not found; expected "
                              "it, or a name that ends in .csv or .sqlite") from None

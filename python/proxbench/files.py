@@ -5,14 +5,14 @@ import re
 from contextlib import contextmanager
 from pathlib import Path
 
-from .errors import ProxbenchError, in_file
+from .errors import Error
 
 
 def read_bytes(file, expected="a stored result"):
     try:
         return Path(file).read_bytes()
     except OSError:
-        raise in_file(file, 0, "no readable file", expected) from None
+        raise Error.at(file, "no readable file", expected) from None
 
 
 def read_json(file, expected):
@@ -21,7 +21,7 @@ def read_json(file, expected):
     except ValueError:
         value = None
     if not isinstance(value, dict):
-        raise in_file(file, 0, "no complete JSON object", expected)
+        raise Error.at(file, "no complete JSON object", expected)
     return value
 
 
@@ -35,7 +35,7 @@ def require_writable(file):
     path = Path(file).absolute()
     place = next(one for one in (path, *path.parents) if one.exists() and not (one == path and one.is_file()))
     if place.is_file() or not os.access(place, os.W_OK):
-        raise ProxbenchError(f"{file}: cannot be written: expected a folder {place} that may be written")
+        raise Error(f"{file}: cannot be written: expected a folder {place} that may be written")
 
 
 @contextmanager
@@ -44,7 +44,7 @@ def whole_file(file):
     are."""
     target = Path(file).resolve()
     if target.is_dir():
-        raise ProxbenchError(f"{file}: found a folder, expected a file to write")
+        raise Error.at(file, "a folder", "a file to write")
     if target.exists() and not target.is_file():
         yield target
         return
@@ -54,7 +54,7 @@ def whole_file(file):
         yield temporary
         temporary.replace(target)
     except OSError as error:
-        raise ProxbenchError(f"{file}: cannot be written: {error.strerror or error}") from None
+        raise Error(f"{file}: cannot be written: {error.strerror or error}") from None
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -4,7 +4,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from .errors import UsageError, in_file
+from .errors import Error, UsageError
 from .files import file_name_part, read_bytes
 from .records import read_each, read_record, reference_files, run_folders
 
@@ -43,7 +43,7 @@ def merge_results(folders, out):
     and references, and notes on what was not copied."""
     out = Path(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(f"{out}: found files, expected a folder that is new or empty")
+        raise UsageError.at(out, "files", "a folder that is new or empty")
     chosen, notes, references = {}, [], {}
     for folder in map(Path, folders):
         for run in read_each(run_folders(folder)):
@@ -76,4 +76,4 @@ def _copy(runs, references, config, out):
                 shutil.copy(file, whole / "references")
             whole.rename(out)  # which may be there, and empty
     except OSError as error:
-        raise in_file(out, 0, error, "a folder that can be written") from None
+        raise Error.at(out, error, "a folder that can be written") from None

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from .errors import ProxbenchError, in_file
+from .errors import Error
 from .fields import RECORD_VERSION, RUN, STATUSES, number_text, place
 from .files import entries_of, read_bytes, read_json
 
@@ -20,20 +20,20 @@ def run_of(record, source):
     the field where the record is damaged."""
     version = record.get("record_version", 1) if isinstance(record, dict) else None
     if version != RECORD_VERSION:
-        raise in_file(source, 0, f"version {json.dumps(version)}", EXPECTED)
+        raise Error.at(source, f"version {json.dumps(version)}", EXPECTED)
     run = {"path": None, "path_of": None}
     for field in RUN:
         value, keys, column, kind = record, place(field), field["column"], field["type"]
         for key in keys:
             if not isinstance(value, dict) or key not in value:
-                raise in_file(source, 0, f"no key /{'/'.join(keys)}", EXPECTED)
+                raise Error.at(source, f"no key /{'/'.join(keys)}", EXPECTED)
             value = value[key]
         if keys in (("run", "lambda"), ("run", "mu")) and isinstance(value, str):
             run["path"], run["path_of"], value = value, column, None
         if value is None and column not in ("dataset", "label", "repetition"):
             run[column] = MISSING.get(kind)
         elif type(value) not in TYPES.get(kind, [type(value)]):
-            raise in_file(source, 0, f"/{'/'.join(keys)} = {json.dumps(value)}", EXPECTED)
+            raise Error.at(source, f"/{'/'.join(keys)} = {json.dumps(value)}", EXPECTED)
         else:
             run[column] = text_of(value) if kind == "JSON" and column not in RAW else value
     status = run["status"] = run["status"] or ""
@@ -71,7 +71,7 @@ def read_record(file):
     """A reference, or a run by its folder."""
     record = file / "manifest.json" if file.is_dir() else file
     if not record.exists():
-        raise in_file(file, 0, "no manifest.json", "a stored run")
+        raise Error.at(file, "no manifest.json", "a stored run")
     return {**run_of(read_json(record, EXPECTED), record), "folder": str(file), "name": file.name}
 
 
@@ -93,18 +93,18 @@ def read_rows(fields, file, may_lack):
     lacks = may_lack and not file.exists()
     head, *lines = [names] if lacks else read_bytes(file).decode(errors="replace").splitlines() or [""]
     if head != names:
-        raise in_file(file, 1, f"'{head[:200]}'", f"'{names}'")
+        raise Error.at(f"{file}:1", f"'{head[:200]}'", f"'{names}'")
     rows, columns = [line.split(",") for line in lines], {}
     for number, row in enumerate(rows, 2):
         if len(row) != len(fields):
-            raise in_file(file, number, f"{len(row)} fields", len(fields))
+            raise Error.at(f"{file}:{number}", f"{len(row)} fields", len(fields))
     for i, field in enumerate(fields):
         (value_of, expected), values = CELLS[field["type"]], []
         try:
             for row in rows:
                 values.append(value_of(row[i]))
         except ValueError:
-            raise in_file(file, len(values) + 2, f"{field['name']} '{row[i]}'", expected) from None
+            raise Error.at(f"{file}:{len(values) + 2}", f"{field['name']} '{row[i]}'", expected) from None
         if field["type"] == "numbers":
             for metric in sorted(set().union(*values)):
                 columns[f"{field['name']}.{metric}"] = [one.get(metric, math.nan) for one in values]
@@ -121,7 +121,7 @@ def read_each(files, read=read_record, left_out=None):
     for file in files:
         try:
             yield read(file)
-        except ProxbenchError as error:
+        except Error as error:
             error.damaged = file
             if left_out is None:
                 raise
@@ -132,7 +132,7 @@ def run_folders(folder):
     runs = folder / "runs"
     if folders := [entry for entry in entries_of(runs) if entry.is_dir()]:
         return folders
-    raise in_file(runs, 0, "no run", "the results of `proxbench run`")
+    raise Error.at(runs, "no run", "the results of `proxbench run`")
 
 
 def reference_files(folder):

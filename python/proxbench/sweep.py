@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from . import records
-from .config import Presentation
-from .errors import ProxbenchError, UsageError, in_file, require_known
+from .config import Config
+from .errors import Error, UsageError, require_known
 from .fields import PATH, TRACE, UNITS, in_order
 from .plots import times
 
@@ -35,7 +35,7 @@ class Sweep:
     samples: pd.DataFrame
     points: pd.DataFrame
     references: pd.DataFrame
-    presentation: Presentation
+    config: Config
     folders: list
     left_out: list
 
@@ -65,7 +65,7 @@ class Sweep:
     def require(self, kind):
         """Fails if there are no `paths`, or no `single` penalties."""
         if not len(getattr(self, kind)):
-            raise in_file(self.folders[0], 0, *KINDS[kind])
+            raise Error.at(self.folders[0], *KINDS[kind])
 
 
 def with_series(runs):
@@ -122,14 +122,14 @@ def _ordered(names, first):
 
 
 def load_folder(folder, first=0, with_start=False, **choices):
-    """The results of one folder, in the order of its config, with numbers from `first`. `choices`: see Presentation."""
+    """The results of one folder, in the order of its config, with numbers from `first`. `choices`: see Config."""
     folder, left_out = Path(folder), []
-    shown = Presentation(folder / "config.ini", **choices)
+    shown = Config(folder / "config.ini", **choices)
     read = list(records.read_each(records.run_folders(folder), _read_run, left_out))
     stored = records.read_each(records.reference_files(folder), left_out=left_out)
     if not read:
         damaged, why = left_out[0]
-        raise ProxbenchError(f"{why}, and no other run is there", damaged)
+        raise Error(f"{why}, and no other run is there", damaged)
     runs = pd.json_normalize([run for run, *_ in read]).assign(sweep=str(folder))
     order = runs.assign(dataset=_ordered(runs.dataset, shown.datasets), label=_ordered(runs.label, shown.labels),
                         path=runs.path.fillna("")).sort_values(
@@ -158,7 +158,7 @@ def load_folder(folder, first=0, with_start=False, **choices):
 
 def without_foreign_runs(sweep):
     """Drops the runs of data sets and solvers that the config does not have."""
-    shown, runs, named, strange = sweep.presentation, sweep.runs, set(), False
+    shown, runs, named, strange = sweep.config, sweep.runs, set(), False
     for what, names, known in (("data set", runs.dataset, shown.datasets), ("solver", runs.label, shown.labels)):
         other = ~names.isin(known or names)
         strange |= other
@@ -167,7 +167,7 @@ def without_foreign_runs(sweep):
         return sweep
     file, names = sweep.folders[0] / "config.ini", ", ".join(sorted(named))
     if strange.all():
-        raise in_file(sweep.folders[0] / "runs", 0, f"only runs of {names}", f"runs that {file} asks for")
+        raise Error.at(sweep.folders[0] / "runs", f"only runs of {names}", f"runs that {file} asks for")
     sweep.left_out.append(("", f"left out {strange.sum()} of {len(runs)} stored runs: {file} has no {names}"))
     return sweep.keep(~strange)
 
@@ -175,7 +175,7 @@ def without_foreign_runs(sweep):
 # ---- several folders
 
 def join(sweeps):
-    """One sweep of the runs of several, with the presentation of the first."""
+    """One sweep of the runs of several, with the config of the first."""
     if len(sweeps) == 1:
         return sweeps[0]
     frames = {name: pd.concat([getattr(one, name) for one in sweeps], ignore_index=name != "runs")
@@ -188,7 +188,7 @@ def load_each(folders, solvers=(), **choices):
     """The results of each folder, see load_folder(). No two runs have the same number."""
     real = [Path(folder).resolve() for folder in folders]
     if twice := [folder for i, folder in enumerate(folders) if real[i] in real[:i]]:
-        raise UsageError(f"{twice[0]}: found again, expected each folder once")
+        raise UsageError.at(twice[0], "again", "each folder once")
     sweeps, first = [], 0
     for folder in folders:
         sweep = load_folder(folder, first, **choices)
