@@ -14,7 +14,7 @@ from ..errors import require_known
 from ..fields import number_text
 from .figure import GREY, Picture, line_style, plain_label, style
 from .tables import FEW, GROUP, METRICS
-from .texts import DECLARED, data_warnings, penalty_symbols, require_drawable, sentences
+from .texts import DECLARED, data_warnings, penalty_symbols, sentences
 from .times import COSTS, quantile
 
 BELOW = 30.0  # an axis goes this factor below the accuracy of f*: enough to show that a curve goes on, not a slope
@@ -191,7 +191,7 @@ def picture(panel):
 def pictures(sweep):
     """A picture for each problem, quantity and axis that has something to draw."""
     plot = sweep.config.plot
-    require_drawable(sweep, plot.x if plot.quantities else [])
+    sweep.require("single", plot.x if plot.quantities else [])
     values = [(QUANTITIES[name], values_of(sweep, QUANTITIES[name])) for name in plot.quantities]
     panels = [Panel(sweep, group, quantity, axis, axis == "seconds" and plot.log_seconds, limit,
                     plot.repetitions == "band", known)

@@ -90,12 +90,9 @@ class Picture:
 
     def save(self, folder, width=None):
         """Writes NAME.svg, .pdf, .png and .csv. Returns the .png."""
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-
         width, file = width or WIDTH, Path(folder) / file_name_part(self.name)
         with style(width):
             figure = self.figure(width)
-            FigureCanvasAgg(figure)
             figure.draw_without_rendering()  # finds the layout once, for all files
             figure.set_layout_engine("none")
             for extension, dates in DATES.items():

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import UsageError
 from ..fields import RUN
-from ..files import entries_of, file_name_part, read_bytes, whole_file
+from ..files import entries_of, file_name_part, read_text, whole_file
 from ..records import text_of
 from . import paths, tables, theory
 from .curves import AXES, BELOW, QUANTITIES, Panel, about, caption, styles_of, values_of
@@ -177,7 +177,7 @@ def _section(sweep, folder):
         runs=[(name, status, links([Path(own) / file for file in names], folder))
               for name, status, own in zip(runs["name"], runs.status, runs.folder)],
         files=[one for one in files if one[1]], provenance=_provenance(runs),
-        config=read_bytes(config).decode(errors="replace") if config.exists() else "")
+        config=read_text(config) if config.exists() else "")
 
 
 # ---- the page
@@ -186,8 +186,8 @@ def write_page(sweeps, out, title="Results", notes=()):
     """Writes the page about sweeps of one folder each. Charts are drawn by dygraphs, of Debian's libjs-dygraphs or in
     the folder $PROXBENCH_DYGRAPHS."""
     dygraphs = Path(os.environ.get("PROXBENCH_DYGRAPHS") or "/usr/share/javascript/dygraphs")
-    library = [read_bytes(dygraphs / f"dygraph.min.{kind}", "the library dygraphs (Debian: libjs-dygraphs), or its folder "
-                          "in PROXBENCH_DYGRAPHS").decode() for kind in ("js", "css")]
+    library = [read_text(dygraphs / f"dygraph.min.{kind}", "the library dygraphs (Debian: libjs-dygraphs), or its folder "
+                         "in PROXBENCH_DYGRAPHS") for kind in ("js", "css")]
     sections = {}
     with style(), whole_file(out) as file:
         for sweep in sweeps:

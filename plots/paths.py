@@ -23,19 +23,13 @@ def path_costs(sweep):
     ends = points[["lambda", "mu", *costs]].last()
     out = sweep.paths.drop(columns=list(ends)).join(ends).assign(points=points.size())
     out["points"] = out["points"].fillna(0).astype(int)
-    alone = sweep.single[~sweep.single.failed].drop_duplicates(series).set_index(series)[costs + ["comparable"]]
-    alone["seconds"] = alone.seconds.where(alone.pop("comparable"))
-    single = out.join(alone.add_prefix("single_"), on=series)
+    alone = sweep.single[~sweep.single.failed].drop_duplicates(series).set_index(series)
+    alone = alone.assign(seconds=alone.seconds.where(alone.comparable))[costs].add_prefix("single_")
+    out = out.join(alone, on=series)
     for name in costs:
-        out["single_" + name] = single["single_" + name].where(out.points_asked == out["points"])
+        out["single_" + name] = out["single_" + name].where(out.points_asked == out["points"])
         out[name + "_ratio"] = out[name] / out["single_" + name]
     return out
-
-
-def _costs_table(costs):
-    costs = costs.assign(what=costs.dataset + ", " + costs.penalty, repetition=costs.repetition.astype(str))
-    costs.loc[~costs.comparable, ["seconds", "seconds_ratio"]] = np.nan
-    return Table.of("paths", costs)
 
 
 def _points_table(path, points):
@@ -50,12 +44,15 @@ def tables(sweep):
     sweep.require("paths")
     costs, points, columns = path_costs(sweep), sweep.points, in_order(sweep.points, PATH)
     parts = {i: points[points.run == i] for i in costs.index}
-    shown = [_points_table(path, parts[i]) for i, path in sweep.paths.iterrows() if len(parts[i])]
+    shown = costs.assign(what=costs.dataset + ", " + costs.penalty, repetition=costs.repetition.astype(str))
+    shown.loc[~costs.comparable, ["seconds", "seconds_ratio"]] = np.nan
+    shown = [Table.of("paths", shown), *(_points_table(path, parts[i]) for i, path in sweep.paths.iterrows()
+                                         if len(parts[i]))]
     records = costs.assign(solver=costs.label, points=[some[columns].to_dict("records") for some in parts.values()])[
         ["experiment", "dataset", "path", "solver", "repetition", "status", "comparable", "seconds", "single_seconds",
          "seconds_ratio", "passes_ratio", "points"]]
     rows = points.assign(solver=points.label)[["dataset", "path", "solver", "repetition", *columns]]
-    return TableSet("path", sweep.config.title, [_costs_table(costs), *shown], rows.to_dict("records"),
+    return TableSet("path", sweep.config.title, shown, rows.to_dict("records"),
                     records.to_dict("records"))
 
 

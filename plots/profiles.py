@@ -13,7 +13,7 @@ import pandas as pd
 from ..errors import UsageError
 from .figure import Picture, draw_lines, line_style
 from .problems import problem_sets
-from .texts import DECLARED, require_drawable, sentences
+from .texts import DECLARED, sentences
 
 LEAST_END = 1e-16  # ends at or below are drawn there
 
@@ -83,7 +83,7 @@ def _pictures(kind, sets):
 
 def pictures(sweep, kind):
     plot, out = sweep.config.plot, []
-    require_drawable(sweep, plot.x)
+    sweep.require("single", plot.x)
     for cost in plot.x[:1] if kind == "quality" else plot.x:
         for sets in problem_sets(sweep, cost):
             if not sets.n:

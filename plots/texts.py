@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..errors import UsageError
 from ..fields import number_text
 from ..files import write_text
 from ..records import penalty_text
@@ -43,16 +42,6 @@ def data_warnings(descriptions, comparable=True):
     synthetic = ["synthetic" in (one or "").lower() for one in descriptions]
     partly = "" if all(synthetic) else "PARTLY "
     return (f"{partly}SYNTHETIC DATA: " if any(synthetic) else "") + ("" if comparable else "NOT COMPARABLE: ")
-
-
-def require_drawable(sweep, costs):
-    """Fails without runs of single penalties, or with timings that are not comparable unless these are allowed."""
-    sweep.require("single")
-    runs = sweep.single
-    names = runs["name"][~runs.comparable]
-    if "seconds" in costs and len(names) and not sweep.config.allow:
-        raise UsageError(f"the timings of {len(names)} of {len(runs)} runs are not comparable: {', '.join(names)}; "
-                         "expected --allow-not-comparable, or x without seconds")
 
 
 def csv_text(frame):

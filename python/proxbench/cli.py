@@ -41,7 +41,6 @@ def _parse(command, arguments):
     flags = parser.parse_intermixed_args(arguments)
     flags.config = {tuple(spec["key"].split(".")): (str(value), spec["flag"]) for member, spec in members.items()
                     if "key" in spec and (value := getattr(flags, member)) not in (None, False)}
-    flags.prints = getattr(flags, "json", None) != "-" and not getattr(flags, "quiet", False)
     return flags
 
 

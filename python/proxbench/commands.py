@@ -78,10 +78,10 @@ def table(flags):
         printed, records = ([together], together.records) if kind == "means" else (printed, records)
     if flags.json == "-":
         print(json_text(records), end="")
-    elif flags.json:
+        return whole
+    if flags.json:
         write_text(flags.json, json_text(records))
-    if flags.prints:
-        print("\n".join(one.text(flags.format) for one in printed), end="")
+    print("\n".join(one.text(flags.format) for one in printed), end="")
     return whole
 
 
@@ -126,7 +126,7 @@ def show(flags):
         raise Error(f"no run of {sweep.config.name} succeeded")
     for kind in ["path"] * (len(sweep.paths) > 0) + ["summary"] * single:
         for one in _write_tables(kind, sweep, sweep.folders[0] / "tables"):
-            if flags.prints:
+            if not flags.quiet:
                 print(one.text("md"), flush=True)
     # The figures that the config asks for, without those that would mislead.
     if alone := list(sweep.runs["name"][~sweep.runs.comparable]):
@@ -140,7 +140,7 @@ def show(flags):
             list(_draw([kind], sweep, sweep.folders[0] / "figures"))
         except UsageError as error:
             say("warning", f"no figure of kind {kind}: {error}")
-    if flags.prints:
+    if not flags.quiet:
         print(f"Results: {flags.dir}")
     return whole
 
@@ -149,7 +149,7 @@ def scale(flags):
     network = flags.latency / 1e6, flags.network_bandwidth * 1e9
     text, pictures = scaling.show(Path(flags.dir), flags.predict, network)
     names = [picture.save(flags.dir, flags.width) for picture in pictures]
-    if flags.prints:
+    if not flags.quiet:
         print("\n".join([text, *names]))
 
 

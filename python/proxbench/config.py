@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 from .errors import Error, UsageError, require_known
 from .fields import TABLES, config_key
-from .files import read_bytes
+from .files import read_text
 
 
 def choices(section, name):
@@ -51,7 +51,7 @@ def read_ini(file):
     """{section: {key: text}} of the config of stored results, which the program writes without includes, and the place
     of each (section, key) for messages."""
     sections, places, name = {}, {}, None
-    for number, line in enumerate(read_bytes(file, "a config file").decode(errors="replace").splitlines(), 1):
+    for number, line in enumerate(read_text(file, "a config file").splitlines(), 1):
         line = re.sub(r"(^|\s)[#;].*", "", line).strip()
         key, equals, value = (part.strip() for part in line.partition("="))
         if re.fullmatch(r"\[.*\]", line):

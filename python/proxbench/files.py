@@ -8,16 +8,16 @@ from pathlib import Path
 from .errors import Error
 
 
-def read_bytes(file, expected="a stored result"):
+def read_text(file, expected="a stored result"):
     try:
-        return Path(file).read_bytes()
+        return Path(file).read_text("utf-8", "replace")
     except OSError:
         raise Error.at(file, "no readable file", expected) from None
 
 
 def read_json(file, expected):
     try:
-        value = json.loads(read_bytes(file, expected))
+        value = json.loads(read_text(file, expected))
     except ValueError:
         value = None
     if not isinstance(value, dict):

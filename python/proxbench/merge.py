@@ -1,16 +1,13 @@
 """Combines the results of several folders. Copies bytes, and prints no number again."""
+import filecmp
 import math
 import shutil
 import tempfile
 from pathlib import Path
 
 from .errors import Error, UsageError
-from .files import file_name_part, read_bytes
+from .files import file_name_part
 from .records import read_each, read_record, reference_files, run_folders
-
-
-def _manifest(run):
-    return read_bytes(Path(run["folder"]) / "manifest.json")
 
 
 def _merged_name(run, chosen):
@@ -19,7 +16,7 @@ def _merged_name(run, chosen):
     machine, number = file_name_part(run["machine_name"] or "unknown"), 1
     while candidate in chosen:
         taken = chosen[candidate]
-        if _manifest(taken) == _manifest(run):
+        if filecmp.cmp(*(f"{one['folder']}/manifest.json" for one in (taken, run)), shallow=False):
             return None
         if taken["machine_id"] == run["machine_id"]:
             raise UsageError(f"{taken['folder']} and {run['folder']} are different results of the same run, {name} on "
@@ -55,7 +52,7 @@ def merge_results(folders, out):
             references[file.name] = min(references.get(file.name, file), file, key=_uncertainty)
     config, *others = [Path(folder) / "config.ini" for folder in folders]
     for other in others:
-        if other.exists() and config.exists() and read_bytes(other) != read_bytes(config):
+        if other.exists() and config.exists() and not filecmp.cmp(other, config, shallow=False):
             notes.append(f"{other} differs from {config}, which is taken")
     _copy(chosen, references, config, out.absolute())
     return len(chosen), len(references), notes

@@ -7,7 +7,7 @@ import pandas as pd
 
 from .errors import Error
 from .fields import RECORD_VERSION, RUN, STATUSES, number_text, place
-from .files import entries_of, read_bytes, read_json
+from .files import entries_of, read_json, read_text
 
 EXPECTED = f"the record of a run, version {RECORD_VERSION}"
 RAW = ["phases", "warnings"]  # lists that stay lists in a frame
@@ -91,7 +91,7 @@ def read_rows(fields, file, may_lack):
     """The rows of a trace or a path as a frame, each metric a column NAME.METRIC."""
     names = ",".join(field["name"] for field in fields)
     lacks = may_lack and not file.exists()
-    head, *lines = [names] if lacks else read_bytes(file).decode(errors="replace").splitlines() or [""]
+    head, *lines = [names] if lacks else read_text(file).splitlines() or [""]
     if head != names:
         raise Error.at(f"{file}:1", f"'{head[:200]}'", f"'{names}'")
     rows, columns = [line.split(",") for line in lines], {}

@@ -62,10 +62,16 @@ class Sweep:
                            for frame in (self.samples, self.points))
         return replace(self, runs=runs, samples=samples, points=points)
 
-    def require(self, kind):
-        """Fails if there are no `paths`, or no `single` penalties."""
-        if not len(getattr(self, kind)):
+    def require(self, kind, costs=()):
+        """Fails if there are no `paths`, or no `single` penalties, or if timings that are not comparable are among the
+        costs, unless these are allowed."""
+        runs = getattr(self, kind)
+        if not len(runs):
             raise Error.at(self.folders[0], *KINDS[kind])
+        alone = runs["name"][~runs.comparable]
+        if "seconds" in costs and len(alone) and not self.config.allow:
+            raise UsageError(f"the timings of {len(alone)} of {len(runs)} runs are not comparable: {', '.join(alone)}; "
+                             "expected --allow-not-comparable, or x without seconds")
 
 
 def with_series(runs):
