@@ -52,8 +52,7 @@ def tables(sweep):
         ["experiment", "dataset", "path", "solver", "repetition", "status", "comparable", "seconds", "single_seconds",
          "seconds_ratio", "passes_ratio", "points"]]
     rows = points.assign(solver=points.label)[["dataset", "path", "solver", "repetition", *columns]]
-    return TableSet("path", sweep.config.title, shown, rows.to_dict("records"),
-                    records.to_dict("records"))
+    return TableSet("path", sweep.config.title, shown, rows, records)
 
 
 # ---- figures
@@ -131,7 +130,7 @@ def grid_tables(sweep):
         tables.append(Table(f"{dataset}{'' if loss == 'log' else ', ' + loss}: {label}",
                             ["lambda", *(f"mu = {number_text(mu, 5)}" for mu in matrix)], rows, 0))
     cells = grid(sweep)[["dataset", "loss", "lambda", "mu", "solver", *GRID]]
-    return TableSet("grid", sweep.config.title, tables, cells.to_dict("records"))
+    return TableSet("grid", sweep.config.title, tables, cells)
 
 
 def _draw_grid(ax, matrix, label, form):

@@ -178,8 +178,8 @@ def show(folder, predicted, network):
         run = runs[(runs[PROBLEM] == key).all(axis=1)].iloc[0]
         tables += [_measured(run, some), _model(run, some, predicted, network)]
         pictures.append(picture(run, some, problems.ngroups == 1))
-    records = phases.drop(columns="penalty").to_dict("records")
-    out = TableSet("scale", stored["title"], tables, records)
+    rows = phases.drop(columns="penalty")
+    out = TableSet("scale", stored["title"], tables, rows)
     out.write(folder)
-    write_text(folder / "scale.json", json_text({**stored, "phases": records}))
+    write_text(folder / "scale.json", json_text({**stored, "phases": rows.to_dict("records")}))
     return out.text("md"), pictures

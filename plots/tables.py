@@ -187,15 +187,15 @@ def summary(sweep, columns=(), name="summary"):
     rows = sum(groups, [])
     columns = _shown_columns(rows, forms, list(columns), shown.targets)
     return TableSet(name, shown.title, [_table(some, columns, shown.targets) for some in groups],
-                    [_record(row, forms) for row in rows], groups=groups)
+                    pd.DataFrame([_record(row, forms) for row in rows]), groups=groups)
 
 
-def chosen_records(records, wanted):
-    """The records of a summary with the measurements among the wanted columns only."""
+def chosen_columns(rows, wanted):
+    """The rows of a summary with the measurements among the wanted columns only."""
     if not wanted or wanted[0] == ALL:
-        return records
-    return [{name: value for name, value in record.items()
-             if not isinstance(value, dict) or name.removesuffix("_from") in wanted} for record in records]
+        return rows
+    return rows[[name for name, value in rows.iloc[0].items()
+                 if not isinstance(value, dict) or name.removesuffix("_from") in wanted]]
 
 
 # ---- costs and sizes
@@ -216,7 +216,7 @@ def data(sweep):
     runs = sweep.runs.assign(belief_bytes=sweep.runs.get("notes.belief_bytes", math.nan))
     sizes = runs.groupby("dataset", sort=False)[names].first().reset_index()
     table = Table.of("data", sizes.assign(gib=sizes.belief_bytes / 2**30))
-    return TableSet("data", "", [table], sizes.to_dict("records"))
+    return TableSet("data", "", [table], sizes)
 
 
 # ---- means over problems
@@ -262,14 +262,13 @@ def _means_table(sets, plot, rows):
 def means(sweep):
     """Shifted geometric means over problems of the costs to targets. A run that failed or never reached a target is
     charged PAR-k times its limit (Hutter et al. 2009)."""
-    shown = sweep.config
-    out = TableSet("means", shown.title if len(sweep.folders) == 1 else "", [])
+    shown, tables, rows = sweep.config, [], []
     for cost in shown.plot.x:
         for sets in problem_sets(sweep, cost):
-            rows = _means_rows(sets, shown.plot)
-            out.tables.append(_means_table(sets, shown.plot, rows))
-            out.records += rows.to_dict("records")
-    return out
+            rows.append(_means_rows(sets, shown.plot))
+            tables.append(_means_table(sets, shown.plot, rows[-1]))
+    return TableSet("means", shown.title if len(sweep.folders) == 1 else "", tables,
+                    pd.concat(rows, ignore_index=True))
 
 
 # ---- the paper's numbers
@@ -327,7 +326,7 @@ def paper(sweep):
     rows["nnz_relative_difference"] = (rows.nnz / rows.paper_nnz - 1.0).where(rows.paper_nnz != 0)
     rows["accuracy_difference"] = rows.accuracy - rows.paper_accuracy
     return TableSet("paper", shown.title, [_paper_table(shown.paper.item, rows)],
-                    rows.drop(columns=["penalty", "what", "family"]).to_dict("records"))
+                    rows.drop(columns=["penalty", "what", "family"]))
 
 
 # ---- all tables of an experiment

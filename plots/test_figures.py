@@ -107,7 +107,7 @@ def test_paths_go_from_large_to_small(tmp_path):
     ax = axes_of(next(one for one in paths.pictures(sweep) if one.name == "path-d-mu0.5-nnz"))[0]
     assert line(ax, "a").tolist() == [[10, 3], [5, 6]] and ax.xaxis_inverted()
     assert sweep.samples["lambda"].tolist() == [10, 10, 5]
-    assert paths.tables(sweep).more[0]["seconds"] == 2.0
+    assert paths.tables(sweep).more["seconds"][0] == 2.0
 
 
 def test_grids_are_pictures_of_lambda_and_mu(tmp_path):
@@ -127,7 +127,7 @@ def test_theory_has_a_panel_for_each_quantity(tmp_path, capsys):
     stored = SimpleNamespace(folders=[tmp_path])
     axes = axes_of(theory.pictures(stored)[0])
     assert line(axes[0], "arm").tolist() == [[0, 1], [1, 0.1], [2, 0.01]] and len(axes) == 3
-    assert theory.tables(stored).records[0]["ratio"] == pytest.approx(0.1)
+    assert theory.tables(stored).rows["ratio"][0] == pytest.approx(0.1)
     (tmp_path / "theory.json").write_text('{"problems": [{}]}')
     with pytest.raises(proxbench.Error, match="theory.json: found KeyError"):
         theory.read(tmp_path)

@@ -114,23 +114,27 @@ TEMPLATES = {"md": "tables.md", "markdown": "tables.md", "latex": "tables.tex", 
 
 @dataclass
 class TableSet:
-    """Tables of one kind for people, and the same content as records for programs."""
+    """Tables of one kind for people, and the same content as rows for programs."""
 
     name: str  # of the files, without extension
     title: str
     tables: list
-    records: list = field(default_factory=list)
-    more: list = None  # what --json gets if it is more than the records
+    rows: pd.DataFrame
+    more: pd.DataFrame = None  # what --json gets if it is more than the rows
     groups: list = None  # of a summary: its rows, by table
 
     def text(self, form):
         if form in TEMPLATES:
             return template(TEMPLATES[form]).render(title=self.title, all=self.tables)
-        return json_text(self.records) if form == "json" else csv_text(self.frame())
+        return json_text(self.rows.to_dict("records")) if form == "json" else csv_text(self.frame())
+
+    def records(self):
+        return (self.rows if self.more is None else self.more).to_dict("records")
 
     def frame(self):
-        """The records, each median as NAME and the other members of a spread as NAME_MEMBER."""
-        return pd.json_normalize(self.records, sep="_").rename(columns=lambda name: name.removesuffix("_median"))
+        """The rows, each median as NAME and the other members of a spread as NAME_MEMBER."""
+        flat = pd.json_normalize(self.rows.to_dict("records"), sep="_")
+        return flat.rename(columns=lambda name: name.removesuffix("_median"))
 
     def write(self, folder):
         for extension, form in (("md", "md"), ("tex", "latex"), ("csv", "csv")):

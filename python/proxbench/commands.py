@@ -69,13 +69,13 @@ def table(flags):
     printed, records = [], []
     for sweep in sweeps:
         sets = _write_tables(kind, sweep, _out(flags, "tables", sweep), columns)
-        sets[-1].records = tables.chosen_records(sets[-1].records, columns)  # the file has all columns
-        printed, records = printed + sets, records + (sets[-1].more or sets[-1].records)
+        sets[-1].rows = tables.chosen_columns(sets[-1].rows, columns)  # the file has all columns
+        printed, records = printed + sets, records + sets[-1].records()
     # Means over the problems of all folders, by the choices of the first.
     if kind == "means" or kind in WITH_MEANS and len(sweeps) > 1 and sweeps[0].config.targets and flags.out:
         together = tables.means(join(sweeps))
         together.write(_out(flags, "tables"))
-        printed, records = ([together], together.records) if kind == "means" else (printed, records)
+        printed, records = ([together], together.records()) if kind == "means" else (printed, records)
     if flags.json == "-":
         print(json_text(records), end="")
         return whole
