@@ -54,8 +54,8 @@ def _picture(kind, name, sets, values, smallest):
     def draw(ax):
         widths = np.linspace(3.6, 1.6, len(sets.solvers))  # thinner and thinner, so that all lines stay visible
         draw_lines(ax, rows, "x", "share", "label", {
-            solver: {**line_style(sets.labels.index(solver)), "marker": "", "linewidth": width, "drawstyle": "steps-post"}
-            for solver, width in zip(sets.solvers, widths)})
+            solver: {**line_style(sets.labels.index(solver)), "marker": "", "linewidth": width,
+                     "drawstyle": "steps-post"} for solver, width in zip(sets.solvers, widths)})
         ax.set(xscale="log", xlim=(rows["x"].min(), rows["x"].max()), ylim=(-0.02, 1.02), xlabel=text["x"],
                ylabel=text["y"], yticks=np.arange(0, 1.01, 0.1))
 

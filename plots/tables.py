@@ -293,7 +293,8 @@ def _statistics(block):
 def _paper_table(item, rows):
     """Numbers of runs that ended before an optimum stand in parentheses."""
     ended = rows.solver + rows.solver.map(lambda one: one and ": ") + rows.status
-    cells = rows.assign(what=rows.what + ", " + rows.penalty, ended=ended.where(rows.optimal, ended + ", NOT AN OPTIMUM"))
+    cells = rows.assign(what=rows.what + ", " + rows.penalty,
+                        ended=ended.where(rows.optimal, ended + ", NOT AN OPTIMUM"))
     for name, form in (("nnz", "count"), ("nnz_relative_difference", "+.1%"), ("accuracy", ".6f"),
                        ("accuracy_difference", "+.4f")):
         texts = rows[name].map(lambda value: cell(value, form))

@@ -28,14 +28,12 @@ def for_benchopt(sweep):
     dataset_name. Every quantity is a column objective_NAME; a problem of ours is a data set with an objective."""
     out = sweep.samples
     penalty = "lambda = " + out["lambda"].map("{:g}".format) + ", mu = " + out["mu"].map("{:g}".format)
-    frame = out[[]].assign(objective_name=penalty, obj_description="", solver_name=out["label"].astype(str),
-                           solver_description="", data_name=out["dataset"].astype(str), idx_rep=out["repetition"] - 1,
-                           sampling_strategy="Callback", stop_val=out["iteration"], time=out["seconds"],
-                           objective_value=out["objective"])
-    for name in ("loss", "nnz", "kkt", "gap", "test_accuracy", "passes"):
-        if out[name].notna().any():
-            frame[f"objective_{name}"] = out[name]
-    return frame
+    more = out[["loss", "nnz", "kkt", "gap", "test_accuracy", "passes"]].dropna(axis=1, how="all")
+    return out[[]].assign(
+        objective_name=penalty, obj_description="", solver_name=out["label"].astype(str), solver_description="",
+        data_name=out["dataset"].astype(str), idx_rep=out["repetition"] - 1, sampling_strategy="Callback",
+        stop_val=out["iteration"], time=out["seconds"], objective_value=out["objective"]).join(
+        more.add_prefix("objective_"))
 
 
 def csv(frame):
@@ -46,8 +44,8 @@ def csv(frame):
 
 
 def write(sweep, out, only=""):
-    """Writes the tables, or only `samples`, `points` or `benchopt`, into one SQLite file, or a CSV or Parquet file each;
-    "-": CSV on standard output."""
+    """Writes the tables, or only `samples`, `points` or `benchopt`, into one SQLite file, or a CSV or Parquet file
+    each; "-": CSV on standard output."""
     if only == "points":
         sweep.require("paths")
     tables, file = tables_of(sweep), Path(out)

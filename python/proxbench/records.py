@@ -82,7 +82,8 @@ def _metrics(text):
 
 
 # How to read a cell of each type, what is expected of it, and the type of a column of such cells.
-CELLS = {"real": (lambda text: float(text or "nan"), "a number or an empty field"), "integer": (lambda text: int(text if text.isdigit() else ""), "a count"),
+CELLS = {"real": (lambda text: float(text or "nan"), "a number or an empty field"),
+         "integer": (lambda text: int(text if text.isdigit() else ""), "a count"),
          "numbers": (_metrics, "NAME=NUMBER, separated by spaces"), "text": (str, "a text")}
 KINDS = {"real": float, "integer": int, "text": object}
 
