@@ -4,7 +4,8 @@ Every curve is a step function: a value holds up to the next sample, because not
 appear as their median with a band of quartiles, which never mixes machines, nor comparable timings with others.
 """
 import math
-from dataclasses import dataclass
+from collections import namedtuple
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -13,28 +14,13 @@ from ..errors import require_known
 from ..fields import number_text
 from .figure import GREY, Picture, line_style, plain_label, style
 from .tables import FEW, GROUP, METRICS
-from .texts import DECLARED, data_warnings, penalty_symbols, require_drawable, sentences
+from .texts import DECLARED, data_warnings, penalty_symbols, sentences
 from .times import COSTS, quantile
 
 BELOW = 30.0  # an axis goes this factor below the accuracy of f*: enough to show that a curve goes on, not a slope
 SYMBOLS = 12  # on a curve
-
-
-@dataclass
-class Quantity:
-    """A row of columns.json."""
-
-    name: str  # end of the file name
-    title: str
-    axis: str
-    column: str  # in the .csv
-    value: str
-    floor: float = 0.0
-    log: bool = True
-    unit: str = ""
-
-
-QUANTITIES = {one["name"]: Quantity(**one) for one in DECLARED["quantities"]}
+QUANTITIES = {one["name"]: SimpleNamespace(**{"floor": 0.0, "log": True, "unit": "", **one})
+              for one in DECLARED["quantities"]}
 AXES = {"seconds": "seconds", "passes": "oracle calls / n", "updates": "parameter updates / n",
         "iterations": "iterations"}
 
@@ -43,8 +29,8 @@ def values_of(sweep, quantity):
     """The values of a quantity at all samples, and its unit for each run."""
     runs = sweep.runs[["reference_objective", "instances"]].set_axis(["best", "n"], axis=1).astype(float)
     samples = sweep.samples.join(runs, on="run")
-    samples = samples.assign(**{name: samples.get(METRICS + metric, math.nan)
-                                for name, metric in (("structures", "structure-accuracy"), ("chunks", "chunk-f1"))})
+    for name, metric in (("structures", "structure-accuracy"), ("chunks", "chunk-f1")):
+        samples[name] = samples.get(METRICS + metric, math.nan)
     units = runs.eval(quantity.unit, engine="python").abs() if quantity.unit else runs["best"] * math.nan
     return samples.eval(quantity.value, engine="python").to_numpy(), units
 
@@ -54,20 +40,16 @@ def values_of(sweep, quantity):
 def band(traces):
     """Rows x, median, q25, q75 of step functions, from the first x at which all have a value. A solver that stopped
     keeps its last value. `traces` are pairs of arrays (x, value)."""
+    if len(traces) == 1:
+        return np.column_stack([*traces[0], *traces[0][1:] * 2])
     grid = np.unique(np.concatenate([x for x, _ in traces]))
     grid = grid[grid >= max(x[0] for x, _ in traces)]
     values = np.sort([value[np.searchsorted(x, grid, side="right") - 1] for x, value in traces], axis=0)
     return np.column_stack([grid, *(quantile(values, p) for p in (0.5, 0.25, 0.75))])
 
 
-class Curve:
-    """A run, or several as a band. `points` are rows x, median, q25, q75."""
-
-    def __init__(self, runs, traces):
-        self.n, self.run, first = len(runs), runs.index[0], runs.iloc[0]
-        self.series, self.failed, self.comparable = first.series, bool(first.failed), bool(first.comparable)
-        (x, y), *more = traces
-        self.points = band(traces) if more else np.column_stack([x, y, y, y])
+# n runs, of which `first` is the first, as rows x, median, q25, q75.
+Curve = namedtuple("Curve", "first n points")
 
 
 class Panel:
@@ -78,26 +60,26 @@ class Panel:
         self.sweep, self.group, self.quantity, self.axis = sweep, group, quantity, axis
         self.log_x, self.x_max, self.first, self.about = log_x, x_max, group.iloc[0], about(group)
         self.title = f"{quantity.title}: {self.first['dataset']}, {penalty_symbols(self.first)}"
-        self.comparable = axis != "seconds" or group.comparable.all()
-        self.values, units = values_of(sweep, quantity) if values is None else values
-        self.x = sweep.samples[COSTS[axis]].to_numpy(float)
+        comparable = group.comparable | (axis != "seconds")
+        self.comparable, (self.values, units) = comparable.all(), values or values_of(sweep, quantity)
         units = units[group.index]
         self.floor = quantity.floor * [*units.dropna(), 1.0][0] if quantity.log else -math.inf
-        self.bound = (group.reference_bound * units).max()
         traces = {run: self._trace(run) for run in group.index}
         known = group[[len(x) > 0 for x, _ in traces.values()]]
         alone = known.failed | bool(quantity.unit) & known.reference_objective.isna() | (not bands)
-        together = [known.series, known.comparable | (axis != "seconds"), known.run.where(alone, -1)]
-        curves = [Curve(runs, [traces[run] for run in runs.index]) for _, runs in known.groupby(together, sort=False)]
-        self.curves = sorted(curves, key=lambda one: (one.n < 2, one.run * (one.n < 2)))
+        together = known.groupby([known.series, comparable[known.index], known.run.where(alone, -1)], sort=False)
+        curves = [Curve(runs.iloc[0], len(runs), band([traces[run] for run in runs.run])) for _, runs in together]
+        self.curves = sorted(curves, key=lambda one: one.n < 2)
         points = np.concatenate([np.empty((0, 2)), *(curve.points[:, [0, i]] for curve in curves for i in (1, 2, 3))])
         self.shown = points[self.drawn(*points.T)].T  # all drawn coordinates x and y
         # The accuracy of f* if something drawn lies below it, else NaN.
-        self.drawn_bound = self.bound if (self.shown[1] < self.bound).any() else math.nan
+        bound = (group.reference_bound * units).max()
+        self.drawn_bound = bound if (self.shown[1] < bound).any() else math.nan
 
     def _trace(self, run):
         """x and value of the samples that have a measurement."""
-        x, y = (one[self.sweep.samples_of(run)] for one in (self.x, self.values))
+        rows = self.sweep.samples_of(run)
+        x, y = self.sweep.samples[COSTS[self.axis]].to_numpy(float)[rows], self.values[rows]
         if self.quantity.unit:
             y = np.where(np.isnan(y), math.inf, y)  # a diverged objective
         known = ~(np.isnan(x) | np.isnan(y))
@@ -108,9 +90,9 @@ class Panel:
         good = np.isfinite(x) & np.isfinite(y) & (y > self.floor)
         return good & ((x > 0) | (not self.log_x)) & (x <= (self.x_max or math.inf))
 
-    def ends(self, curve):
-        """Where the cross of a failure stands, if anywhere."""
-        return curve.points[self.drawn(*curve.points.T[:2])][-1:, :2] if curve.failed else []
+    def end(self, curve):
+        """Where the cross of a failure stands: one point, or none."""
+        return curve.points[self.drawn(*curve.points.T[:2])][-1:, :2] if curve.first.failed else []
 
 
 # ---- texts
@@ -125,9 +107,10 @@ def about(group):
 
 def caption(panel):
     """The lines below a plot: how exact f* is, and what medians are of."""
-    lines, known = [], panel.group.dropna(subset="reference_objective")
+    lines = []
     if panel.quantity.unit:
-        bounds = known.set_index("reference_objective")["reference_bound"].to_dict()
+        known = panel.group.dropna(subset="reference_objective")
+        bounds = dict(zip(known.reference_objective, known.reference_bound))
         least = panel.sweep.samples.groupby("run")["relative_difference"].min().reindex(known.index)
         lines = [" ".join(sentences("reference", sorted(bounds.items()), least.groupby(known.series).min().items(),
                                     panel.quantity.floor, math.isfinite(panel.drawn_bound)))]
@@ -139,7 +122,7 @@ def caption(panel):
 def _failures(panel):
     failed = panel.group[panel.group.failed]
     names = failed.series + " repetition " + failed.repetition.astype(str) + " " + failed.status
-    crossed = names.index.isin([curve.run for curve in panel.curves if len(panel.ends(curve))])
+    crossed = names.index.isin([curve.first.run for curve in panel.curves if len(panel.end(curve))])
     return sentences("failures", list(names[crossed]), list(names[~crossed]))
 
 
@@ -156,10 +139,10 @@ def draw(panel, ax):
     bound, steps, styles, known = panel.drawn_bound, {"drawstyle": "steps-post"}, styles_of(panel.sweep.single), set()
     level = np.fmax(bound, panel.floor)
     for curve in panel.curves:
-        x, median, low, high = curve.points.T
-        look = {**styles[curve.run], **({"linewidth": 0.9} if curve.failed else {})}
-        label = ("_" if curve.series in known else "") + plain_label(curve.series)
-        known.add(curve.series)
+        (x, median, low, high), series = curve.points.T, curve.first.series
+        look = {**styles[curve.first.run], **({"linewidth": 0.9} if curve.first.failed else {})}
+        label = "_" * (series in known) + plain_label(series)
+        known.add(series)
         x = np.where(x > 0, x, np.nan) if panel.log_x else x  # a value holds from the first x that the axis shows
         y = np.where(panel.drawn(x, median), median, np.nan)
         if curve.n > 1:
@@ -169,7 +152,7 @@ def draw(panel, ax):
             ax.plot(x, y, color=look["color"], alpha=0.3, linewidth=0.8, marker="", label="_below", **steps)
             y = np.where(y > bound, y, np.nan)
         ax.plot(x, y, markevery=max(1, len(x) // SYMBOLS), label=label, **look, **steps)
-        for end in panel.ends(curve):
+        for end in panel.end(curve):
             ax.plot(*end, marker="x", markersize=9, markeredgewidth=2, color=look["color"], linestyle="",
                     label="_cross")
     (xs, ys), log = panel.shown, panel.quantity.log
@@ -187,48 +170,42 @@ def draw(panel, ax):
 def _rows(panel):
     """All samples of each run, then the points of the medians."""
     name, x = panel.quantity.column, COSTS[panel.axis]
-    samples = panel.sweep.samples.assign(**{name: panel.values})
-    samples = samples[samples.run.isin(panel.group.index)]
-    samples = samples.assign(label=samples.run.map(panel.group.series))
+    samples = panel.sweep.samples.assign(**{name: panel.values})[panel.sweep.samples.run.isin(panel.group.index)]
     medians = [pd.DataFrame(curve.points, columns=[x, name, "q25", "q75"]).assign(
-        label=curve.series, repetition="median") for curve in panel.curves if curve.n > 1]
+        label=curve.first.series, repetition="median") for curve in panel.curves if curve.n > 1]
+    samples["label"] = samples.run.map(panel.group.series)
     return pd.concat([samples[["label", "repetition", "seconds", name, "iteration", "passes", "updates"]], *medians],
                      ignore_index=True)
 
 
-def _figure_name(panel):
+def picture(panel):
     run = panel.first
     loss = f"-hinge-{run['cost'] or 'hamming'}" if run["loss_text"] != "log" else ""
     mu = f"-mu{number_text(run['mu'])}" if run["mu"] > 0 else ""
     axis = "-logx" if panel.log_x else "" if panel.axis == "seconds" else f"-{panel.axis}"
-    return f"{run['dataset']}{loss}-lambda{number_text(run['lambda'])}{mu}-{panel.quantity.name}{axis}"
-
-
-def picture(panel):
-    return Picture(_figure_name(panel), panel.title,
-                   lambda ax: draw(panel, ax), _rows(panel), panel.about,
+    return Picture(f"{run['dataset']}{loss}-lambda{number_text(run['lambda'])}{mu}-{panel.quantity.name}{axis}",
+                   panel.title, lambda ax: draw(panel, ax), _rows(panel), panel.about,
                    "\n".join([caption(panel), *_failures(panel)]), panel.comparable)
 
 
 def pictures(sweep):
     """A picture for each problem, quantity and axis that has something to draw."""
-    plot, runs = sweep.presentation.plot, sweep.single
-    require_drawable(sweep, plot.x if plot.quantities else [])
-    quantities = [QUANTITIES[name] for name in plot.quantities]
-    values = [values_of(sweep, quantity) for quantity in quantities]
+    plot = sweep.config.plot
+    sweep.require("single", plot.x if plot.quantities else [])
+    values = [(QUANTITIES[name], values_of(sweep, QUANTITIES[name])) for name in plot.quantities]
     panels = [Panel(sweep, group, quantity, axis, axis == "seconds" and plot.log_seconds, limit,
                     plot.repetitions == "band", known)
-              for _, group in runs.groupby(GROUP, sort=False) for quantity, known in zip(quantities, values)
+              for _, group in sweep.single.groupby(GROUP, sort=False) for quantity, known in values
               for axis, limit in zip(plot.x, plot.x_max or [0.0] * len(plot.x))]
     return [picture(panel) for panel in panels if len(panel.shown[1])]
 
 
-def curves(sweep, quantity="objective", x="seconds", ax=None, log_x=False, bands=True, runs=None):
-    """Draws one quantity of the runs of one problem (default: the first of the sweep) into axes, for notebooks. `runs`:
-    rows of `sweep.single`."""
+def curves(sweep, quantity="objective", x="seconds", ax=None, log_x=False, bands=True):
+    """Draws one quantity of the runs of the first problem of the sweep into axes, for notebooks. sweep.keep() chooses
+    the runs of another problem."""
     require_known("quantity", quantity, list(QUANTITIES))
     require_known("x", x, list(AXES))
-    _, group = next(iter((sweep.single if runs is None else runs).groupby(GROUP, sort=False)))
+    _, group = next(iter(sweep.single.groupby(GROUP, sort=False)))
     panel = Panel(sweep, group, QUANTITIES[quantity], x, log_x, bands=bands)
     with style():
         if ax is None:

@@ -7,12 +7,13 @@ from pathlib import Path
 import matplotlib
 import pandas as pd
 
-from ..files import file_name_part, make_folder, whole_file, write_text
+from ..files import file_name_part, whole_file, write_text
 from .texts import csv_text, data_warnings
 
 STYLE = Path(__file__).with_name("proxbench.mplstyle")
 WIDTH = 8.0  # inches
 NARROW = 5.0  # below this width, fonts are smaller and the key stands below the axes
+CYCLE = matplotlib.rc_params_from_file(STYLE, use_default_template=False)["axes.prop_cycle"].by_key()
 DASHES = ["-", (0, (5, 2)), (0, (1, 1.4)), (0, (6, 2, 1, 2)), (0, (9, 3))]
 GREY = "#7F7F7F"
 DATES = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": None}  # the formats, none of which has a date
@@ -29,10 +30,9 @@ def style(width=WIDTH):
 
 def line_style(place, variant=0):
     """The style of the solver at this place: colours vary first, then dashes. Machines differ by `variant`."""
-    cycle = matplotlib.rcParams["axes.prop_cycle"].by_key()
-    turn, at = divmod(place, len(cycle["color"]))
-    return {"color": cycle["color"][at], "linestyle": DASHES[(turn + variant) % len(DASHES)],
-            "marker": cycle["marker"][(place + turn + variant) % len(cycle["marker"])]}
+    turn, at = divmod(place, len(CYCLE["color"]))
+    return {"color": CYCLE["color"][at], "linestyle": DASHES[(turn + variant) % len(DASHES)],
+            "marker": CYCLE["marker"][(place + turn + variant) % len(CYCLE["marker"])]}
 
 
 def draw_lines(ax, rows, x, y, by, looks):
@@ -90,13 +90,9 @@ class Picture:
 
     def save(self, folder, width=None):
         """Writes NAME.svg, .pdf, .png and .csv. Returns the .png."""
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-        make_folder(folder)
         width, file = width or WIDTH, Path(folder) / file_name_part(self.name)
         with style(width):
             figure = self.figure(width)
-            FigureCanvasAgg(figure)
             figure.draw_without_rendering()  # finds the layout once, for all files
             figure.set_layout_engine("none")
             for extension, dates in DATES.items():

@@ -11,13 +11,13 @@ import numpy as np
 
 from ..errors import UsageError
 from ..fields import RUN
-from ..files import entries_of, file_name_part, make_folder, read_bytes, write_text
+from ..files import entries_of, file_name_part, read_text, whole_file
 from ..records import text_of
 from . import paths, tables, theory
 from .curves import AXES, BELOW, QUANTITIES, Panel, about, caption, styles_of, values_of
 from .figure import DASHES, style
 from .tables import GROUP
-from .texts import WEB, Table, data_warnings, penalty_symbols, sentences, template
+from .texts import Table, data_warnings, penalty_symbols, sentences, template
 
 MOST_POINTS = 200  # of a curve
 STEPS = "A value holds up to the next sample, and the last value to the end: nothing is known in between."
@@ -54,9 +54,10 @@ def _chart(panel):
     quantity, curves = panel.quantity, []
     for curve in panel.curves:
         points = [list(map(rounded, column)) for column in thinned(curve.points, quantity.log).T.tolist()]
-        names = ["x", "y", "low", "high"][:4 if (curve.points[:, 2] != curve.points[:, 3]).any() else 2]
-        curves.append({"series": curve.series, "width": 1 if curve.failed else 2, "failed": curve.failed,
-                       "comparable": curve.comparable, **dict(zip(names, points))})
+        names = ["x", "y", "low", "high"][:None if (curve.points[:, 2] != curve.points[:, 3]).any() else 2]
+        curves.append({"series": curve.first.series, "width": 1 if curve.first.failed else 2,
+                       "failed": bool(curve.first.failed), "comparable": bool(curve.first.comparable),
+                       **dict(zip(names, points))})
     return {"warning": data_warnings([panel.about]), "title": panel.title,
             "notes": f"{panel.about}\n{caption(panel)}\n{STEPS}", "x": AXES[panel.axis], "y": quantity.axis,
             "log": quantity.log, "count": quantity.name == "nnz", "bound": rounded(panel.drawn_bound),
@@ -65,7 +66,7 @@ def _chart(panel):
 
 def charts(sweep):
     """The charts of all quantities that some run measured, against every axis, by problem."""
-    runs, plot, single = sweep.single, sweep.presentation.plot, sweep.samples.run.isin(sweep.single.index)
+    runs, plot, single = sweep.single, sweep.config.plot, sweep.samples.run.isin(sweep.single.index)
     values = {name: values_of(sweep, quantity) for name, quantity in QUANTITIES.items()}
     shown = [name for name, (known, _) in values.items() if np.isfinite(known[single]).any()] or ["objective"]
     groups = []
@@ -91,14 +92,13 @@ def charts(sweep):
 # ---- parts of a section
 
 def _ended(runs):
-    return sentences("ended", len(runs), runs.status.isin(["converged", "gap-reached"]).sum(), runs.failed.sum())
+    return sentences("ended", len(runs), runs.status.isin(["converged", "gap-reached"]).sum(), runs.failed.sum())[0]
 
 
 def _made(runs):
     machines = runs[~runs.failed].fillna({"machine_cpu": "unknown processor"})[
         ["machine", "machine_cpu", "machine_cores", "threads", "backend"]].drop_duplicates().to_dict("records")
-    limits = runs.time_limit.fillna(0).unique()
-    return sentences("machines", machines) + sentences("time_limits", _ended(runs)[0], limits)
+    return sentences("machines", machines) + sentences("time_limits", _ended(runs), runs.time_limit.fillna(0).unique())
 
 
 def _order(rows, targets):
@@ -156,7 +156,7 @@ def _has_curves(sweep):
 
 
 def _section(sweep, folder):
-    shown, results, runs = sweep.presentation, sweep.folders[0], sweep.runs
+    shown, results, runs = sweep.config, sweep.folders[0], sweep.runs
     targets = shown.targets = sorted(shown.targets, reverse=True)
     sets = tables.results(sweep, [tables.PRINTED]) if len(sweep.single) else []
     timed = [[row for row in rows if row.timed] for rows in (sets[-1].groups if len(sets) == 1 and targets else [])]
@@ -167,7 +167,7 @@ def _section(sweep, folder):
     data = [about(some).replace("\n", "; ") for _, some in runs.groupby("dataset", sort=False)]
     return SimpleNamespace(
         id=id_, heading=shown.paper.item or id_, title=shown.title, paper=shown.paper, data=data,
-        warning=data_warnings([", ".join(data)]), made=_made(runs), ended=_ended(runs)[0],
+        warning=data_warnings([", ".join(data)]), made=_made(runs), ended=_ended(runs),
         order=sum((_order(rows, targets) for rows in timed if len(rows) > 1), []),
         first_tables=[table for one in sets[:-1] for table in one.tables],
         charts=charts(sweep) if _has_curves(sweep) else None, parts=list(_parts(sweep)),
@@ -177,7 +177,7 @@ def _section(sweep, folder):
         runs=[(name, status, links([Path(own) / file for file in names], folder))
               for name, status, own in zip(runs["name"], runs.status, runs.folder)],
         files=[one for one in files if one[1]], provenance=_provenance(runs),
-        config=read_bytes(config).decode(errors="replace") if config.exists() else "")
+        config=read_text(config) if config.exists() else "")
 
 
 # ---- the page
@@ -185,20 +185,15 @@ def _section(sweep, folder):
 def write_page(sweeps, out, title="Results", notes=()):
     """Writes the page about sweeps of one folder each. Charts are drawn by dygraphs, of Debian's libjs-dygraphs or in
     the folder $PROXBENCH_DYGRAPHS."""
-    if Path(out).is_dir():
-        raise UsageError(f"{out}: found a folder, expected the name of an HTML file")
-    dygraphs = os.environ.get("PROXBENCH_DYGRAPHS") or "/usr/share/javascript/dygraphs"
-    files = {name: read_bytes(Path(folder) / name, "the library dygraphs (Debian: libjs-dygraphs), or its folder "
-                              "in PROXBENCH_DYGRAPHS").decode()
-             for folder, names in ((dygraphs, ["dygraph.min.js", "dygraph.min.css"]),
-                                   (WEB, ["report.js", "report.css", "dygraphs-licence.txt"])) for name in names}
-    folder, sections = Path(out).resolve().parent, {}
-    with style():
+    dygraphs = Path(os.environ.get("PROXBENCH_DYGRAPHS") or "/usr/share/javascript/dygraphs")
+    library = [read_text(dygraphs / f"dygraph.min.{kind}", "the library dygraphs (Debian: libjs-dygraphs), or its "
+                         "folder in PROXBENCH_DYGRAPHS") for kind in ("js", "css")]
+    sections = {}
+    with style(), whole_file(out) as file:
         for sweep in sweeps:
-            one = _section(sweep, folder)
+            one = _section(sweep, Path(out).resolve().parent)
             if one.id in sections:
-                raise UsageError(f"{sweep.folders[0]}: found a second experiment named '{one.id}', expected one")
+                raise UsageError.at(sweep.folders[0], f"a second experiment named '{one.id}'", "one")
             sections[one.id] = one
-    text = template("page.html").render(title=title, notes=notes, sections=list(sections.values()), files=files)
-    make_folder(folder)
-    write_text(out, text)
+        file.write_text(template("page.html").render(title=title, notes=notes, sections=list(sections.values()),
+                                                     library=library), "utf-8")

@@ -2,7 +2,7 @@
 import numpy as np
 import pandas as pd
 
-from ..errors import ProxbenchError
+from ..errors import Error
 from ..fields import PATH, in_order, number_text
 from .figure import Picture, draw_lines, line_style
 from .texts import Table, TableSet, cell
@@ -23,19 +23,13 @@ def path_costs(sweep):
     ends = points[["lambda", "mu", *costs]].last()
     out = sweep.paths.drop(columns=list(ends)).join(ends).assign(points=points.size())
     out["points"] = out["points"].fillna(0).astype(int)
-    alone = sweep.single[~sweep.single.failed].drop_duplicates(series).set_index(series)[costs + ["comparable"]]
-    alone["seconds"] = alone.seconds.where(alone.pop("comparable"))
-    single = out.join(alone.add_prefix("single_"), on=series)
+    alone = sweep.single[~sweep.single.failed].drop_duplicates(series).set_index(series)
+    alone = alone.assign(seconds=alone.seconds.where(alone.comparable))[costs].add_prefix("single_")
+    out = out.join(alone, on=series)
     for name in costs:
-        out["single_" + name] = single["single_" + name].where(out.points_asked == out["points"])
+        out["single_" + name] = out["single_" + name].where(out.points_asked == out["points"])
         out[name + "_ratio"] = out[name] / out["single_" + name]
     return out
-
-
-def _costs_table(costs):
-    costs = costs.assign(what=costs.dataset + ", " + costs.penalty, repetition=costs.repetition.astype(str))
-    costs.loc[~costs.comparable, ["seconds", "seconds_ratio"]] = np.nan
-    return Table.of("paths", costs)
 
 
 def _points_table(path, points):
@@ -50,33 +44,34 @@ def tables(sweep):
     sweep.require("paths")
     costs, points, columns = path_costs(sweep), sweep.points, in_order(sweep.points, PATH)
     parts = {i: points[points.run == i] for i in costs.index}
-    shown = [_points_table(path, parts[i]) for i, path in sweep.paths.iterrows() if len(parts[i])]
+    shown = costs.assign(what=costs.dataset + ", " + costs.penalty, repetition=costs.repetition.astype(str))
+    shown.loc[~costs.comparable, ["seconds", "seconds_ratio"]] = np.nan
+    shown = [Table.of("paths", shown), *(_points_table(path, parts[i]) for i, path in sweep.paths.iterrows()
+                                         if len(parts[i]))]
     records = costs.assign(solver=costs.label, points=[some[columns].to_dict("records") for some in parts.values()])[
         ["experiment", "dataset", "path", "solver", "repetition", "status", "comparable", "seconds", "single_seconds",
          "seconds_ratio", "passes_ratio", "points"]]
     rows = points.assign(solver=points.label)[["dataset", "path", "solver", "repetition", *columns]]
-    return TableSet("path", sweep.presentation.title, [_costs_table(costs), *shown], rows.to_dict("records"),
-                    records.to_dict("records"))
+    return TableSet("path", sweep.config.title, shown, rows, records)
 
 
 # ---- figures
 
-def _picture(paths, points, column, titles):
+def _picture(paths, points, column, looks):
     """One quantity along paths, by their titles. `points` are theirs."""
-    first, of, (label, _) = paths.iloc[0], paths.path_of.iloc[0], QUANTITIES[column]
-    name, fixed = column.removeprefix("test_"), "lambda" if of == "mu" else "mu"
-    value, signs = number_text(first[fixed]), {"lambda": "λ", "mu": "μ"}
+    first, name, signs = paths.iloc[0], column.removeprefix("test_"), {"lambda": "λ", "mu": "μ"}
+    of, other, fixed = first.path_of, "lambda" if first.path_of == "mu" else "mu", number_text(first.fixed)
     rows = points.assign(solver=points.run.map(paths.title))[["solver", of, column]].rename(columns={column: name})
     short = (~paths.status.isin(["converged", "gap-reached"])).sum()
 
     def draw(ax):
-        draw_lines(ax, rows, of, name, "solver", {title: line_style(i) for i, title in enumerate(titles)})
-        ax.set(xscale="log", xlabel=signs[of], ylabel=label)
+        draw_lines(ax, rows, of, name, "solver", looks)
+        ax.set(xscale="log", xlabel=signs[of], ylabel=QUANTITIES[column][0])
         ax.invert_xaxis()  # the path goes from left to right
 
-    parts = ["path", first["dataset"], *["mu"] * (of == "mu"), *[fixed + value] * bool(first[fixed]), name]
-    return Picture("-".join(parts), f"{first['dataset']}: regularisation path over {signs[of]}"
-                   + f", {signs[fixed]} = {value}" * bool(first[fixed]), draw, rows, first["description"],
+    parts = ["path", first.dataset, "mu" * (of == "mu"), (other + fixed) * bool(first.fixed), name]
+    return Picture("-".join(filter(None, parts)), f"{first.dataset}: regularisation path over {signs[of]}"
+                   + f", {signs[other]} = {fixed}" * bool(first.fixed), draw, rows, first.description,
                    f"{short} of {len(paths)} paths did not reach their tolerance at every point." * bool(short),
                    name != "seconds" or paths.comparable.all(), key="best")
 
@@ -85,20 +80,20 @@ def pictures(sweep, allow=False):
     """Nonzeros, objective, accuracy and seconds along the paths of the first repetition."""
     sweep.require("paths")
     paths, points, out = sweep.paths[sweep.paths.repetition == 1], sweep.points, []
-    over_mu = paths.path_of == "mu"
-    families = paths.groupby(["dataset", over_mu, paths["lambda"].where(over_mu, paths["mu"])])
+    paths = paths.assign(fixed=paths["lambda"].where(paths.path_of == "mu", paths.mu))
+    families = paths.groupby(["dataset", "path_of", "fixed"])
     several = families["path"].transform("nunique") > 1
-    paths = paths.assign(title=paths.series + (" " + paths.path).where(several, ""))
+    paths["title"] = paths.series + (" " + paths.path).where(several, "")
     groups = [paths.loc[index] for index in families.groups.values()]
-    titles = list(dict.fromkeys(title for group in groups for title in group.title))
+    looks = {title: line_style(i) for i, title in enumerate(pd.concat(groups).title.unique())}
     for group in groups:
         for column in QUANTITIES:
             shown = group[group.index.isin(points.run[points[column].notna()])
-                          & ((column != "seconds") | group.comparable | allow | sweep.presentation.allow)]
+                          & ((column != "seconds") | group.comparable | allow | sweep.config.allow)]
             if len(shown):
-                out.append(_picture(shown, points[points.run.isin(shown.index)], column, titles))
+                out.append(_picture(shown, points[points.run.isin(shown.index)], column, looks))
     if not out:
-        raise ProxbenchError(f"{sweep.folders[0]}: found no path with a finished point, expected one to draw")
+        raise Error.at(sweep.folders[0], "no path with a finished point", "one to draw")
     return out
 
 
@@ -135,7 +130,7 @@ def grid_tables(sweep):
         tables.append(Table(f"{dataset}{'' if loss == 'log' else ', ' + loss}: {label}",
                             ["lambda", *(f"mu = {number_text(mu, 5)}" for mu in matrix)], rows, 0))
     cells = grid(sweep)[["dataset", "loss", "lambda", "mu", "solver", *GRID]]
-    return TableSet("grid", sweep.presentation.title, tables, cells.to_dict("records"))
+    return TableSet("grid", sweep.config.title, tables, cells)
 
 
 def _draw_grid(ax, matrix, label, form):

@@ -25,7 +25,7 @@ def _why_not(cells, solvers, cost, allow):
 
 
 def _set_of(sweep, runs, cost, place):
-    solvers, targets = list(runs.shown.unique()), sweep.presentation.targets
+    solvers, targets = list(runs.shown.unique()), sweep.config.targets
     cells = runs.drop_duplicates([*PROBLEM, "shown"], keep="last")
     cells = cells.assign(charge=sweep.samples.groupby("run")[times.COSTS[cost]].max()).fillna({"charge": 0.0})
     problems = cells.groupby(PROBLEM, sort=False)
@@ -33,7 +33,7 @@ def _set_of(sweep, runs, cost, place):
     limit = cells[LIMITS[cost]] if cost in LIMITS else 0.0 * most
     cells = cells.assign(problem=problems.ngroup(), charge=limit.where(limit > 0, most), accuracy=problems[
         "reference_bound"].transform("max")).sort_values("problem", kind="stable")
-    cells["why"] = cells.problem.map({problem: _why_not(some, solvers, cost, sweep.presentation.allow)
+    cells["why"] = cells.problem.map({problem: _why_not(some, solvers, cost, sweep.config.allow)
                                       for problem, some in cells.groupby("problem")})
     left_out = [f"{one.experiment}: {one.dataset}, {one.penalty}, repetition {one.repetition}{one.place} ({one.why})"
                 for one in cells[cells.why != ""].drop_duplicates("problem").itertuples()]

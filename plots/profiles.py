@@ -13,7 +13,7 @@ import pandas as pd
 from ..errors import UsageError
 from .figure import Picture, draw_lines, line_style
 from .problems import problem_sets
-from .texts import DECLARED, require_drawable, sentences
+from .texts import DECLARED, sentences
 
 LEAST_END = 1e-16  # ends at or below are drawn there
 
@@ -54,8 +54,8 @@ def _picture(kind, name, sets, values, smallest):
     def draw(ax):
         widths = np.linspace(3.6, 1.6, len(sets.solvers))  # thinner and thinner, so that all lines stay visible
         draw_lines(ax, rows, "x", "share", "label", {
-            solver: {**line_style(sets.labels.index(solver)), "marker": "", "linewidth": width, "drawstyle": "steps-post"}
-            for solver, width in zip(sets.solvers, widths)})
+            solver: {**line_style(sets.labels.index(solver)), "marker": "", "linewidth": width,
+                     "drawstyle": "steps-post"} for solver, width in zip(sets.solvers, widths)})
         ax.set(xscale="log", xlim=(rows["x"].min(), rows["x"].max()), ylim=(-0.02, 1.02), xlabel=text["x"],
                ylabel=text["y"], yticks=np.arange(0, 1.01, 0.1))
 
@@ -82,8 +82,8 @@ def _pictures(kind, sets):
 
 
 def pictures(sweep, kind):
-    plot, out = sweep.presentation.plot, []
-    require_drawable(sweep, plot.x)
+    plot, out = sweep.config.plot, []
+    sweep.require("single", plot.x)
     for cost in plot.x[:1] if kind == "quality" else plot.x:
         for sets in problem_sets(sweep, cost):
             if not sets.n:

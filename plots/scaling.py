@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from ..errors import in_file
+from ..errors import Error
 from ..fields import PHASES, number_text
 from ..files import read_json, write_text
 from ..records import run_of
@@ -22,13 +22,10 @@ PROBLEM = ["dataset", "penalty", "label"]
 def read(folder):
     """FOLDER/scale.json, and its runs as a frame."""
     file, expected = folder / "scale.json", "what `proxbench scale` stores"
-    try:
-        stored = read_json(file, expected)
-        runs = [run_of(run, file) for run in stored["runs"]]
-        stored["title"], runs[0]
-    except (KeyError, TypeError, IndexError, AttributeError):
-        raise in_file(file, 0, "no title or no runs", expected) from None
-    return stored, pd.json_normalize(runs)
+    stored = read_json(file, expected)
+    if not stored.get("runs") or "title" not in stored:
+        raise Error.at(file, "no title or no runs", expected)
+    return stored, pd.json_normalize([run_of(run, file) for run in stored["runs"]])
 
 
 # ---- the model
@@ -59,15 +56,14 @@ def by_processes(phases, network, p):
 
 # ---- the phases
 
-def _phase_rows(phase, timed):
-    """Rows of one phase, or of the sum of several, for each number of threads. `timed` has the phases of all runs."""
+def _phase_rows(timed):
+    """Rows of one phase, or of the sum of several, for each number of threads. `timed` has it in all runs."""
     alone = timed[timed.threads == 1]
     times = timed.groupby(["threads", "run"])["seconds"].sum().groupby("threads")
-    seconds = times.median()
+    seconds, loops = times.median(), alone.groupby("part")["loop_seconds"].median().sum()
     one, threads = seconds.iloc[0], seconds.index
-    loops = alone.groupby("phase")["loop_seconds"].median().sum()
     return pd.DataFrame({
-        **timed.iloc[0][["dataset", "lambda", "label", "penalty", "backend"]], "phase": phase, "threads": threads,
+        **timed.iloc[0][["dataset", "lambda", "label", "penalty", "backend", "phase"]], "threads": threads,
         "repetitions": times.size(), "seconds": seconds, "seconds_q25": times.quantile(0.25),
         "seconds_q75": times.quantile(0.75), "speedup": one / seconds, "efficiency": one / seconds / threads,
         **alone[alone.run == alone.run.min()][WORK].sum(), "outside_loops": 1.0 - loops / one if one else math.nan,
@@ -77,16 +73,14 @@ def _phase_rows(phase, timed):
 def phases_of(runs):
     """A row for each problem, back end, phase (the total first) and number of threads: median seconds with quartiles,
     speed-up and efficiency against 1 thread, and what the phase is made of at 1 thread."""
-    runs = runs.assign(threads=runs.threads * runs.processes, run=runs.index)
-    every = runs[["run", *PROBLEM, "lambda", "backend", "threads", "phases"]].explode("phases").dropna().reset_index()
+    runs, by = runs.assign(threads=runs.threads * runs.processes, run=runs.index), [*PROBLEM, "backend"]
+    every = runs[["run", *by, "lambda", "threads", "phases"]].explode("phases").dropna().reset_index(drop=True)
     every = every.join(pd.DataFrame(list(every.pop("phases"))))
-    rows = []
-    for _, some in every.groupby([*PROBLEM, "backend"], sort=False):
-        alone = some[some.threads == 1].groupby("phase", sort=False)
-        used = alone["phase"].first()[(alone["calls"].first() > 0) | (alone["seconds"].median() > 0)]
-        some = some[some.phase.isin(used)]
-        if len(used):
-            rows += [_phase_rows(TOTAL, some), *(_phase_rows(phase, some[some.phase == phase]) for phase in used)]
+    every = every.assign(part=every.phase, place=every.groupby(by, sort=False).ngroup())
+    alone = every.assign(**every[["calls", "seconds"]].where(every.threads == 1)).groupby([*by, "phase"])
+    every = every[(alone.calls.transform("first") > 0) | (alone.seconds.transform("median") > 0)]
+    every = pd.concat([every.assign(phase=TOTAL), every]).sort_values("place", kind="stable")
+    rows = [_phase_rows(some) for _, some in every.groupby([*by, "phase"], sort=False)]
     return pd.concat(rows, ignore_index=True).astype(dict.fromkeys(WORK[:-1], int))
 
 
@@ -107,8 +101,8 @@ def _measured(run, phases):
     for name in ("bytes", "flops"):
         rows[name + "_rate"] = (rows[name] / rows.seconds / 1e9).where((rows.phase != TOTAL) & (rows[name] > 0))
     more = {f"speed-up at {p}": (p, ".2f") for p in _shown(threads)[1:]}
-    for p in threads[1:][-1:]:
-        rows["efficiency"], more[f"efficiency at {p}"] = rows[p] / p, ("efficiency", ".1%")
+    if (most := threads[-1]) > 1:
+        rows["efficiency"], more[f"efficiency at {most}"] = rows[most] / most, ("efficiency", ".1%")
     return Table.of("scale", rows, more, **{**run, "lambda": number_text(run["lambda"])},
                     repetitions=rows.repetitions.iloc[-1], oversubscribed=_oversubscribed(run, phases))
 
@@ -118,19 +112,17 @@ def _name(run):
 
 
 def _model(run, phases, predicted, network):
-    one_thread = phases.drop_duplicates(["backend", "phase"])
-    parts = dict(list(one_thread.groupby("backend", sort=False)))
+    parts = dict(list(phases.drop_duplicates(["backend", "phase"]).groupby("backend", sort=False)))
     # One process of one thread is the same run on any back end.
     parts.setdefault(PROCESSES, next(iter(parts.values())).assign(backend=PROCESSES))
     for backend, rows in parts.items():
+        total, rows["mb"] = rows.phase == TOTAL, rows.sum_bytes / 1e6
         for p in predicted:
             seconds = by_processes(rows, network, p) if backend == PROCESSES else by_threads(rows, p)
-            total = rows.phase == TOTAL
             rows[p] = rows.seconds / seconds.mask(total, seconds[~total].sum())
-    rows = pd.concat(parts.values()).assign(mb=lambda frame: frame.sum_bytes / 1e6)
     latency, bandwidth = network
-    return Table.of("model", rows, {f"speed-up at {p}": (p, ".1f") for p in predicted}, name=_name(run),
-                    latency=1e6 * latency, bandwidth=bandwidth / 1e9)
+    return Table.of("model", pd.concat(parts.values()), {f"speed-up at {p}": (p, ".1f") for p in predicted},
+                    name=_name(run), latency=1e6 * latency, bandwidth=bandwidth / 1e9)
 
 
 # ---- the figure
@@ -142,21 +134,21 @@ def _colour(phase):
 def _draw(phases, speed, efficiency, bars):
     threads, backends = sorted(phases.threads.unique()), list(phases.backend.unique())
     whole = phases[phases.phase == TOTAL].groupby("backend")["seconds"].first()
-    for (backend, phase), rows in phases.groupby(["backend", "phase"], sort=False):
-        if rows.seconds.iloc[0] >= LEAST_SHARE * whole[backend]:
-            look = {**line_style(0, backends.index(backend)), "color": _colour(phase)}
-            for ax, name in ((speed, "speedup"), (efficiency, "efficiency")):
+    for ax, name, title in ((speed, "speedup", "Speed-up against 1 thread"),
+                            (efficiency, "efficiency", "Efficiency: speed-up over threads")):
+        for (backend, phase), rows in phases.groupby(["backend", "phase"], sort=False):
+            if rows.seconds.iloc[0] >= LEAST_SHARE * whole[backend]:
+                look = {**line_style(0, backends.index(backend)), "color": _colour(phase)}
                 ax.plot(rows.threads, rows[name], linewidth=2.8 if phase == TOTAL else 1.6,
                         label=backend if phase == TOTAL else "_", **look)
-    speed.plot(threads, threads, color=GREY, linewidth=1.2, marker="", label="ideal")
-    efficiency.axhline(1.0, color=GREY, linewidth=1.2, marker="")
-    speed.legend(loc="upper left")
-    speed.set(title="Speed-up against 1 thread", xscale="log", yscale="log", xlabel="threads")
-    efficiency.set(title="Efficiency: speed-up over threads", xscale="log", xlabel="threads")
-    efficiency.set_ylim(bottom=0)
-    for ax in (speed, efficiency):
+        ax.set(title=title, xscale="log", xlabel="threads")
         ax.set_xticks(_shown(threads), labels=list(map(str, _shown(threads))))
         ax.set_xticks([], minor=True)
+    speed.plot(threads, threads, color=GREY, linewidth=1.2, marker="", label="ideal")
+    speed.set_yscale("log")
+    speed.legend(loc="upper left")
+    efficiency.axhline(1.0, color=GREY, linewidth=1.2, marker="")
+    efficiency.set_ylim(bottom=0)
     parts = phases[phases.phase != TOTAL].pivot(index=["backend", "threads"], columns="phase", values="seconds")
     parts = parts[sorted(parts, key=PHASES.index)]
     parts.index = [f"{backend}\n{p}" if len(backends) > 1 else str(p) for backend, p in parts.index]
@@ -166,7 +158,7 @@ def _draw(phases, speed, efficiency, bars):
 
 
 def picture(run, phases, alone=True):
-    rows = phases.rename(columns={"seconds_q25": "q25", "seconds_q75": "q75"})
+    rows = phases.rename(columns=lambda name: name.removeprefix("seconds_"))
     return Picture("scale" if alone else f"scale-{_name(run)}",
                    f"{run['dataset']}, λ = {number_text(run['lambda'])}, {run['label']}",
                    lambda *axes: _draw(phases, *axes),
@@ -174,7 +166,7 @@ def picture(run, phases, alone=True):
                    run["description"],
                    f"{run['iterations']:.0f} iterations, the same to the last bit in all runs; medians of n = "
                    f"{phases['repetitions'].iloc[-1]} repetitions; phases below 1 % of the time have no line. "
-                   + _oversubscribed(run, phases), layout=[["a", "b"], ["c", "c"]], height=0.75, key="")
+                   + _oversubscribed(run, phases), layout=["ab", "cc"], height=0.75, key="")
 
 
 def show(folder, predicted, network):
@@ -186,8 +178,8 @@ def show(folder, predicted, network):
         run = runs[(runs[PROBLEM] == key).all(axis=1)].iloc[0]
         tables += [_measured(run, some), _model(run, some, predicted, network)]
         pictures.append(picture(run, some, problems.ngroups == 1))
-    records = phases.drop(columns="penalty").to_dict("records")
-    out = TableSet("scale", stored["title"], tables, records)
+    rows = phases.drop(columns="penalty")
+    out = TableSet("scale", stored["title"], tables, rows)
     out.write(folder)
-    write_text(folder / "scale.json", json_text({**stored, "phases": records}))
+    write_text(folder / "scale.json", json_text({**stored, "phases": rows.to_dict("records")}))
     return out.text("md"), pictures

@@ -75,7 +75,7 @@ def test_timings_that_are_not_comparable_need_a_flag(tmp_path, capsys):
     assert cli.main(["plot", str(tmp_path)]) == 2
     assert "expected --allow-not-comparable" in capsys.readouterr().err
     sweep = proxbench.load(tmp_path)
-    sweep.presentation.allow = True
+    sweep.config.allow = True
     one = pictures(sweep)[0]
     assert one.full_title.startswith("NOT COMPARABLE: ")
 
@@ -89,7 +89,7 @@ def test_profiles(tmp_path, kind, expected):
             write_run(tmp_path, label, dataset=data, samples=[(0, 200), (0.95 * seconds, 200), (seconds, 100)],
                       objective=100 * (1 + end))
     sweep = proxbench.load(tmp_path)
-    sweep.presentation.targets = [1e-2]
+    sweep.config.targets = [1e-2]
     one = profiles.pictures(sweep, kind)[0]
     found = line(axes_of(one)[0], "a").tolist()
     for x, share in expected:
@@ -107,7 +107,7 @@ def test_paths_go_from_large_to_small(tmp_path):
     ax = axes_of(next(one for one in paths.pictures(sweep) if one.name == "path-d-mu0.5-nnz"))[0]
     assert line(ax, "a").tolist() == [[10, 3], [5, 6]] and ax.xaxis_inverted()
     assert sweep.samples["lambda"].tolist() == [10, 10, 5]
-    assert paths.tables(sweep).more[0]["seconds"] == 2.0
+    assert paths.tables(sweep).more["seconds"][0] == 2.0
 
 
 def test_grids_are_pictures_of_lambda_and_mu(tmp_path):
@@ -127,9 +127,9 @@ def test_theory_has_a_panel_for_each_quantity(tmp_path, capsys):
     stored = SimpleNamespace(folders=[tmp_path])
     axes = axes_of(theory.pictures(stored)[0])
     assert line(axes[0], "arm").tolist() == [[0, 1], [1, 0.1], [2, 0.01]] and len(axes) == 3
-    assert theory.tables(stored).records[0]["ratio"] == pytest.approx(0.1)
+    assert theory.tables(stored).rows["ratio"][0] == pytest.approx(0.1)
     (tmp_path / "theory.json").write_text('{"problems": [{}]}')
-    with pytest.raises(proxbench.ProxbenchError, match="theory.json: found KeyError"):
+    with pytest.raises(proxbench.Error, match="theory.json: found KeyError"):
         theory.read(tmp_path)
 
 

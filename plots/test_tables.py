@@ -11,7 +11,7 @@ from proxbench.test_made_up import write_run
 
 def summary(folder, targets, columns=()):
     sweep = proxbench.load(folder)
-    sweep.presentation.targets = targets
+    sweep.config.targets = targets
     return tables.summary(sweep, columns)
 
 
@@ -78,7 +78,7 @@ def test_means_charge_failures(tmp_path):
     write_run(tmp_path, "a", samples=[(0, 110), (0.95, 110), (1, 100)], time_limit=50.0)
     write_run(tmp_path, "b", samples=[(0, 110), (20, 110)], time_limit=50.0)
     sweep = proxbench.load(tmp_path)
-    sweep.presentation.targets = [1e-3]
+    sweep.config.targets = [1e-3]
     frame = tables.means(sweep).frame()
     assert frame["shifted_geometric_mean"].tolist() == pytest.approx([1, 500], rel=1e-13)
     assert frame["reached"].tolist() == [1, 0]

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..errors import UsageError
 from ..fields import number_text
-from ..files import make_folder, write_text
+from ..files import write_text
 from ..records import penalty_text
 from .times import seconds_text
 
@@ -43,16 +42,6 @@ def data_warnings(descriptions, comparable=True):
     synthetic = ["synthetic" in (one or "").lower() for one in descriptions]
     partly = "" if all(synthetic) else "PARTLY "
     return (f"{partly}SYNTHETIC DATA: " if any(synthetic) else "") + ("" if comparable else "NOT COMPARABLE: ")
-
-
-def require_drawable(sweep, costs):
-    """Fails without runs of single penalties, or with timings that are not comparable unless these are allowed."""
-    sweep.require("single")
-    runs = sweep.single
-    names = runs["name"][~runs.comparable]
-    if "seconds" in costs and len(names) and not sweep.presentation.allow:
-        raise UsageError(f"the timings of {len(names)} of {len(runs)} runs are not comparable: {', '.join(names)}; "
-                         "expected --allow-not-comparable, or x without seconds")
 
 
 def csv_text(frame):
@@ -125,25 +114,28 @@ TEMPLATES = {"md": "tables.md", "markdown": "tables.md", "latex": "tables.tex", 
 
 @dataclass
 class TableSet:
-    """Tables of one kind for people, and the same content as records for programs."""
+    """Tables of one kind for people, and the same content as rows for programs."""
 
     name: str  # of the files, without extension
     title: str
     tables: list
-    records: list = field(default_factory=list)
-    more: list = None  # what --json gets if it is more than the records
+    rows: pd.DataFrame
+    more: pd.DataFrame = None  # what --json gets if it is more than the rows
     groups: list = None  # of a summary: its rows, by table
 
     def text(self, form):
         if form in TEMPLATES:
             return template(TEMPLATES[form]).render(title=self.title, all=self.tables)
-        return json_text(self.records) if form == "json" else csv_text(self.frame())
+        return json_text(self.rows.to_dict("records")) if form == "json" else csv_text(self.frame())
+
+    def records(self):
+        return (self.rows if self.more is None else self.more).to_dict("records")
 
     def frame(self):
-        """The records, each median as NAME and the other members of a spread as NAME_MEMBER."""
-        return pd.json_normalize(self.records, sep="_").rename(columns=lambda name: name.removesuffix("_median"))
+        """The rows, each median as NAME and the other members of a spread as NAME_MEMBER."""
+        flat = pd.json_normalize(self.rows.to_dict("records"), sep="_")
+        return flat.rename(columns=lambda name: name.removesuffix("_median"))
 
     def write(self, folder):
-        make_folder(folder)
         for extension, form in (("md", "md"), ("tex", "latex"), ("csv", "csv")):
             write_text(Path(folder) / f"{self.name}.{extension}", self.text(form))

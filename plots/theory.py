@@ -2,7 +2,7 @@
 import numpy as np
 import pandas as pd
 
-from ..errors import in_file
+from ..errors import Error
 from ..fields import number_text
 from ..files import read_json
 from .figure import Picture, draw_lines, line_style
@@ -27,9 +27,9 @@ def read(folder, required=False):
                 arm["iterations"] = pd.DataFrame(arm["iterations"], columns=COLUMNS, dtype=float)
                 arm["label"], arm["support_settled_at"], arm["unit_steps"], arm["steps_since"]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise in_file(file, 0, f"{type(error).__name__} {error}", EXPECTED) from None
+        raise Error.at(file, f"{type(error).__name__} {error}", EXPECTED) from None
     if required and not any(problem["arms"] for problem in problems):
-        raise in_file(file, 0, "no problem with an arm", EXPECTED)
+        raise Error.at(file, "no problem with an arm", EXPECTED)
     return problems
 
 
@@ -47,16 +47,16 @@ def _record(problem, arm):
 def tables(sweep):
     """The arms' convergence, and the Hessians at the optima."""
     problems = read(sweep.folders[0], True)
-    records = [_record(problem, arm) for problem in problems for arm in problem["arms"]]
-    frame = pd.DataFrame(records).astype({"support_settled_at": float})
-    unit = frame.unit_steps.astype(str) + " of " + frame.steps_since.astype(str)
-    arms = Table.of("arms", frame.assign(unit=unit), tail=TAIL, exact=EXACT)
+    rows = pd.DataFrame([_record(problem, arm) for problem in problems for arm in problem["arms"]]).astype(
+        {"support_settled_at": float})
+    unit = rows.unit_steps.astype(str) + " of " + rows.steps_since.astype(str)
+    arms = Table.of("arms", rows.assign(unit=unit), tail=TAIL, exact=EXACT)
     hessians = [{"problem": problem["title"], "nnz": problem["optimum"].get("nnz"), **problem.get("face", {}),
                  "v": v, "stretch": stretch} for problem in problems
                 for v, stretch in sorted(problem.get("stretch", {}).items()) or [("-", None)]]
     names = ["nnz", "rank", "smallest", "largest", "stretch"]
     hessians = pd.DataFrame(hessians, columns=["problem", "v", *names]).astype(dict.fromkeys(names, float))
-    return TableSet("theory", "", [arms, Table.of("hessians", hessians)], records)
+    return TableSet("theory", "", [arms, Table.of("hessians", hessians)], rows)
 
 
 def _picture(problem):

@@ -37,13 +37,14 @@ def is_wide(begin, end):
         return np.subtract(end, begin) > WIDE * np.abs(end)
 
 
-def table(sweep, targets, costs=("seconds", "passes")):
-    """A frame with a row per run, target and cost: `from`, `to`, whether the range is `wide`, whether f* is `exact`
-    enough for the target, and a `text` as tables show it."""
+def table(sweep, targets, costs):
+    """A frame with a row per run, target (default: the config's) and cost: `from`, `to`, whether the range is `wide`,
+    whether f* is `exact` enough for the target, and a `text` as tables show it."""
+    targets = sweep.config.targets if targets is None else targets
     for cost in costs:
         require_known("costs", cost, list(COSTS))
     if not targets:
-        raise UsageError("targets: found none, expected at least one")
+        raise UsageError.at("targets", "none", "at least one")
     who = sweep.single[["run", "dataset", "lambda", "mu", "label", "repetition", "reference_accuracy"]]
     known, samples, parts = sweep.single.reference_objective.notna(), sweep.samples, []
     for target in targets:

@@ -10,7 +10,7 @@
 import importlib
 from typing import TYPE_CHECKING
 
-from .errors import Error, ProxbenchError, UsageError
+from .errors import Error, UsageError
 
 _PARTS = {
     "datasets": ["Data", "read", "sequences", "classes", "groups", "label_sets"],
@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # the same names, for tools that read types
     from .sweep import load
     from .training import Model, Path, Result, Selection, certify, path, select, solvers, train
 
-__all__ = ["Error", "ProxbenchError", "UsageError", "plots", *_PART_OF]
+__all__ = ["Error", "UsageError", "plots", *_PART_OF]
 
 
 def __getattr__(name):

@@ -1,12 +1,15 @@
-"""The command line. Exit status 0: done; 1: failed, or something was left out; 2: bad usage or config."""
+"""The command line. Exit status 0: done; 1: failed, or something was left out; 2: bad usage or config.
+
+The program parses the same flags before it starts this package: it has their help, and checks the ranges of numbers.
+"""
 import argparse
 import json
 import os
 import sys
 from pathlib import Path
 
-from .errors import ProxbenchError, require_known
-from .files import reason, require_writable
+from .errors import Error, require_known
+from .files import require_writable
 
 
 def say(kind, text, damaged=""):
@@ -14,64 +17,30 @@ def say(kind, text, damaged=""):
     print(f"{kind}: {text}{advice}", file=sys.stderr)
 
 
-def declared():
-    """The commands and their flags, as commands.json declares them: the program's completion and manual read it too."""
-    table = json.loads(Path(__file__).with_name("commands.json").read_bytes())
-    for command in table["commands"]:
-        command["flags"] = [table["shared"][one] if isinstance(one, str) else one for one in command["flags"]]
-    return {command["name"]: command for command in table["commands"]}
-
-
 # ---- flags
 
-# What members of a flag mean to argparse.
-KINDS = {"switch": {"action": "store_true"}, "repeat": {"action": "append", "default": []}, "many": {"nargs": "+"}}
+def integers(text):
+    return list(map(int, text.split(",")))
 
 
-def _bounded(low, high, kind=float):
-    def number(text):
-        try:
-            value = kind(text)
-        except ValueError:
-            value = None
-        if value is None or not low <= value <= high:
-            raise argparse.ArgumentTypeError(f"found {text}, expected {low:g} to {high:g}")
-        return value
-
-    return number
-
-
-def _options(spec):
-    """What argparse takes for a flag."""
-    out = {name: spec[name] for name in ("metavar", "choices", "default", "required", "help") if name in spec}
-    for kind in KINDS.keys() & spec.keys():
-        out.update(KINDS[kind])
-    if "number" in spec:
-        out["type"] = _bounded(*spec["number"])
-    if "integers" in spec:
-        one = _bounded(*spec["integers"], int)
-        out["type"] = lambda text: list(map(one, text.split(",")))
-    if "key" in spec:
-        from .config import choices, config_key
-
-        section, name = spec["key"].split(".")
-        key, named = config_key(section, name), choices(section, name)
-        of_key = key["help"].removeprefix("list of ") + (", separated by commas" if key["list"] else "")
-        out["help"] = out.get("help", of_key) + (f": {', '.join(named)}" if named else "") + " [the config's]"
-    out["help"] = out["help"].replace("%", "%%")
-    return out
+# What members of a flag in commands.json mean to argparse; others it takes as they are.
+KINDS = {"switch": {"action": "store_true"}, "repeat": {"action": "append", "default": []}, "many": {"nargs": "+"},
+         "number": {"type": float}, "integers": {"type": integers}}
+PLAIN = {"metavar", "choices", "default", "required", "help"}
 
 
 def _parse(command, arguments):
-    """The flags. `config` of the result has those that replace keys of a config, as Presentation takes them."""
-    parser = argparse.ArgumentParser(f"proxbench {command['name']}", description=command["help"], allow_abbrev=False,
-                                     epilog="Exit status: 0 done, 1 failed or interrupted, 2 bad usage or config.")
-    members = [(parser.add_argument(spec["flag"], **_options(spec)).dest, spec) for spec in command["flags"]]
+    """The flags. `config` of the result has those that replace keys of a config, as Config takes them."""
+    parser = argparse.ArgumentParser(f"proxbench {command['name']}", description=command["help"], allow_abbrev=False)
+    members = {}
+    for spec in command["flags"]:
+        options = {name: spec[name] for name in PLAIN & spec.keys()}
+        for kind in KINDS.keys() & spec.keys():
+            options.update(KINDS[kind])
+        members[parser.add_argument(spec["flag"], **options).dest] = spec
     flags = parser.parse_intermixed_args(arguments)
-    given = [(getattr(flags, member), spec) for member, spec in members if "key" in spec]
-    flags.config = {tuple(spec["key"].split(".")): ("true" if value is True else value, spec["flag"])
-                    for value, spec in given if value not in (None, False)}
-    flags.prints = getattr(flags, "json", None) != "-" and not getattr(flags, "quiet", False)
+    flags.config = {tuple(spec["key"].split(".")): (str(value), spec["flag"]) for member, spec in members.items()
+                    if "key" in spec and (value := getattr(flags, member)) not in (None, False)}
     return flags
 
 
@@ -86,18 +55,17 @@ def _require_writable_outputs(flags):
 
 
 def _run(arguments):
-    table = declared()
-    if not arguments or arguments[0] in ("-h", "--help"):
-        for name, command in table.items():
-            if not command.get("hidden"):
-                print(f"{name:8}{command['help']}")
-        return 0 if arguments else 2
-    require_known("command", arguments[0], list(table))
-    flags = _parse(table[arguments[0]], arguments[1:])
+    table = json.loads(Path(__file__).with_name("commands.json").read_bytes())
+    commands = {command["name"]: command for command in table["commands"]}
+    name, *arguments = arguments or [""]
+    require_known("command", name, list(commands))
+    command = commands[name]
+    command["flags"] = [table["shared"][flag] if isinstance(flag, str) else flag for flag in command["flags"]]
+    flags = _parse(command, arguments)
     _require_writable_outputs(flags)
-    from . import commands
+    from . import commands as functions
 
-    whole = getattr(commands, arguments[0])(flags)
+    whole = getattr(functions, name)(flags)
     return 0 if whole in (None, True) else 1
 
 
@@ -108,20 +76,19 @@ def main(arguments=None):
         return status
     except SystemExit as end:
         return end.code
-    except ProxbenchError as error:
+    except Error as error:
         say("error", error, error.damaged)
         return error.status
-    except (KeyboardInterrupt, MemoryError) as error:
-        text = "interrupted" if isinstance(error, KeyboardInterrupt) else "out of memory"
+    except KeyboardInterrupt:
+        text = "interrupted"
     except OSError as error:
         if not error.filename:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nothing is left to be written at the end
         if isinstance(error, BrokenPipeError):
             return 1
-        text = f"{error.filename or 'standard output'}: cannot be used: {reason(error)}"
+        text = f"{error.filename or 'standard output'}: cannot be used: {error.strerror or error}"
     except ImportError as error:
-        text = (f"{error}; expected Debian's python3-pandas, python3-matplotlib and python3-jinja2 "
-                "(scripts/install-deps)")
+        text = f"{error}: expected the packages of scripts/install-deps"
     except Exception as error:  # a fault of ours: no user reads a traceback
         if os.environ.get("PROXBENCH_TRACEBACK"):
             raise

@@ -3,7 +3,7 @@ from pathlib import Path
 
 from .cli import say
 from .config import split_list
-from .errors import ProxbenchError, UsageError
+from .errors import Error, UsageError
 from .export import write
 from .files import write_text
 from .merge import merge_results
@@ -26,8 +26,8 @@ def _is_whole(*sweeps):
 
 def _read(flags):
     """The sweeps of the folders, with the flags before what their configs say; and whether all was readable."""
-    sweeps = load_each(flags.dirs, flags.with_start, split_list(flags.solvers or ""), flags.config,
-                       flags.allow_not_comparable)
+    sweeps = load_each(flags.dirs, split_list(flags.solvers or ""), with_start=flags.with_start, flags=flags.config,
+                       allow=flags.allow_not_comparable)
     return sweeps, _is_whole(*sweeps)
 
 
@@ -37,7 +37,7 @@ def _out(flags, below, sweep=None):
         return sweep.folders[0] / below
     if flags.out or len(flags.dirs) == 1:
         return Path(flags.out or flags.dirs[0]) / below
-    raise UsageError("--out: found none, expected a folder for the results over all DIRs")
+    raise UsageError.at("--out", "none", "a folder for the results over all DIRs")
 
 
 # ---- table
@@ -54,7 +54,7 @@ def _write_tables(kind, sweep, folder, columns=()):
         sweep.require("single")
     one = (OF_PATHS | OF_SINGLE).get(kind)
     sets = [one(sweep)] if one else tables.results(sweep, columns)
-    more = [tables.means(sweep)] if kind in WITH_MEANS and sweep.presentation.targets else []
+    more = [tables.means(sweep)] if kind in WITH_MEANS and sweep.config.targets else []
     for one in sets + more:
         one.write(folder)
     return sets
@@ -65,23 +65,23 @@ def table(flags):
     kind = flags.kind or ("summary" if any(len(sweep.single) for sweep in sweeps) else "path")
     columns = split_list(flags.columns or "")
     if columns and kind != "summary":
-        raise UsageError(f"columns: found '{flags.columns}', expected them with --kind summary only")
+        raise UsageError.at("columns", f"'{flags.columns}'", "them with --kind summary only")
     printed, records = [], []
     for sweep in sweeps:
         sets = _write_tables(kind, sweep, _out(flags, "tables", sweep), columns)
-        sets[-1].records = tables.chosen_records(sets[-1].records, columns)  # the file has all columns
-        printed, records = printed + sets, records + (sets[-1].more or sets[-1].records)
+        sets[-1].rows = tables.chosen_columns(sets[-1].rows, columns)  # the file has all columns
+        printed, records = printed + sets, records + sets[-1].records()
     # Means over the problems of all folders, by the choices of the first.
-    if kind == "means" or kind in WITH_MEANS and len(sweeps) > 1 and sweeps[0].presentation.targets and flags.out:
+    if kind == "means" or kind in WITH_MEANS and len(sweeps) > 1 and sweeps[0].config.targets and flags.out:
         together = tables.means(join(sweeps))
         together.write(_out(flags, "tables"))
-        printed, records = ([together], together.records) if kind == "means" else (printed, records)
+        printed, records = ([together], together.records()) if kind == "means" else (printed, records)
     if flags.json == "-":
         print(json_text(records), end="")
-    elif flags.json:
+        return whole
+    if flags.json:
         write_text(flags.json, json_text(records))
-    if flags.prints:
-        print("\n".join(one.text(flags.format) for one in printed), end="")
+    print("\n".join(one.text(flags.format) for one in printed), end="")
     return whole
 
 
@@ -101,11 +101,10 @@ def _draw(kinds, sweep, folder, width=None):
 
 def plot(flags):
     sweeps, whole = _read(flags)
-    together = [kind for kind in sweeps[0].presentation.plot.kinds if kind in TOGETHER]
+    together = [kind for kind in sweeps[0].config.plot.kinds if kind in TOGETHER]
     if not together and len(flags.dirs) > 1 and flags.out:
-        raise UsageError(f"--out: found only figures of single DIRs, expected a --kind over all DIRs: "
-                         f"{', '.join(TOGETHER)}")
-    work = [([kind for kind in sweep.presentation.plot.kinds if kind in SINGLE], sweep, _out(flags, "figures", sweep))
+        raise UsageError.at("--out", "only figures of single DIRs", f"a --kind over all DIRs: {', '.join(TOGETHER)}")
+    work = [([kind for kind in sweep.config.plot.kinds if kind in SINGLE], sweep, _out(flags, "figures", sweep))
             for sweep in sweeps]
     work += [(together, join(sweeps), _out(flags, "figures"))] if together else []
     for kinds, sweep, folder in work:
@@ -122,12 +121,12 @@ def plot(flags):
 
 def show(flags):
     (sweep,) = load_each([flags.dir])
-    whole, single, plot = _is_whole(sweep), len(sweep.single) > 0, sweep.presentation.plot
+    whole, single, plot = _is_whole(sweep), len(sweep.single) > 0, sweep.config.plot
     if sweep.runs.failed.all():
-        raise ProxbenchError(f"no run of {sweep.presentation.name} succeeded")
+        raise Error(f"no run of {sweep.config.name} succeeded")
     for kind in ["path"] * (len(sweep.paths) > 0) + ["summary"] * single:
         for one in _write_tables(kind, sweep, sweep.folders[0] / "tables"):
-            if flags.prints:
+            if not flags.quiet:
                 print(one.text("md"), flush=True)
     # The figures that the config asks for, without those that would mislead.
     if alone := list(sweep.runs["name"][~sweep.runs.comparable]):
@@ -141,7 +140,7 @@ def show(flags):
             list(_draw([kind], sweep, sweep.folders[0] / "figures"))
         except UsageError as error:
             say("warning", f"no figure of kind {kind}: {error}")
-    if flags.prints:
+    if not flags.quiet:
         print(f"Results: {flags.dir}")
     return whole
 
@@ -150,7 +149,7 @@ def scale(flags):
     network = flags.latency / 1e6, flags.network_bandwidth * 1e9
     text, pictures = scaling.show(Path(flags.dir), flags.predict, network)
     names = [picture.save(flags.dir, flags.width) for picture in pictures]
-    if flags.prints:
+    if not flags.quiet:
         print("\n".join([text, *names]))
 
 
@@ -165,12 +164,12 @@ def report(flags):
 
 
 def export(flags):
-    kinds = [f"--{name}" for name in ("samples", "points", "benchopt") if getattr(flags, name)]
-    if len(kinds) > 1:
-        raise UsageError(f"{' and '.join(kinds)}: found both, expected one of them")
+    only = [name for name in ("samples", "points", "benchopt") if getattr(flags, name)]
+    if len(only) > 1:
+        raise UsageError.at(" and ".join(f"--{name}" for name in only), "both", "one of them")
     sweep = load_folder(flags.dir)
     whole = _is_whole(sweep)
-    write(sweep, flags.out, flags.samples, flags.points, flags.benchopt)
+    write(sweep, flags.out, *only)
     return whole
 
 

@@ -3,9 +3,9 @@ import math
 import re
 from types import SimpleNamespace
 
-from .errors import ProxbenchError, UsageError, require_known
+from .errors import Error, UsageError, require_known
 from .fields import TABLES, config_key
-from .files import read_bytes
+from .files import read_text
 
 
 def choices(section, name):
@@ -26,7 +26,7 @@ def _number(text, key, where):
     least, below, most = re.fullmatch(r"(?:(\S+) (<=?) )?\w+(?: <=? (\S+))?|any .*", key["constraint"]).groups()
     low, high = float(least or "-inf"), float(most or "inf")
     if not (math.isfinite(value) and low <= value <= high) or below == "<" and value == low:
-        raise UsageError(f"{where}: found '{text}', expected a {key['type']}, {key['constraint']}")
+        raise UsageError.at(where, f"'{text}'", f"a {key['type']}, {key['constraint']}")
     return int(value) if key["type"] == "integer" else value
 
 
@@ -51,7 +51,7 @@ def read_ini(file):
     """{section: {key: text}} of the config of stored results, which the program writes without includes, and the place
     of each (section, key) for messages."""
     sections, places, name = {}, {}, None
-    for number, line in enumerate(read_bytes(file, "a config file").decode(errors="replace").splitlines(), 1):
+    for number, line in enumerate(read_text(file, "a config file").splitlines(), 1):
         line = re.sub(r"(^|\s)[#;].*", "", line).strip()
         key, equals, value = (part.strip() for part in line.partition("="))
         if re.fullmatch(r"\[.*\]", line):
@@ -60,13 +60,13 @@ def read_ini(file):
         elif equals and name is not None:
             sections[name][key], places[name, key] = value, f"{file}:{number}: [{name}] {key}"
         elif line:
-            raise UsageError(f"{file}:{number}: found '{line}', expected [section] or key = value")
+            raise UsageError.at(f"{file}:{number}", f"'{line}'", "[section] or key = value")
     if "experiment" not in sections:
-        raise UsageError(f"{file}: no section [experiment], expected it with at least name and lambda")
+        raise UsageError.at(file, "no section [experiment]", "it with at least name and lambda")
     return sections, places
 
 
-class Presentation:
+class Config:
     """The choices of a config for its tables and figures; the defaults if there is no such file. `flags` have texts for
     its keys, {(section, key): (text, flag)}, that go before its own. `plot` and `paper` have a member for each key of
     their sections; `labels` and `datasets` are what the config asks for. `allow`: timings that are not comparable are
@@ -103,5 +103,5 @@ class Presentation:
                         for name, keys in named["data"].items()}
         self.plot.kinds = self.plot.kinds or ["curves"]
         if self.plot.x_max and len(self.plot.x_max) != len(self.plot.x):
-            raise ProxbenchError(f"{places['plot', 'x_max']}: found {len(self.plot.x_max)} numbers, expected one for "
-                                 f"each of x = {', '.join(self.plot.x)}")
+            raise Error.at(places["plot", "x_max"], f"{len(self.plot.x_max)} numbers",
+                           f"one for each of x = {', '.join(self.plot.x)}")

@@ -8,9 +8,9 @@ from typing import Any, Union
 
 import numpy as np
 
-from .compiled import require
+from .compiled import checked, require
 from .datasets import Data
-from .errors import UsageError, checked
+from .errors import UsageError
 
 Weights = Union[np.ndarray, tuple[np.ndarray, np.ndarray]]  # dense, or (coordinates, values)
 _TYPES = {bool: "bool", int: "int", float: "float", str: "str"}

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from .compiled import require
-from .errors import UsageError, checked
+from .compiled import checked, require
+from .errors import UsageError
 
 UNKNOWN, NONE = -1, -2
 

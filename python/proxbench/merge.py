@@ -1,16 +1,13 @@
 """Combines the results of several folders. Copies bytes, and prints no number again."""
+import filecmp
 import math
 import shutil
 import tempfile
 from pathlib import Path
 
-from .errors import UsageError, in_file
-from .files import file_name_part, make_folder, read_bytes
-from .records import read_each, read_record, read_run, reference_files, run_folders
-
-
-def _manifest(run):
-    return read_bytes(Path(run["folder"]) / "manifest.json")
+from .errors import Error, UsageError
+from .files import file_name_part
+from .records import read_each, read_record, reference_files, run_folders
 
 
 def _merged_name(run, chosen):
@@ -19,7 +16,7 @@ def _merged_name(run, chosen):
     machine, number = file_name_part(run["machine_name"] or "unknown"), 1
     while candidate in chosen:
         taken = chosen[candidate]
-        if _manifest(taken) == _manifest(run):
+        if filecmp.cmp(*(f"{one['folder']}/manifest.json" for one in (taken, run)), shallow=False):
             return None
         if taken["machine_id"] == run["machine_id"]:
             raise UsageError(f"{taken['folder']} and {run['folder']} are different results of the same run, {name} on "
@@ -43,10 +40,10 @@ def merge_results(folders, out):
     and references, and notes on what was not copied."""
     out = Path(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(f"{out}: found files, expected a folder that is new or empty")
+        raise UsageError.at(out, "files", "a folder that is new or empty")
     chosen, notes, references = {}, [], {}
     for folder in map(Path, folders):
-        for run in read_each(run_folders(folder), read_run):
+        for run in read_each(run_folders(folder)):
             if name := _merged_name(run, chosen):
                 chosen[name] = run
             else:
@@ -55,19 +52,19 @@ def merge_results(folders, out):
             references[file.name] = min(references.get(file.name, file), file, key=_uncertainty)
     config, *others = [Path(folder) / "config.ini" for folder in folders]
     for other in others:
-        if other.exists() and config.exists() and read_bytes(other) != read_bytes(config):
+        if other.exists() and config.exists() and not filecmp.cmp(other, config, shallow=False):
             notes.append(f"{other} differs from {config}, which is taken")
     _copy(chosen, references, config, out.absolute())
     return len(chosen), len(references), notes
 
 
 def _copy(runs, references, config, out):
-    make_folder(out.parent)
     try:
+        out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as scratch:
             whole = Path(scratch) / out.name
             for below in ("runs", "references", "figures", "tables"):
-                make_folder(whole / below)
+                (whole / below).mkdir(parents=True)
             if config.exists():
                 shutil.copy(config, whole)
             for name, run in runs.items():
@@ -76,4 +73,4 @@ def _copy(runs, references, config, out):
                 shutil.copy(file, whole / "references")
             whole.rename(out)  # which may be there, and empty
     except OSError as error:
-        raise in_file(out, 0, error, "a folder that can be written") from None
+        raise Error.at(out, error, "a folder that can be written") from None

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pandas as pd
 
-from .errors import ProxbenchError, in_file
+from .errors import Error
 from .fields import RECORD_VERSION, RUN, STATUSES, number_text, place
-from .files import entries_of, read_bytes, read_json
+from .files import entries_of, read_json, read_text
 
 EXPECTED = f"the record of a run, version {RECORD_VERSION}"
 RAW = ["phases", "warnings"]  # lists that stay lists in a frame
@@ -18,22 +18,22 @@ MISSING = {"integer": math.nan, "real": math.nan, "numbers": {}}  # what null st
 def run_of(record, source):
     """The members of a record by the columns of its fields; numbers that were not measured are NaN. Names the file and
     the field where the record is damaged."""
-    version = record.get("record_version", 1)
+    version = record.get("record_version", 1) if isinstance(record, dict) else None
     if version != RECORD_VERSION:
-        raise in_file(source, 0, f"version {json.dumps(version)}", EXPECTED)
+        raise Error.at(source, f"version {json.dumps(version)}", EXPECTED)
     run = {"path": None, "path_of": None}
     for field in RUN:
         value, keys, column, kind = record, place(field), field["column"], field["type"]
         for key in keys:
             if not isinstance(value, dict) or key not in value:
-                raise in_file(source, 0, f"no key /{'/'.join(keys)}", EXPECTED)
+                raise Error.at(source, f"no key /{'/'.join(keys)}", EXPECTED)
             value = value[key]
         if keys in (("run", "lambda"), ("run", "mu")) and isinstance(value, str):
             run["path"], run["path_of"], value = value, column, None
         if value is None and column not in ("dataset", "label", "repetition"):
             run[column] = MISSING.get(kind)
         elif type(value) not in TYPES.get(kind, [type(value)]):
-            raise in_file(source, 0, f"/{'/'.join(keys)} = {json.dumps(value)}", EXPECTED)
+            raise Error.at(source, f"/{'/'.join(keys)} = {json.dumps(value)}", EXPECTED)
         else:
             run[column] = text_of(value) if kind == "JSON" and column not in RAW else value
     status = run["status"] = run["status"] or ""
@@ -68,14 +68,11 @@ def penalty_text(run, digits=None):
 
 
 def read_record(file):
-    return run_of(read_json(file, EXPECTED), file)
-
-
-def read_run(folder):
-    file = folder / "manifest.json"
-    if not file.exists():
-        raise ProxbenchError(f"{folder}: found no manifest.json, expected a stored run")
-    return {**read_record(file), "folder": str(folder), "name": folder.name}
+    """A reference, or a run by its folder."""
+    record = file / "manifest.json" if file.is_dir() else file
+    if not record.exists():
+        raise Error.at(file, "no manifest.json", "a stored run")
+    return {**run_of(read_json(record, EXPECTED), record), "folder": str(file), "name": file.name}
 
 
 # ---- traces and paths
@@ -84,12 +81,9 @@ def _metrics(text):
     return {name: float(value) for name, value in (pair.split("=", 1) for pair in text.split())}
 
 
-def _count(text):
-    return int(text) if text.isdigit() else int("")
-
-
 # How to read a cell of each type, what is expected of it, and the type of a column of such cells.
-CELLS = {"real": (lambda text: float(text or "nan"), "a number or an empty field"), "integer": (_count, "a count"),
+CELLS = {"real": (lambda text: float(text or "nan"), "a number or an empty field"),
+         "integer": (lambda text: int(text if text.isdigit() else ""), "a count"),
          "numbers": (_metrics, "NAME=NUMBER, separated by spaces"), "text": (str, "a text")}
 KINDS = {"real": float, "integer": int, "text": object}
 
@@ -98,20 +92,20 @@ def read_rows(fields, file, may_lack):
     """The rows of a trace or a path as a frame, each metric a column NAME.METRIC."""
     names = ",".join(field["name"] for field in fields)
     lacks = may_lack and not file.exists()
-    head, *lines = [names] if lacks else read_bytes(file).decode(errors="replace").splitlines() or [""]
+    head, *lines = [names] if lacks else read_text(file).splitlines() or [""]
     if head != names:
-        raise in_file(file, 1, f"'{head[:200]}'", f"'{names}'")
+        raise Error.at(f"{file}:1", f"'{head[:200]}'", f"'{names}'")
     rows, columns = [line.split(",") for line in lines], {}
     for number, row in enumerate(rows, 2):
         if len(row) != len(fields):
-            raise in_file(file, number, f"{len(row)} fields", str(len(fields)))
+            raise Error.at(f"{file}:{number}", f"{len(row)} fields", len(fields))
     for i, field in enumerate(fields):
         (value_of, expected), values = CELLS[field["type"]], []
         try:
             for row in rows:
                 values.append(value_of(row[i]))
         except ValueError:
-            raise in_file(file, len(values) + 2, f"{field['name']} '{row[i]}'", expected) from None
+            raise Error.at(f"{file}:{len(values) + 2}", f"{field['name']} '{row[i]}'", expected) from None
         if field["type"] == "numbers":
             for metric in sorted(set().union(*values)):
                 columns[f"{field['name']}.{metric}"] = [one.get(metric, math.nan) for one in values]
@@ -122,26 +116,24 @@ def read_rows(fields, file, may_lack):
 
 # ---- folders
 
-def read_each(files, read, left_out=None):
+def read_each(files, read=read_record, left_out=None):
     """What `read` makes of each file or folder. What is damaged or foreign goes into `left_out`, with the reason, or
     is an error."""
-    out = []
     for file in files:
         try:
-            out.append(read(file))
-        except ProxbenchError as error:
+            yield read(file)
+        except Error as error:
             error.damaged = file
             if left_out is None:
                 raise
             left_out.append((file, f"{error}; left out"))
-    return out
 
 
 def run_folders(folder):
     runs = folder / "runs"
     if folders := [entry for entry in entries_of(runs) if entry.is_dir()]:
         return folders
-    raise in_file(runs, 0, "no run", "the results of `proxbench run`")
+    raise Error.at(runs, "no run", "the results of `proxbench run`")
 
 
 def reference_files(folder):

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from . import records
-from .config import Presentation
-from .errors import ProxbenchError, UsageError, in_file, require_known
+from .config import Config
+from .errors import Error, UsageError, require_known
 from .fields import PATH, TRACE, UNITS, in_order
 from .plots import times
 
@@ -35,7 +35,7 @@ class Sweep:
     samples: pd.DataFrame
     points: pd.DataFrame
     references: pd.DataFrame
-    presentation: Presentation
+    config: Config
     folders: list
     left_out: list
 
@@ -53,7 +53,7 @@ class Sweep:
 
     def times(self, targets=None, costs=("seconds", "passes")):
         """The costs of every run to reach targets; see proxbench.plots.times.table()."""
-        return times.table(self, self.presentation.targets if targets is None else targets, costs)
+        return times.table(self, targets, costs)
 
     def keep(self, chosen):
         """The sweep with the runs of which `chosen` is true only."""
@@ -62,10 +62,16 @@ class Sweep:
                            for frame in (self.samples, self.points))
         return replace(self, runs=runs, samples=samples, points=points)
 
-    def require(self, kind):
-        """Fails if there are no `paths`, or no `single` penalties."""
-        if not len(getattr(self, kind)):
-            raise in_file(self.folders[0], 0, *KINDS[kind])
+    def require(self, kind, costs=()):
+        """Fails if there are no `paths`, or no `single` penalties, or if timings that are not comparable are among the
+        costs, unless these are allowed."""
+        runs = getattr(self, kind)
+        if not len(runs):
+            raise Error.at(self.folders[0], *KINDS[kind])
+        alone = runs["name"][~runs.comparable]
+        if "seconds" in costs and len(alone) and not self.config.allow:
+            raise UsageError(f"the timings of {len(alone)} of {len(runs)} runs are not comparable: {', '.join(alone)}; "
+                             "expected --allow-not-comparable, or x without seconds")
 
 
 def with_series(runs):
@@ -80,7 +86,7 @@ def with_series(runs):
 
 def _read_run(folder):
     """A record with its trace and points. A failed run may lack them."""
-    run = records.read_run(folder)
+    run = records.read_record(folder)
     return (run, records.read_rows(TRACE, folder / "trace.csv", run["failed"]),
             records.read_rows(PATH, folder / "path.csv", run["failed"] or not run["path"]))
 
@@ -121,17 +127,15 @@ def _ordered(names, first):
     return pd.Categorical(names, list(dict.fromkeys([*first, *sorted(set(names))])))
 
 
-def load_folder(folder, with_start=False, flags=None, allow=False, first=0):
-    """The results of one folder, in the order of its config, with numbers from `first`. `flags` and `allow`: see
-    Presentation."""
+def load_folder(folder, first=0, with_start=False, **choices):
+    """The results of one folder, in the order of its config, with numbers from `first`. `choices`: see Config."""
     folder, left_out = Path(folder), []
-    shown = Presentation(folder / "config.ini", flags, allow)
-    read = records.read_each(records.run_folders(folder), _read_run, left_out)
-    stored = records.read_each(records.reference_files(folder), lambda file: {
-        **records.read_record(file), "folder": str(file), "problem": file.stem}, left_out)
+    shown = Config(folder / "config.ini", **choices)
+    read = list(records.read_each(records.run_folders(folder), _read_run, left_out))
+    stored = records.read_each(records.reference_files(folder), left_out=left_out)
     if not read:
         damaged, why = left_out[0]
-        raise ProxbenchError(f"{why}, and no other run is there", damaged)
+        raise Error(f"{why}, and no other run is there", damaged)
     runs = pd.json_normalize([run for run, *_ in read]).assign(sweep=str(folder))
     order = runs.assign(dataset=_ordered(runs.dataset, shown.datasets), label=_ordered(runs.label, shown.labels),
                         path=runs.path.fillna("")).sort_values(
@@ -140,8 +144,9 @@ def load_folder(folder, with_start=False, flags=None, allow=False, first=0):
     # A run may fail before its external trainer says its name and version: other runs of the label know it.
     known = runs.groupby("label")["trainer"].transform("last").where(runs.solver == "external")
     runs["trainer"] = runs.trainer.fillna(known)
-    references = pd.DataFrame(stored, columns=["problem", "dataset", "lambda", "mu", *REFERENCE, "status", "seconds",
-                                               "penalty", "key_data"])
+    references = pd.DataFrame(stored, columns=["name", "dataset", "lambda", "mu", *REFERENCE, "status", "seconds",
+                                               "penalty", "key_data"]).rename(columns={"name": "problem"})
+    references["problem"] = references.problem.str.removesuffix(".json")
     runs = _with_references(runs, references)
     samples, points = (_stacked([read[i][part] for i in order], fields, runs)
                        for part, fields in ((1, TRACE), (2, PATH)))
@@ -159,17 +164,16 @@ def load_folder(folder, with_start=False, flags=None, allow=False, first=0):
 
 def without_foreign_runs(sweep):
     """Drops the runs of data sets and solvers that the config does not have."""
-    shown, runs, named, strange = sweep.presentation, sweep.runs, [], np.zeros(len(sweep.runs), bool)
-    file = sweep.folders[0] / "config.ini"
+    shown, runs, named, strange = sweep.config, sweep.runs, set(), False
     for what, names, known in (("data set", runs.dataset, shown.datasets), ("solver", runs.label, shown.labels)):
-        other = ~names.isin(known) & bool(known)
+        other = ~names.isin(known or names)
         strange |= other
-        named += [f"{what} {name}" for name in names[other].unique()]
+        named |= {f"{what} {name}" for name in names[other]}
     if not named:
         return sweep
-    names = ", ".join(sorted(named))
+    file, names = sweep.folders[0] / "config.ini", ", ".join(sorted(named))
     if strange.all():
-        raise in_file(sweep.folders[0] / "runs", 0, f"only runs of {names}", f"runs that {file} asks for")
+        raise Error.at(sweep.folders[0] / "runs", f"only runs of {names}", f"runs that {file} asks for")
     sweep.left_out.append(("", f"left out {strange.sum()} of {len(runs)} stored runs: {file} has no {names}"))
     return sweep.keep(~strange)
 
@@ -177,7 +181,7 @@ def without_foreign_runs(sweep):
 # ---- several folders
 
 def join(sweeps):
-    """One sweep of the runs of several, with the presentation of the first."""
+    """One sweep of the runs of several, with the config of the first."""
     if len(sweeps) == 1:
         return sweeps[0]
     frames = {name: pd.concat([getattr(one, name) for one in sweeps], ignore_index=name != "runs")
@@ -186,14 +190,14 @@ def join(sweeps):
                                            for name in ("folders", "left_out")})
 
 
-def load_each(folders, with_start=False, solvers=(), flags=None, allow=False):
-    """The results of each folder. No two runs have the same number."""
+def load_each(folders, solvers=(), **choices):
+    """The results of each folder, see load_folder(). No two runs have the same number."""
     real = [Path(folder).resolve() for folder in folders]
     if twice := [folder for i, folder in enumerate(folders) if real[i] in real[:i]]:
-        raise UsageError(f"{twice[0]}: found again, expected each folder once")
+        raise UsageError.at(twice[0], "again", "each folder once")
     sweeps, first = [], 0
     for folder in folders:
-        sweep = load_folder(folder, with_start, flags, allow, first)
+        sweep = load_folder(folder, first, **choices)
         first += len(sweep.runs)
         sweeps.append(without_foreign_runs(sweep))
     known = list(dict.fromkeys(label for one in sweeps for label in one.runs["label"]))
@@ -207,7 +211,7 @@ def load(*folders, with_start=False, solvers=()):
     """Reads the results of `proxbench run` in one or several folders. Warns of what it leaves out."""
     if not folders:
         raise UsageError("no folder, expected the results of `proxbench run`")
-    sweep = join(load_each(folders, with_start, solvers))
+    sweep = join(load_each(folders, solvers, with_start=with_start))
     for _, text in sweep.left_out:
         warnings.warn(text, stacklevel=3)
     return sweep

@@ -7,10 +7,10 @@ from typing import Any, Union
 
 import numpy as np
 
-from .compiled import require
+from .compiled import checked, require
 from .custom_solvers import Weights
 from .datasets import Data, _items, _texts, sequences
-from .errors import UsageError, checked
+from .errors import UsageError
 
 Penalty = Union[float, str, Sequence[float]]
 SolverName = Union[str, Callable, None]

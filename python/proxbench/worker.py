@@ -7,7 +7,7 @@ import traceback
 
 from .compiled import require
 from .custom_solvers import registered
-from .errors import Error, in_file
+from .errors import Error
 
 
 def load_plugin(file):
@@ -18,10 +18,10 @@ def load_plugin(file):
     except (Exception, SystemExit) as error:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
         line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
-        raise in_file(file, line, f"{type(error).__name__}: {error}",
-                      "a file that registers solvers with proxbench.solver") from error
+        raise Error.at(f"{file}:{line}" if line else file, f"{type(error).__name__}: {error}",
+                       "a file that registers solvers with proxbench.solver") from error
     if set(registered) == before:
-        raise Error(f"{file}: found no solver, expected a function with the decorator proxbench.solver")
+        raise Error.at(file, "no solver", "a function with the decorator proxbench.solver")
     return [name for name in registered if name not in before]
 
 

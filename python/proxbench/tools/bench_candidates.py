@@ -9,7 +9,7 @@ Exit status: 0 the design matrix keeps to the bound; 1 it does not, or a run fai
 """
 import random
 
-from ..errors import ProxbenchError, UsageError
+from ..errors import Error, UsageError
 from .common import add_program, read_json, run, scratch
 
 GROUP, COMMON, COMMON_EACH, RARE_EACH = 50, 1000, 5, 20
@@ -57,4 +57,4 @@ def main(options):
     print(f"peak RSS        {r['peak_rss_bytes']:>15,} bytes, {r['solver']}, {r['iterations']} iterations")
     print(f"training        {r['seconds']:>15.1f} s")
     if r["matrix_bytes"] > bound:
-        raise ProxbenchError("the design matrix takes more than that")
+        raise Error("the design matrix takes more than that")

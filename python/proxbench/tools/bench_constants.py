@@ -21,7 +21,7 @@ import re
 import shutil
 import sys
 
-from ..errors import ProxbenchError, UsageError
+from ..errors import Error, UsageError
 from .common import ROOT, markdown, run
 
 SOURCE, TRACES = ROOT / "build/constants", ROOT / "results/constants"  # a clone of this project; traces
@@ -75,7 +75,7 @@ def clone():
 def value_of(file, constant):
     found = re.findall(rf"\b{constant} = ([^,;]+)[,;]", (ROOT / "solvers/prox_newton" / file).read_text(encoding="utf-8"))
     if len(found) != 1:
-        raise ProxbenchError(f"solvers/prox_newton/{file}: found {len(found)} definitions of {constant}, expected one")
+        raise Error(f"solvers/prox_newton/{file}: found {len(found)} definitions of {constant}, expected one")
     return found[0]
 
 
@@ -153,7 +153,7 @@ def main(options):
         before = path.read_text(encoding="utf-8")
         changed = before.replace(f"{constant} = {value}", f"{constant} = {alternative}")
         if changed == before:
-            raise ProxbenchError(f"solvers/prox_newton/{file}: {constant} differs from the last commit")
+            raise Error(f"solvers/prox_newton/{file}: {constant} differs from the last commit")
         path.write_text(changed, encoding="utf-8")
         traces = measure(TRACES / code / f"{constant}-{alternative}", as_it_is)
         rows.append(([f"`{constant}`", value, alternative], *traces))

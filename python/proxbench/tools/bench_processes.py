@@ -13,7 +13,7 @@ import resource
 import statistics
 import subprocess
 
-from ..errors import ProxbenchError
+from ..errors import Error
 from .common import DATA, MPI_ENVIRONMENT, ROOT, add_program, read_json, scratch
 
 
@@ -43,7 +43,7 @@ class Bench:
         if not out.exists():
             if memory and "memory" in done.stderr:
                 return None
-            raise ProxbenchError(f"status {done.returncode}: {done.stderr}")
+            raise Error(f"status {done.returncode}: {done.stderr}")
         return read_json(out)
 
     def speed(self):
@@ -61,7 +61,7 @@ class Bench:
                     results.append(summary["objective"])
             # Iterates that are far from the optimum magnify roundings, which depend on the number of processes.
             if max(results) - min(results) > 1e-3 * max(results):
-                raise ProxbenchError(f"the runs on {name} differ: {results}")
+                raise Error(f"the runs on {name} differ: {results}")
             one, two = (statistics.median(seconds[p]) for p in (1, 2))
             print(f"{name}: 1 process of 2 threads {one:.2f} s, 2 processes of 1 thread {two:.2f} s, ratio {two / one:.2f}")
 
@@ -72,7 +72,7 @@ class Bench:
                 "--tol", "0"]
         one, two = (self.train(processes, 1, data) for processes in (1, 2))
         if abs(one["objective"] - two["objective"]) > 1e-12 * one["objective"]:
-            raise ProxbenchError("1 and 2 processes found another F")
+            raise Error("1 and 2 processes found another F")
         peak = {1: one["peak_rss_bytes"], 2: two["peak_rss_bytes"]}
         print(f"{one['positions']:,} tokens, {one['nonzeros']:,} nonzeros, {path.stat().st_size:,} bytes of text")
         print(f"peak memory of the largest process: {peak[1]:,} bytes of 1, {peak[2]:,} of 2, ratio {peak[2] / peak[1]:.2f}")

@@ -15,7 +15,7 @@ import statistics
 import subprocess
 import time
 
-from ..errors import ProxbenchError, UsageError
+from ..errors import Error, UsageError
 from .common import add_program, built, markdown, run, scratch
 
 
@@ -33,7 +33,7 @@ def measured(command, folder):
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
-        raise ProxbenchError(f"{command[0]} ended with status {process.returncode}")
+        raise Error(f"{command[0]} ended with status {process.returncode}")
     return used.ru_utime + used.ru_stime, time.monotonic() - began, used.ru_maxrss / 1000
 
 

@@ -14,7 +14,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from ..errors import ProxbenchError
+from ..errors import Error
 from . import common, kill_test
 from .common import ROOT, SKIPPED, add_check_flags, add_program, built, chosen_of, passes, read_json, scratch
 
@@ -174,7 +174,7 @@ class Test:
     def proxbench(self, *arguments, status=0):
         result = run([self.program, *arguments], cwd=self.folder, env=self.cluster.environment, timeout=240)
         if result.returncode != status:
-            raise ProxbenchError(f"proxbench {' '.join(arguments)}: status {result.returncode}, expected {status}:\n"
+            raise Error(f"proxbench {' '.join(arguments)}: status {result.returncode}, expected {status}:\n"
                                  f"{result.stdout}{result.stderr}")
         return result.stdout + result.stderr
 

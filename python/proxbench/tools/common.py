@@ -12,7 +12,7 @@ import time
 import traceback
 from pathlib import Path
 
-from ..errors import ProxbenchError, UsageError
+from ..errors import Error, UsageError
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAM = Path(os.environ.get("PROXBENCH") or ROOT / "build/release/proxbench")
@@ -48,7 +48,7 @@ def start(name, *arguments):
     try:
         module.add_flags(parser)
         return module.main(parser.parse_args(arguments))
-    except (ProxbenchError, OSError, subprocess.SubprocessError) as error:
+    except (Error, OSError, subprocess.SubprocessError) as error:
         print(f"{name}: error: {error}", file=sys.stderr)
         return getattr(error, "status", 1)
     except KeyboardInterrupt:
@@ -73,7 +73,7 @@ def run(*command, accept=(0,), **options):
     words = [str(word) for word in command]
     done = subprocess.run(words, capture_output=True, text=True, check=False, **options)
     if done.returncode not in accept:
-        raise ProxbenchError(f"{' '.join(words)}: exit status {done.returncode}: {(done.stdout + done.stderr).strip()[-2000:]}")
+        raise Error(f"{' '.join(words)}: exit status {done.returncode}: {(done.stdout + done.stderr).strip()[-2000:]}")
     return done.stdout
 
 

@@ -27,7 +27,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from ..errors import ProxbenchError, UsageError
+from ..errors import Error, UsageError
 from .common import DATA, built, manifests, read_json, run, scratch
 
 COLUMNS = ("objective", "loss", "nnz", "working_set", "kkt")
@@ -244,7 +244,7 @@ def main(options):
         raise UsageError(f"{DATA}: found no ocr/letter.data.gz, expected the data of README.md ($PROXBENCH_DATA)")
     (solvers, oracles), (others, _) = map(listing, programs)
     if list(solvers) != list(others):
-        raise ProxbenchError("the builds have not the same solvers")
+        raise Error("the builds have not the same solvers")
     chosen = [case for case in cases(solvers, oracles, options.quick) if options.only in case[0]]
     if options.within_rounding:  # a path starts each point at the last one's optimum, and `select` is made of paths
         chosen = [case for case in chosen if " path " not in case[0] and not case[0].endswith("select")]

@@ -17,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from ..errors import ProxbenchError
+from ..errors import Error
 from .common import add_program, built, read_json
 
 CONFIG = """[experiment]
@@ -89,9 +89,9 @@ def run_of(path):
         trace = (path / "trace.csv").read_text()
         model = (path / "model.tsv").read_text()
     except (OSError, ValueError) as error:
-        raise ProxbenchError(f"{path} is not whole: {error}") from None
+        raise Error(f"{path} is not whole: {error}") from None
     if not trace.endswith("\n") or not model.endswith("\n") or manifest["run"]["name"] != path.name:
-        raise ProxbenchError(f"{path} is not whole")
+        raise Error(f"{path} is not whole")
     rows = [line.split(",")[TRACE_TIMES:] for line in trace.splitlines()]
     return {"manifest": {key: value for key, value in manifest.items() if key not in TIMES}, "trace": rows, "model": model}
 
@@ -107,11 +107,11 @@ def where(found, expected):
 def require_same(found, expected):
     """Fails unless the runs equal the expected ones."""
     if set(found) != set(expected):
-        raise ProxbenchError(f"found the runs {sorted(found)}, expected {sorted(expected)}")
+        raise Error(f"found the runs {sorted(found)}, expected {sorted(expected)}")
     for name, run in found.items():
         for part, value in run.items():
             if value != expected[name][part]:
-                raise ProxbenchError(f"{name}: {part} differs from the undisturbed one{where(value, expected[name][part])}")
+                raise Error(f"{name}: {part} differs from the undisturbed one{where(value, expected[name][part])}")
 
 
 def runs_of(out):
@@ -124,7 +124,7 @@ def references_of(out):
         try:
             reference = read_json(path)
         except ValueError as error:
-            raise ProxbenchError(f"{path} is not whole: {error}") from None
+            raise Error(f"{path} is not whole: {error}") from None
         found[path.name] = {key: reference[key] for key in ("objective", "nnz", "kkt", "dual", "iterations", "tighten")}
         found[path.name]["tighten"].pop("seconds")
     return found
@@ -132,7 +132,7 @@ def references_of(out):
 
 def check_leftovers(out):
     if left := [str(path) for path in out.rglob(".*") if path.name != ".lock"]:
-        raise ProxbenchError(f"left over: {', '.join(left)}")
+        raise Error(f"left over: {', '.join(left)}")
 
 
 def children_in(folder):
@@ -158,7 +158,7 @@ def wait_for_children(folder):
         if not children_in(folder):
             return
         time.sleep(0.01)
-    raise ProxbenchError("a process outlived its runner by 10 s")
+    raise Error("a process outlived its runner by 10 s")
 
 
 class Sweeps:
@@ -169,7 +169,7 @@ class Sweeps:
         self.draw = random.Random(seed)
         begin = time.monotonic()
         if start(program, folder, "undisturbed").wait() != 0:
-            raise ProxbenchError(self.log())
+            raise Error(self.log())
         self.length = time.monotonic() - begin
         self.expected, self.references = runs_of(folder / "undisturbed"), references_of(folder / "undisturbed")
 
@@ -184,7 +184,7 @@ class Sweeps:
             references_of(out)
         require_same(runs_of(out), self.expected)
         if references_of(out) != self.references:
-            raise ProxbenchError("other references")
+            raise Error("other references")
         check_leftovers(out)
 
     def is_killed(self, out):
@@ -198,7 +198,7 @@ class Sweeps:
             self.kills += 1
             return True
         if process.returncode != 0:
-            raise ProxbenchError(f"ended with status {process.returncode}: {self.log()}")
+            raise Error(f"ended with status {process.returncode}: {self.log()}")
         return False
 
 
@@ -217,8 +217,8 @@ def main(options):
         out = folder / f"sweep-{count}"
         try:
             sweeps.disturbed(out)
-        except ProxbenchError as error:
-            raise ProxbenchError(f"sweep {count}: {error}") from None
+        except Error as error:
+            raise Error(f"sweep {count}: {error}") from None
         if not options.keep:
             shutil.rmtree(out)
         print(f"\r{sweeps.kills} kills, {count} sweeps", end="", flush=True)

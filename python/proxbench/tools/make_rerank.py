@@ -32,7 +32,7 @@ import json
 import sys
 from pathlib import Path
 
-from ..errors import ProxbenchError, UsageError
+from ..errors import Error, UsageError
 from .common import DATA, add_program, run, scratch
 
 
@@ -53,7 +53,7 @@ def add_flags(parser):
 def read_conll(path):
     """Sentences as lists of (word, POS, label)."""
     if not path.is_file():
-        raise ProxbenchError(f"no file {path}, expected CoNLL-2000 (https://www.clips.uantwerpen.be/conll2000/chunking/)")
+        raise Error(f"no file {path}, expected CoNLL-2000 (https://www.clips.uantwerpen.be/conll2000/chunking/)")
     sentences, sentence = [], []
     with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else open(path, encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
@@ -61,7 +61,7 @@ def read_conll(path):
             if len(fields) == 3:
                 sentence.append(tuple(fields))
             elif fields:
-                raise ProxbenchError(f"{path}:{number}: found {len(fields)} columns, expected word, POS and label")
+                raise Error(f"{path}:{number}: found {len(fields)} columns, expected word, POS and label")
             elif sentence:
                 sentences.append(sentence)
                 sentence = []
@@ -104,7 +104,7 @@ class BaseModel:
             self.run("predict", "--model", model, "--test", data, "--nbest", self.options.nbest, "--output", lists)
             found = read_lists(lists)
             if len(found) != len(sentences):
-                raise ProxbenchError(f"{len(found)} lists of {len(sentences)} sentences")
+                raise Error(f"{len(found)} lists of {len(sentences)} sentences")
             yield found
 
 

@@ -23,7 +23,7 @@ import shutil
 import statistics
 from pathlib import Path
 
-from ..errors import ProxbenchError
+from ..errors import Error
 from .common import PROGRAM, ROOT, built, manifests, run, scratch
 
 CONFIG = """[experiment]
@@ -100,7 +100,7 @@ def main(options):
             place, manifest = sweep(program, folder, text, data)
             other = bare(bare_program, place / "manifest.json", manifest["timing"]["cpus"])
             if other["objective"] != manifest["objective"]:
-                raise ProxbenchError(f"the bare run ends at {other['objective']}, the other at {manifest['objective']}")
+                raise Error(f"the bare run ends at {other['objective']}, the other at {manifest['objective']}")
             pairs.append(measured(manifest, other))
         samples = len((place / "trace.csv").read_text().splitlines()) - 1
     print(f"{manifest['seconds']:.2f} s on the clock, {samples} samples ({other['samples']} in the bare run), "

@@ -10,7 +10,7 @@ Exit status: 0 written; 1 no such results, or a refused figure; 2 bad usage.
 import re
 from pathlib import Path
 
-from ..errors import ProxbenchError
+from ..errors import Error
 from .common import PROGRAM, ROOT, run
 
 LARGEST = 60000
@@ -40,7 +40,7 @@ def thinned(match):
 
 def shrunk(svg):
     if "matplotlib" not in svg:
-        raise ProxbenchError("the figure is not by matplotlib")
+        raise Error("the figure is not by matplotlib")
     body = re.sub(r'(?<= )d="([^"]*)"', thinned, svg)
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.S)
     return re.sub(r"\n\s+", "\n", re.sub(r"<!--.*?-->", "", body, flags=re.S))
@@ -49,16 +49,16 @@ def shrunk(svg):
 def main(options):
     results = options.results
     if not (results / "config.ini").is_file():
-        raise ProxbenchError(f"found no results in {results}, expected those of scripts/quickstart")
+        raise Error(f"found no results in {results}, expected those of scripts/quickstart")
     if "format = synthetic" in (results / "config.ini").read_text():
-        raise ProxbenchError(f"{results} holds generated data, expected the OCR data")
+        raise Error(f"{results} holds generated data, expected the OCR data")
     run(PROGRAM, "plot", results, "--kind", "curves", "--x", "seconds", "--quantities", "objective")
     figures = [file for file in (results / "figures").iterdir() if re.search(r"-objective(-logx)?\.svg$", file.name)]
     if len(figures) != 1:
-        raise ProxbenchError(f"found {len(figures)} figures of the objective in {results}/figures, expected one")
+        raise Error(f"found {len(figures)} figures of the objective in {results}/figures, expected one")
     picture = shrunk(figures[0].read_text(encoding="utf-8"))
     size = len(picture.encode())
     if size > LARGEST:
-        raise ProxbenchError(f"the picture has {size} bytes, expected at most {LARGEST}")
+        raise Error(f"the picture has {size} bytes, expected at most {LARGEST}")
     options.picture.write_text(picture, encoding="utf-8")
     print(f"{options.picture}: {size} bytes")

@@ -8,7 +8,7 @@ Exit status: 0 done; 1 a file is missing or damaged; 2 bad usage.
 import csv
 from pathlib import Path
 
-from ..errors import ProxbenchError
+from ..errors import Error
 from .common import manifests, read_json
 
 SETS = ("dev", "test")
@@ -63,6 +63,6 @@ def main(options):
     try:
         lines = notes(options.out) if options.what == "notes" else [weight(options.out, options.what)]
     except (ValueError, KeyError, TypeError) as error:
-        raise ProxbenchError(f"{options.out}: found damaged results ({type(error).__name__}: {error}), expected those of "
+        raise Error(f"{options.out}: found damaged results ({type(error).__name__}: {error}), expected those of "
                              "scripts/reproduce-paper owl-qn") from None
     print(*lines, sep="\n")

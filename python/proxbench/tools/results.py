@@ -54,7 +54,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ..errors import ProxbenchError, UsageError
+from ..errors import Error, UsageError
 from . import common
 from .common import PROGRAM, ROOT, markdown
 
@@ -135,7 +135,7 @@ class Table:
         if failed:
             print(f"{self.name}: some runs failed; the table shows which", file=sys.stderr)
         if left or not self.manifests():
-            raise ProxbenchError(f"{self.name}: {len(left) or 'all'} runs are not complete, so the table stays as it was: run "
+            raise Error(f"{self.name}: {len(left) or 'all'} runs are not complete, so the table stays as it was: run "
                                  f"scripts/results {self.name} again")
 
     def store(self):
@@ -172,7 +172,7 @@ class Table:
         names = [f"{problem}-{quantity}{end}.csv" for end in (["", "-logx"] if abscissa == "seconds" else ["-" + abscissa])]
         found = [file for name in names for file in (self.folder / "figures").glob(name)]
         if len(found) != 1:
-            raise ProxbenchError(f"{self.name}: {len(found)} files {' or '.join(names)} in {self.folder}/figures, expected one")
+            raise Error(f"{self.name}: {len(found)} files {' or '.join(names)} in {self.folder}/figures, expected one")
         series = series_in(found[0], "iteration" if abscissa == "iterations" else abscissa, row["solver"])
         out = {}
         for place in map(float, at.split(",")):
@@ -184,7 +184,7 @@ class Table:
         print(f"{self.name}: {self.source}", flush=True)
         done = subprocess.run(self.source[1:], shell=True, cwd=ROOT, stdout=subprocess.PIPE, text=True)
         if done.returncode:
-            raise ProxbenchError(f"{self.name}: exit status {done.returncode}")
+            raise Error(f"{self.name}: exit status {done.returncode}")
         if self.columns == ["text"]:
             rows = [{"text": line} for line in done.stdout.splitlines()]
         else:
@@ -201,7 +201,7 @@ class Table:
         lines = [cells_of(line) for line in text.splitlines()]
         start = next((i for i, line in enumerate(lines) if set(self.columns) <= set(line)), None)
         if start is None:
-            raise ProxbenchError(f"{self.name}: {where} has no line with the columns {', '.join(self.columns)}")
+            raise Error(f"{self.name}: {where} has no line with the columns {', '.join(self.columns)}")
         head = lines[start]
         cells = itertools.takewhile(lambda line: len(line) == len(head), lines[start + 1:])
         return [{name: line[head.index(name)] for name in self.columns} for line in cells if not RULE.fullmatch(line[0])]
@@ -343,7 +343,7 @@ def code_of(manifests):
     """Returns the digest of the code of our own solvers' runs. All of them must have the same."""
     found = {one["key"]["program"] for one in manifests if one["status"] and one["run"]["solver"] != "external"}
     if len(found) != 1:
-        raise ProxbenchError(f"{len(found)} programs made these runs, expected one: run scripts/results again")
+        raise Error(f"{len(found)} programs made these runs, expected one: run scripts/results again")
     return found.pop()
 
 
@@ -420,13 +420,13 @@ def make(tables, run):
                 table.store()
             page = table.page.read_text(encoding="utf-8")
             table.page.write_text(with_table(page, table.name, table.text()), encoding="utf-8")
-        except ProxbenchError as error:
+        except Error as error:
             print(f"results: error: {error}", file=sys.stderr)
             failed.append(table.name)
             continue
         print(table.place)
     if failed:
-        raise ProxbenchError(f"not made: {', '.join(failed)}")
+        raise Error(f"not made: {', '.join(failed)}")
 
 
 def with_table(page, name, text):

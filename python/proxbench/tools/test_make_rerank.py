@@ -3,7 +3,7 @@ import gzip
 
 import pytest
 
-from proxbench.errors import ProxbenchError
+from proxbench.errors import Error
 from proxbench.tools import make_rerank
 
 SENTENCE = [("The", "DT", "B-NP"), ("cat", "NN", "I-NP"), ("sat", "VB", "B-VP")]
@@ -17,9 +17,9 @@ def test_columns_are_read_into_sentences(tmp_path):
         zipped.write(file.read_text())
     assert len(make_rerank.read_conll(tmp_path / "train.gz")) == 2
     file.write_text("The DT\n")
-    with pytest.raises(ProxbenchError, match="train.txt:1: found 2 columns, expected word, POS and label"):
+    with pytest.raises(Error, match="train.txt:1: found 2 columns, expected word, POS and label"):
         make_rerank.read_conll(file)
-    with pytest.raises(ProxbenchError, match="no file .*/none"):
+    with pytest.raises(Error, match="no file .*/none"):
         make_rerank.read_conll(tmp_path / "none")
 
 

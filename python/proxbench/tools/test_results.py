@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from proxbench.errors import ProxbenchError, UsageError
+from proxbench.errors import Error, UsageError
 from proxbench.tools import results
 from proxbench.tools.results import TABLE, Table
 
@@ -124,14 +124,14 @@ def test_one_problem_and_some_rows_and_places(make_table):
 
 def test_a_table_that_fails_leaves_its_page_and_the_others_are_made(make_table, monkeypatch, capsys):
     def fails():
-        raise ProxbenchError("no power")
+        raise Error("no power")
     good = make_table("one a.ini | - | text", "text\n1\n")
     bad = make_table("one a.ini | - | text", "text\n1\n")
     bad.name, bad.run = "two", fails
     monkeypatch.setattr(good, "run", lambda: None)
     monkeypatch.setattr(good, "store", lambda: None)
     bad.source = "b.ini"
-    with pytest.raises(ProxbenchError, match="not made: two"):
+    with pytest.raises(Error, match="not made: two"):
         results.make([bad, good], run=True)
     printed = capsys.readouterr()
     assert printed.out == "RESULTS.md: one\n" and "no power" in printed.err
@@ -142,7 +142,7 @@ def test_what_a_command_prints_is_read_as_csv_or_markdown(make_table):
     rows = [{"a": "1", "b": "2"}, {"a": "3", "b": "4"}]
     assert table.rows_in("noise\nb,c,a\n2,0,1\n4,0,3\n\nmore,a,b\n", "x") == rows
     assert table.rows_in("| a | b |\n|---|---:|\n| 1 | 2 |\n| 3 | 4 |\n", "x") == rows
-    with pytest.raises(ProxbenchError, match="x has no line with the columns a, b"):
+    with pytest.raises(Error, match="x has no line with the columns a, b"):
         table.rows_in("a,c\n1,2\n", "x")
 
 
@@ -162,7 +162,7 @@ def test_all_runs_must_be_by_one_program():
     def run(program, solver="lbfgs", status="converged"):
         return {"key": {"program": program}, "status": status, "run": {"solver": solver}}
     assert results.code_of([run("a"), run("a"), run("b", "external"), run("c", status="")]) == "a"
-    with pytest.raises(ProxbenchError, match="2 programs made these runs"):
+    with pytest.raises(Error, match="2 programs made these runs"):
         results.code_of([run("a"), run("b")])
 
 

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from proxbench.errors import ProxbenchError, UsageError
+from proxbench.errors import Error, UsageError
 from proxbench.tools import (bench_candidates, bench_constants, bench_processes, bench_tagging, common, kill_test, overhead,
                              readme_figure)
 from proxbench.tools.common import ROOT, start
@@ -73,7 +73,7 @@ def test_a_failure_is_one_line_with_status_1(tmp_path, capsys):
 
 def test_run_returns_the_output_or_names_the_failure():
     assert common.run("echo", 1) == "1\n"
-    with pytest.raises(ProxbenchError, match="exit status 3: told"):
+    with pytest.raises(Error, match="exit status 3: told"):
         common.run("sh", "-c", "echo told; exit 3")
     assert common.run("sh", "-c", "echo told; exit 3", accept=(0, 3)) == "told\n"
 
@@ -121,7 +121,7 @@ def test_bench_constants_divides_costs_and_counts_failures(tmp_path):
 
 def test_bench_constants_finds_every_constant_in_the_sources():
     assert len(bench_constants.changes_of([])) == len(bench_constants.CHANGES)
-    with pytest.raises(ProxbenchError, match="settings.h: found 0 definitions of kNothing"):
+    with pytest.raises(Error, match="settings.h: found 0 definitions of kNothing"):
         bench_constants.value_of("settings.h", "kNothing")
 
 
@@ -163,7 +163,7 @@ def test_readme_figure_thins_lines_and_bands_but_not_symbols():
     svg = f'<!-- c -->\n  <svg>matplotlib<metadata>m</metadata><path d="{points}"/><path d="{points} z"/>{curved}</svg>'
     thin = "M0.0 0.0 L2.0 1.0 L4.0 1.0 L6.0 1.0 L8.0 1.0 L10.0 1.0"
     assert readme_figure.shrunk(svg) == f'\n<svg>matplotlib<path d="{thin}"/><path d="{thin} z"/>{curved}</svg>'
-    with pytest.raises(ProxbenchError, match="not by matplotlib"):
+    with pytest.raises(Error, match="not by matplotlib"):
         readme_figure.shrunk("<svg/>")
 
 
@@ -181,20 +181,20 @@ def test_kill_test_compares_runs_without_their_times(tmp_path):
     one, two = (kill_test.runs_of(tmp_path / name) for name in ("one", "two"))
     kill_test.require_same(two, one)
     write_killed(tmp_path / "two", nnz=6)
-    with pytest.raises(ProxbenchError, match="a: manifest differs from the undisturbed one; nnz: 6 instead of 5"):
+    with pytest.raises(Error, match="a: manifest differs from the undisturbed one; nnz: 6 instead of 5"):
         kill_test.require_same(kill_test.runs_of(tmp_path / "two"), one)
-    with pytest.raises(ProxbenchError, match="found the runs \\[\\], expected \\['a'\\]"):
+    with pytest.raises(Error, match="found the runs \\[\\], expected \\['a'\\]"):
         kill_test.require_same(kill_test.runs_of(tmp_path / "three"), one)
 
 
 def test_kill_test_finds_what_a_kill_left_behind(tmp_path):
     write_killed(tmp_path, end="")
-    with pytest.raises(ProxbenchError, match="runs/a is not whole"):
+    with pytest.raises(Error, match="runs/a is not whole"):
         kill_test.runs_of(tmp_path)
     (tmp_path / ".lock").write_text("")
     kill_test.check_leftovers(tmp_path)
     (tmp_path / "runs/.a.new").mkdir()
-    with pytest.raises(ProxbenchError, match="left over: .*a.new"):
+    with pytest.raises(Error, match="left over: .*a.new"):
         kill_test.check_leftovers(tmp_path)
 
 
