@@ -192,9 +192,7 @@ class ConfigReader {
     if (known) solver.options = Options(solver_or_trainer(solver.solver).options);
     read_section(section.name, solver, known ? &solver.options : nullptr);
     if (!known) return;
-    // A default tol might end a run before it reaches its gap.
-    if (solver.gap_target > 0 && !section.entries.find("tol") && !text_.given("experiment", "tol"))
-      solver.tol = 0.0;
+    solver.prefer_gap(section.entries.find("tol") != nullptr || text_.given("experiment", "tol"));
     config_.solvers.push_back(std::move(solver));
   }
 
