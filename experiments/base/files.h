@@ -92,7 +92,4 @@ std::string json_text(const nlohmann::ordered_json& json);
 /// Writes json_text() with write_file_atomically(). Throws Error if it cannot be written.
 void write_json(const fs::path& file, const nlohmann::ordered_json& json);
 
-/// A number that is not finite becomes null, because JSON has no such numbers.
-nlohmann::ordered_json number_json(double value);
-
 }  // namespace proxbench

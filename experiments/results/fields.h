@@ -4,7 +4,6 @@
 /// the summaries of `train` and `certify`, exports, trace.csv and the tables in README.md. A new measurement
 /// needs only one more member and one more row.
 
-#include <cmath>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -150,16 +149,12 @@ struct PathPoint {
 
 /// One run: everything that its manifest says, its trace, and the points of a path.
 struct Run {
-  fs::path folder;  ///< where the run is stored; empty: not stored
   RunParameters parameters;
   RunKey key;
   RunFigures result;
   Timing timing;
   BestKnown best;
   Provenance provenance;
-  // Stored in separate files.
-  std::vector<Sample> trace;
-  std::vector<PathPoint> points;  ///< the completed points of a path
 
   bool is_path() const { return parameters.penalty.is_path(); }
   /// How the run ended, e.g. "converged" or "crashed(SIGSEGV)"; empty if it has not run.
