@@ -1,5 +1,4 @@
 /// Training, paths, selection and certificates.
-#include <fmt/format.h>
 
 #include <cmath>
 
