@@ -44,9 +44,11 @@ struct FirstLines {
 FirstLines first_lines(const std::string& file) {
   constexpr std::uint64_t kMost = 100;
   FirstLines out;
+  // A file behind standard input is opened anew, so its reader still starts at the first line.
+  const std::string name = file == kStandardStream ? "/dev/stdin" : file;
   std::error_code ignored;  // the reader says why a file cannot be read
-  if (!fs::is_regular_file(file, ignored)) return out;
-  LineReader in(file);
+  if (!fs::is_regular_file(name, ignored)) return out;
+  LineReader in(name);
   bool blank = false;
   for (std::string_view line; in.line() < kMost && in.next(line);) {
     FirstLine one{
