@@ -5,7 +5,6 @@
 
 #include "core/base/error.h"
 #include "core/base/grouping.h"
-#include "core/base/sum.h"
 #include "core/data/typical_value.h"
 #include "core/kernels/kernel_table.h"
 #include "core/penalty.h"

@@ -97,8 +97,6 @@ class LinearMap {
   };
   Range own_chunks(std::size_t process) const;
   Range own_chunks() const;
-  /// Whether there is a single process.
-  bool visits_all_chunks() const { return parallel_.processes() == nullptr; }
   /// Before this call, each process has the unary numbers of `out` for the features that it visits. After it,
   /// all processes have all of them.
   void share_rows(std::span<double> out) const { share_of_features(out.first(unary_), outputs_); }

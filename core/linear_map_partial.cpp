@@ -24,8 +24,8 @@ constexpr double kTurnCost = 6.0;
 struct OneFeature {
   Index feature;
   std::size_t begin, end;
-  /// The cost that whole rows of the residual save for each entry, in multiply-adds of kPad numbers. Rows are
-  /// cheaper for a feature with many outputs in the set. Other features gather from the residual's columns.
+  /// Multiply-adds of kPad numbers that each entry saves if whole rows of R are read in place of single
+  /// columns. Above 0 for a feature with many outputs in the set.
   double gain(std::size_t width) const {
     return kGatherCost * static_cast<double>(end - begin) - static_cast<double>(width / kPad);
   }

@@ -25,7 +25,7 @@ constexpr double Objective::Selection::*kOverAll[] = {
 
 /// Fills in the selections of the chunks that other processes visited.
 void exchange(const LinearMap& map, std::span<Objective::Selection> parts) {
-  if (map.visits_all_chunks()) return;
+  if (map.parallel().processes() == nullptr) return;
   const LinearMap::Range own = map.own_chunks();
   std::vector<double> numbers;
   for (std::size_t c = own.begin; c < own.end; ++c) {

@@ -1,6 +1,5 @@
 #include "core/oracle.h"
 
-#include <algorithm>
 #include <numeric>
 
 #include "core/base/error.h"

@@ -33,36 +33,6 @@ struct Plugin {
 
 }  // namespace proxbench
 
-#define PROXBENCH_TEXT_OF(x) #x
-#define PROXBENCH_TEXT(x) PROXBENCH_TEXT_OF(x)
-
-#if defined(__clang__)
-#define PROXBENCH_STAMP_COMPILER "Clang " PROXBENCH_TEXT(__clang_major__)
-#elif defined(__GNUC__)
-#define PROXBENCH_STAMP_COMPILER "GCC " PROXBENCH_TEXT(__GNUC__)
-#else
-#error "proxbench is built with GCC or Clang"
-#endif
-
-#if defined(_GLIBCXX_RELEASE) && defined(_GLIBCXX_DEBUG)
-#define PROXBENCH_STAMP_LIBRARY \
-  "libstdc++ " PROXBENCH_TEXT(_GLIBCXX_RELEASE) " debug; string ABI=" PROXBENCH_TEXT(_GLIBCXX_USE_CXX11_ABI)
-#elif defined(_GLIBCXX_RELEASE)
-#define PROXBENCH_STAMP_LIBRARY \
-  "libstdc++ " PROXBENCH_TEXT(_GLIBCXX_RELEASE) "; string ABI=" PROXBENCH_TEXT(_GLIBCXX_USE_CXX11_ABI)
-#elif defined(_LIBCPP_VERSION)
-#define PROXBENCH_STAMP_LIBRARY "libc++ " PROXBENCH_TEXT(_LIBCPP_VERSION)
-#else
-#error "proxbench is built with libstdc++ or libc++"
-#endif
-
-/// The text by which a stamp is found in a file.
-#define PROXBENCH_STAMP_MARK "proxbench plug-in stamp: "
-/// The stamp of the code that includes this header: "NAME=VALUE; NAME=VALUE; ...".
-#define PROXBENCH_STAMP                                                 \
-  "version=" PROXBENCH_VERSION "; core headers=" PROXBENCH_CORE_HEADERS \
-  "; compiler=" PROXBENCH_STAMP_COMPILER "; standard library=" PROXBENCH_STAMP_LIBRARY
-
 /// Opens the function that fills a proxbench::Plugin. Use it once in a plug-in. If the function throws,
 /// nothing is added.
 #define PROXBENCH_PLUGIN(plugin)                                                                      \

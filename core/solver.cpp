@@ -1,7 +1,5 @@
 #include "core/solver.h"
 
-#include <algorithm>
-
 #include "core/base/error.h"
 
 namespace proxbench {

@@ -1,6 +1,5 @@
 #include "oracles/roof_dual.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>

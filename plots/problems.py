@@ -14,7 +14,7 @@ LIMITS = {"seconds": "time_limit", "iterations": "max_iterations"}  # of a run
 
 
 def _why_not(cells, solvers, cost, allow):
-    ran = cells[~cells.status.str.match("skipped|interrupted$")]
+    ran = cells[~cells.status.str.match(r"skipped|failed\(|interrupted$")]  # failed(why): was not started
     if missing := [solver for solver in solvers if solver not in set(ran.shown)]:
         return f"not run: {', '.join(missing)}"
     if (cells.reference_objective.isna() & ~cells.failed).any():

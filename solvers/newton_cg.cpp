@@ -75,7 +75,8 @@ class Preconditioner {
         has_rough_(rough_.has_blocks()),
         identity_(std::ldexp(1.0, -2 * std::ilogb(objective.map().typical_value()))),
         memory_(pairs, objective.dimension(), objective.parallel()) {}
-  /// Rebuilds M at the point of `residual`, with the pairs taken since the last call, if any.
+  /// Rebuilds M at the point where `residual` was inferred. Pairs taken since the last call replace the
+  /// stored ones.
   void update(const Residual& residual) {
     if (has_rough_) rough_.build(residual);
     if (taken_.empty()) return;

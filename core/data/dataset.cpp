@@ -3,9 +3,6 @@
 #define XXH_STATIC_LINKING_ONLY  // for the size of its state
 #include <xxhash.h>
 
-#include <memory>
-#include <span>
-
 #include "core/base/error.h"
 #include "core/base/sum.h"
 

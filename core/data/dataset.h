@@ -62,11 +62,10 @@ struct Dataset {
   std::vector<Index> gold;      ///< one output per position; kUnknownOutput only in test data
   /// The names of unknown gold outputs by position, if the reader has them.
   std::map<Index, std::string> unknown_gold = {};
-  /// Only for candidates (oracle `candidates`): the quality of each candidate, the higher the better, and the
-  /// counts from which it was computed. Positions are candidates, and instances are groups of them. `gold` is
-  /// kNoOutput at all candidates of a group but one.
+  /// Only for candidates (oracle `candidates`): the quality of each, higher is better. Positions are
+  /// candidates, and instances are groups of them. `gold` is kNoOutput at all candidates of a group but one.
   std::vector<double> quality;
-  std::vector<MatchCounts> counts;
+  std::vector<MatchCounts> counts;  ///< from which the qualities were computed
   /// Only for multi-label data (oracle `labels`): the gold labels. `gold` is kNoOutput everywhere.
   LabelSets on = {};
   std::shared_ptr<const Vocabulary> vocabulary;

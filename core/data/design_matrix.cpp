@@ -1,8 +1,6 @@
 #include "core/data/design_matrix.h"
 
-#include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <numeric>
 #include <utility>

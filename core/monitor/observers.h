@@ -2,7 +2,6 @@
 /// What fills a sample: one observer for each thing that is measured at an iterate.
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 
 #include "core/base/types.h"
@@ -36,7 +35,7 @@ class Observer {
   virtual void observe(const Observed& at, Sample& sample) = 0;
 };
 
-/// Time, counts, and F from the loss that was found, else from the loss that the solver gave.
+/// Time, counts, and F from the monitor's own loss if it inferred one, otherwise from the solver's.
 class LightObserver final : public Observer {
  public:
   LightObserver(const RunClock& clock, const Objective& evaluator, const Objective& solver)

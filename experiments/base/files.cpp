@@ -7,14 +7,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <list>
 #include <sstream>
 #include <system_error>
-#include <utility>
 
 #include "core/base/error.h"
 
@@ -175,10 +173,6 @@ std::string json_text(const nlohmann::ordered_json& json) {
 
 void write_json(const fs::path& file, const nlohmann::ordered_json& json) {
   write_file_atomically(file, json_text(json));
-}
-
-nlohmann::ordered_json number_json(double value) {
-  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
 }  // namespace proxbench

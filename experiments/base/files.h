@@ -92,15 +92,4 @@ std::string json_text(const nlohmann::ordered_json& json);
 /// Writes json_text() with write_file_atomically(). Throws Error if it cannot be written.
 void write_json(const fs::path& file, const nlohmann::ordered_json& json);
 
-/// Returns the number at a JSON pointer, e.g. "/timing/wall_seconds"; NaN if there is none.
-template <class Json>
-double number_at(const Json& json, const char* pointer) {
-  const nlohmann::json::json_pointer at(pointer);
-  const bool known = json.contains(at) && json.at(at).is_number();
-  return known ? json.at(at).template get<double>() : kNaN;
-}
-/// Does the reverse of the function above. A number that is not finite becomes null, because JSON has no such
-/// numbers.
-nlohmann::ordered_json number_json(double value);
-
 }  // namespace proxbench

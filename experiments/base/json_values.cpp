@@ -1,6 +1,6 @@
 #include "experiments/base/json_values.h"
 
-#include "experiments/base/files.h"
+#include <cmath>
 
 namespace proxbench {
 
@@ -11,7 +11,7 @@ nlohmann::ordered_json json_of(const Value& value) {
     if constexpr (std::same_as<Held, std::monostate>) {
       return nullptr;
     } else if constexpr (std::same_as<Held, double>) {
-      return number_json(held);
+      return std::isfinite(held) ? Json(held) : Json(nullptr);
     } else if constexpr (std::same_as<Held, Value::List>) {
       Json out = Json::array();
       for (const Value& one : held) out.push_back(json_of(one));

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
-#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/stop_token.h"

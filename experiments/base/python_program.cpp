@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
 
 #include "experiments/base/paths.h"
 #include "experiments/base/process.h"
@@ -64,11 +63,9 @@ std::string lack_of(const std::string& interpreter, const std::vector<std::strin
 std::vector<std::string> candidates() {
   std::vector<std::string> out{"/usr/bin/python3"};
   const std::string path = environment_text("PATH");
-  for (std::size_t begin = 0; begin < path.size();) {
-    const std::size_t end = std::min(path.find(':', begin), path.size());
-    const std::string file = path.substr(begin, end - begin) + "/python3";
+  for (const std::string_view folder : split(path, ':')) {
+    const std::string file = std::string(folder) + "/python3";
     if (::access(file.c_str(), X_OK) == 0 && !contains(out, file)) out.push_back(file);
-    begin = end + 1;
   }
   return out;
 }

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -22,6 +21,29 @@ std::string_view take_word(std::string_view& text) {
   const auto end = std::find_if(begin, text.end(), is_blank);
   text = {end, text.end()};
   return {begin, end};
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> out;
+  for_each_part(text, separator, [&](std::string_view part) { out.push_back(part); });
+  return out;
+}
+
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> out;
+  for (std::string_view word = take_word(text); !word.empty(); word = take_word(text)) out.push_back(word);
+  return out;
+}
+
+std::vector<std::string> last_lines(std::string_view text, std::size_t most) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  std::vector<std::string> out;
+  while (out.size() < most && !(text = trim(text, kSpace)).empty()) {
+    const std::size_t begin = text.find_last_of('\n') + 1;
+    out.emplace(out.begin(), trim(text.substr(begin), kSpace));
+    text = text.substr(0, begin);
+  }
+  return out;
 }
 
 std::string printable(std::string_view text) {

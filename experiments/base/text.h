@@ -1,6 +1,7 @@
 #pragma once
 /// Pieces of a line of text.
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -22,6 +23,21 @@ std::string_view trim(std::string_view text, std::string_view space = kWhiteSpac
 /// Removes the next word, which ends at a blank, from the front of `text` and returns it. Returns an empty
 /// word at the end.
 std::string_view take_word(std::string_view& text);
+
+/// Calls use(part) for the parts between separators; an empty text is one part.
+template <class Use>
+void for_each_part(std::string_view text, char separator, const Use& use) {
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    use(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+}
+std::vector<std::string_view> split(std::string_view text, char separator);
+/// The words of a text, without the blanks between them.
+std::vector<std::string_view> words_of(std::string_view text);
+/// The last lines of a text that are not blank, without white space around them.
+std::vector<std::string> last_lines(std::string_view text, std::size_t most);
 
 bool contains(const std::vector<std::string>& names, std::string_view name);
 

@@ -1,6 +1,5 @@
 #include "experiments/cli/cli.h"
 
-#include <fmt/format.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 #include <sys/ioctl.h>
@@ -8,12 +7,10 @@
 
 #include <csignal>
 
-#include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/kernels/instruction_set.h"
 #include "experiments/config/config.h"
 #include "experiments/run/launch.h"
-#include "experiments/run/plugins.h"
 #include "experiments/run/training.h"
 #include "experiments/sweep/plan.h"
 #include "experiments/sweep/provenance.h"

@@ -342,10 +342,9 @@ struct TrainingFlags : OutputFlags {
   std::vector<std::string> options;  ///< solver options, "key=value"
 
   void add_to(CLI::App& command);
-  /// With a gap target and no --tol, tol is 0, because the default might end the run before the gap is
-  /// reached. Without --solver, no solver is set if the choice depends on the data. Throws Error (kUsage).
+  /// Without --solver, no solver is set. Throws Error (kUsage).
   RunParameters settings_for(const ExperimentConfig& asked, const Penalty& penalty) const;
-  /// Reads the data, prints a description, and sets the solver if settings_for() set none. From then on,
+  /// Reads the data, prints a description, and sets the best solver without --solver. From then on,
   /// Ctrl-C stops cleanly.
   std::unique_ptr<LoadedData> load(const DataConfig& config, const Processes* processes,
                                    const Parallel& parallel, RunParameters& settings,

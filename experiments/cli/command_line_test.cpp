@@ -550,12 +550,12 @@ TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("## tiny\n\n### words, lambda = 0.5, f* = "));
   EXPECT_EQ(read_json("r.json")["runs"].size(), 4u);
-  const std::vector<proxbench::Run> runs = stored_runs(folder / "out");
+  const std::vector<StoredRun> runs = stored_runs(folder / "out");
   ASSERT_EQ(runs.size(), 4u);
   EXPECT_EQ(runs[1].folder.filename(), "words-lambda0.5-prox-newton-rep1");
   EXPECT_EQ(runs[0].parameters.label, "gd");
   EXPECT_EQ(runs[0].parameters.solver, "prox-gd");
-  for (const proxbench::Run& stored : runs) {
+  for (const StoredRun& stored : runs) {
     EXPECT_GE(stored.result.certificate.objective, stored.best.objective * (1 - 1e-10));
     EXPECT_LE(stored.best.relative_kkt, 1e-8);
     EXPECT_LE(stored.best.relative_gap, 1e-7);
@@ -576,7 +576,7 @@ TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
       run("run tiny.ini --out out --set experiment.lambda=1 --set solver.gd.max_iterations=3 --replace");
   ASSERT_EQ(again.status, 0) << again.err;
   EXPECT_THAT(again.err, HasSubstr("reusing f* = "));
-  const std::vector<proxbench::Run> later = stored_runs(folder / "out");
+  const std::vector<StoredRun> later = stored_runs(folder / "out");
   ASSERT_EQ(later.size(), 4u);
   EXPECT_EQ(later[0].result.iterations, 20);
   EXPECT_EQ(later[2].result.iterations, 3);
@@ -588,7 +588,7 @@ TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
   const Result tight =
       run("run tight.ini --out out --set experiment.lambda=1 --set experiment.reference_tol=1e-9");
   ASSERT_EQ(tight.status, 0) << tight.err;
-  for (const proxbench::Run& stored : stored_runs(folder / "out"))
+  for (const StoredRun& stored : stored_runs(folder / "out"))
     EXPECT_LE(stored.best.relative_kkt, stored.parameters.penalty.lambda == 1 ? 1e-9 : 1e-8) << stored.folder;
 
   const Result table = run("table out --format csv --targets 1e-1");

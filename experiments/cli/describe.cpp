@@ -2,15 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "core/base/error.h"
 #include "experiments/base/files.h"
 #include "experiments/base/table_text.h"
-#include "experiments/base/waiting_text.h"
 #include "experiments/cli/cli.h"
 #include "experiments/data/files.h"
-#include "experiments/data/first_lines.h"
 #include "experiments/metrics/chunks.h"
 
 namespace proxbench {
@@ -85,20 +82,8 @@ struct DescribeCommand : OutputFlags {
     OutputFlags::add_to(command);
   }
 
-  /// Without --format, the first lines of the first file determine the format. `waiting` keeps them until
-  /// they are read.
-  DataConfig config(std::optional<WaitingText>& waiting) const {
-    if (data.keys.given("format") || !data.keys.given("train")) return data.read();
-    DataConfig files;
-    data.keys.read(files);
-    const std::string& first = files.files.train.front();
-    waiting.emplace(first);
-    return data.read({{"format", guessed_format(first, waiting->text())}});
-  }
-
   void execute() const {
-    std::optional<WaitingText> waiting;
-    const DataConfig asked = config(waiting);
+    const DataConfig asked = data.read();
     const DataPair pair = read_data(asked);
     const ChunkScheme* scheme = chunk_scheme(pair.train);
     const bool has_test = pair.test.positions() > 0;

@@ -51,7 +51,7 @@ void print_includes(const ExperimentConfig& config) {
 struct RunCommand : SweepFlags {
   std::string launcher = "local", only, key;
   std::vector<std::string> slurm;
-  bool wait = false, dry_run = false, why = false, force = false, replace = false, verbose = false;
+  bool wait = false, dry_run = false, why = false, force = false, replace = false;
   int jobs = 1, shared = 0;
 
   void add_to(CLI::App& command) {
@@ -59,7 +59,7 @@ struct RunCommand : SweepFlags {
     command.add_flag(
         "--dry-run", dry_run,
         "print all runs, which of them are stored, and how long the others may take; run nothing");
-    auto* with_why = command.add_flag("--why", why, "print why each run that is not stored must be made");
+    command.add_flag("--why", why, "print why each run that is not stored must be made")->excludes("--quiet");
     command.add_flag("--force", force, "make all runs and references again");
     command.add_flag("--replace", replace,
                      "make complete runs again whose settings, data or program changed; without it, such a "
@@ -102,8 +102,6 @@ struct RunCommand : SweepFlags {
                   "wait until all jobs have ended, then make tables and figures; Ctrl-C leaves the jobs in "
                   "the queue")
         ->needs(with_launcher);
-    with_why->excludes("--quiet");
-    command.add_flag("--verbose", verbose, "print more progress messages")->excludes("--quiet");
   }
 
   void execute() const {
@@ -121,7 +119,8 @@ struct RunCommand : SweepFlags {
       return print_outstanding(result, folder);
     }
     summary["runs"] = Json::array();
-    for (const fs::path& run : result.folders) summary["runs"].push_back(run_json(read_run(folder, run)));
+    if (!json.file.empty())
+      for (const fs::path& run : result.folders) summary["runs"].push_back(run_json(read_run(folder, run)));
     json.write(summary);
     const int shown = only.empty() ? show(folder, result) : 0;
     if (result.failed > 0)
@@ -239,7 +238,7 @@ struct RunCommand : SweepFlags {
   SweepResult sweep(const ExperimentConfig& config, const fs::path& folder) const {
     ProgressPrinter progress(quiet);
     Hooks hooks = progress.hooks();
-    if (verbose || why) hooks.detail = hooks.message;
+    if (why) hooks.detail = hooks.message;
     const SweepOptions asked = options(config);
     SweepResult result = launcher == "slurm" ? submit_sweep(config, folder, asked, wait, hooks)
                                              : run_sweep(config, folder, asked, hooks);

@@ -21,7 +21,7 @@ constexpr const char* kLoss = "loss";
 constexpr int kMorePoints = 10;
 
 /// As in a config.
-std::string text_of(const PenaltySearch& search) {
+std::string search_text(const PenaltySearch& search) {
   std::vector<std::string> texts;
   for (const Strength& one : search.values()) texts.push_back(one.text());
   return joined(texts);
@@ -241,7 +241,7 @@ struct SelectCommand : TrainingFlags {
       metrics = trained.test_metrics;
       metrics[trace_metric().name] = trained.test_accuracy;
     }
-    Json out{{"path", text_of(search)},
+    Json out{{"path", search_text(search)},
              {"over", search.name()},
              {"lambda_max", selection.refit.lambda_max},
              {"measure", measure},

@@ -3,7 +3,6 @@
 #include <spdlog/spdlog.h>
 
 #include <array>
-#include <fstream>
 
 #include "core/base/error.h"
 #include "experiments/cli/cli.h"
@@ -28,17 +27,6 @@ struct RunState {
   bool ended() const { return state == "done" || state == "skipped"; }
 };
 
-/// The last lines of a log.
-std::vector<std::string> end_of(const fs::path& log, std::size_t most = 3) {
-  std::vector<std::string> lines;
-  std::ifstream in(log);
-  for (std::string line; std::getline(in, line);) {
-    if (!line.empty()) lines.push_back(line);
-    if (lines.size() > most) lines.erase(lines.begin());
-  }
-  return lines;
-}
-
 /// Returns the state of a run by its record.
 RunState stored_state(const fs::path& folder) {
   RunState out{.state = "failed", .log = folder / "log.txt"};
@@ -46,7 +34,7 @@ RunState stored_state(const fs::path& folder) {
     out.node = run->provenance.machine;
     out.revision = run->provenance.git_revision;
     out.state = !run->failed()                               ? "done"
-                : is_skipped(*run)                           ? "skipped"
+                : !failed_run(*run)                          ? "skipped"
                 : run->result.status == Status::kInterrupted ? "interrupted"
                                                              : "failed";
     const std::string& why = run->result.reason;
@@ -100,7 +88,8 @@ Plan plan_of(const fs::path& out) {
 
 /// Returns what the last task of a problem printed at its end, or "" if it had none.
 std::string end_of_task(const fs::path& out, const Plan& plan, std::size_t number) {
-  const std::vector<std::string> line = end_of(task_log(out, plan.job_name, std::to_string(number)), 1);
+  const std::vector<std::string> line =
+      last_lines(text_of(task_log(out, plan.job_name, std::to_string(number))), 1);
   return plan.job_name.empty() || line.empty() ? "" : "its task ended after: " + line.front();
 }
 
@@ -173,7 +162,7 @@ struct StatusCommand {
     for (const auto& [name, run] : states) {
       ++counts[run.state];
       std::vector<std::string> log;
-      if (run.state == "failed" || run.state == "skipped") log = end_of(run.log);
+      if (run.state == "failed" || run.state == "skipped") log = last_lines(text_of(run.log), 3);
       tasks.push_back({{"name", name},
                        {"state", run.state},
                        {"job", run.job},

@@ -99,12 +99,13 @@ std::string flags_that_fit(const OracleInfo& oracle) {
   return joined(out, " or ");
 }
 
-/// Throws Error (kUsage) if no solver can minimise this objective on the data of this oracle.
-void require_some_solver(const RunParameters& settings, const OracleInfo& oracle) {
-  const Penalty penalty = settings.penalty.single();
-  if (fitting_solvers(penalty, settings.loss.kind, oracle).empty())
-    throw Error::usage(fmt::format("{}; expected {}", no_solver_text(penalty, settings.loss.kind, oracle),
-                                   flags_that_fit(oracle)));
+/// Returns the best known solver. Throws Error (kUsage), with flags for which there is one, if none fits.
+std::string best_or_flags(const RunParameters& settings, const OracleInfo& oracle) {
+  try {
+    return solver_or_best("", settings.penalty.single(), settings.loss, oracle);
+  } catch (const Error& error) {
+    throw Error::usage(fmt::format("{}; expected {}", error.what(), flags_that_fit(oracle)));
+  }
 }
 
 struct TrainCommand : TrainingFlags {
@@ -233,12 +234,9 @@ RunParameters TrainingFlags::settings_for(const ExperimentConfig& asked, const P
   settings.penalty = penalty;
   settings.loss = asked.loss;
   static_cast<StopRules&>(settings) = asked;
-  if (asked.gap_target > 0 && !run.given("tol")) settings.tol = 0.0;
+  settings.prefer_gap(run.given("tol"));
   settings.seed = asked.seed;
-  if (!solver.empty())
-    set_solver(solver, settings);
-  else if (!asked.loss.hinge())
-    set_solver(best_solver(penalty, asked.loss.kind), settings);
+  if (!solver.empty()) set_solver(solver, settings);
   return settings;
 }
 
@@ -261,12 +259,9 @@ std::unique_ptr<LoadedData> TrainingFlags::load(const DataConfig& config, const 
   for (const auto& [part, name] : {std::pair(&loaded->train(), "training"), {&loaded->test(), "test"}})
     for (const auto& [what, count] : part->notes)
       progress.message(fmt::format("{} data: {}: {}", name, what, count));
-  const OracleInfo& oracle = oracle_registry().find(loaded->oracle_name());
-  if (solver.empty()) require_some_solver(settings, oracle);
-  if (settings.solver.empty())
-    set_solver(best_solver(settings.penalty.single(), settings.loss.kind, &oracle), settings);
-  if (solver.empty())
-    progress.message(fmt::format("solver: {}, the best known for this objective", settings.solver));
+  if (!solver.empty()) return loaded;
+  set_solver(best_or_flags(settings, oracle_registry().find(loaded->oracle_name())), settings);
+  progress.message(fmt::format("solver: {}, the best known for this objective", settings.solver));
   return loaded;
 }
 

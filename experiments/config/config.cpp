@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "experiments/base/files.h"
 #include "experiments/config/config_rules.h"
 #include "experiments/config/config_sections.h"
@@ -127,26 +125,20 @@ class ConfigReader {
   /// Rejects a key that is neither in the table of the section nor an option of its solver or format.
   template <class Section>
   void reject_key(const IniSection& section, const IniEntry& entry, const Options& own) {
-    const bool split = section.name == "slurm" && entry.key == "split";
-    if (split && entry.value == "problem") return;  // stored by earlier versions
+    if (section.name == "slurm" && entry.key == "split") return;  // stored by earlier versions
     std::vector<std::string> names;
     for (const OptionSpec& one : table_of<Section>(&own)) names.push_back(one.name);
-    problems_.add(entry.where,
-                  fmt::format("found key '{}' in {}{}, expected one of {}", entry.key, section.title(),
-                              split ? " (each task makes all runs on a data set and penalty; there are no "
-                                      "tasks for single solvers)"
-                                    : did_you_mean(entry.key, names),
-                              joined(names)));
+    problems_.add(entry.where, fmt::format("found key '{}' in {}{}, expected one of {}", entry.key,
+                                           section.title(), did_you_mean(entry.key, names), joined(names)));
   }
 
   /// Sets the defaults that depend on other keys.
   void fill_defaults() {
     if (config_.title.empty()) config_.title = config_.name;
     if (!text_.given("experiment", "reference_solver")) {
-      double largest = 0.0;
-      for (const Strength& lambda : config_.lambdas)
-        if (!lambda.is_path()) largest = std::max(largest, lambda.number());
-      config_.reference_solver = best_solver({largest, 0.0}, config_.loss.kind);
+      const bool l1 = std::ranges::any_of(
+          config_.lambdas, [](const Strength& one) { return !one.is_path() && one.number() > 0.0; });
+      config_.reference_solver = best_solver({l1 ? 1.0 : 0.0, 0.0}, config_.loss.kind);
     }
     if (config_.has_paths() && !text_.given("plot", "kinds")) {
       if (!config_.has_singles()) config_.plot.kinds.clear();
@@ -192,9 +184,7 @@ class ConfigReader {
     if (known) solver.options = Options(solver_or_trainer(solver.solver).options);
     read_section(section.name, solver, known ? &solver.options : nullptr);
     if (!known) return;
-    // A default tol might end a run before it reaches its gap.
-    if (solver.gap_target > 0 && !section.entries.find("tol") && !text_.given("experiment", "tol"))
-      solver.tol = 0.0;
+    solver.prefer_gap(section.entries.find("tol") != nullptr || text_.given("experiment", "tol"));
     config_.solvers.push_back(std::move(solver));
   }
 

@@ -1,7 +1,5 @@
 #include "experiments/config/config_rules.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <regex>
 

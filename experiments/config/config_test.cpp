@@ -322,13 +322,10 @@ TEST(Config, TheNameOfAStoredExperimentIsRead) {
   EXPECT_THROW(stored_experiment(folder.write("bad.ini", "[experiment\n")), Error);
 }
 
-TEST(Config, SlurmHasNoTasksForSingleSolvers) {
+TEST(Config, AnEarlierVersionsSplitIsReadAndIgnored) {
   EXPECT_EQ(parse_config(kGood + std::string("[slurm]\nsplit = problem\naccount = crf\n"), "c.ini", "")
                 .slurm.account,
-            "crf")
-      << "earlier versions stored the default";
-  EXPECT_THAT(error_of(kGood + std::string("[slurm]\nsplit = solver\n")),
-              HasSubstr("found key 'split' in [slurm] (each task makes all runs on a data set and penalty"));
+            "crf");
 }
 
 TEST(Config, ASolverThatCanRunOnNoProblemIsAnError) {

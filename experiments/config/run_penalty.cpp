@@ -8,7 +8,6 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/base/options.h"
 #include "experiments/config/ini.h"
 #include "experiments/config/ini_values.h"
 

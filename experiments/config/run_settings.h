@@ -29,6 +29,10 @@ struct StopRules {
   double tol = 1e-6, gap_target = 0.0, time_limit = 0.0;
   std::int64_t max_iterations = 0;
 
+  /// Without a given tol, a gap target sets tol to 0, because the default might end a run before its gap.
+  void prefer_gap(bool tol_given) {
+    if (gap_target > 0.0 && !tol_given) tol = 0.0;
+  }
   static const Schema<StopRules>& schema();
 };
 

@@ -38,9 +38,9 @@ constexpr double kGapTarget = 1e-4;
 /// optimum.
 constexpr std::int64_t kExactIterations = 50000, kInexactIterations = 3000;
 /// With a hinge loss, F is not smooth and goes up and down while the dual rises. So the iteration limit is
-/// higher than that of other inexact solvers. A relative excess of kHingeSlack over the optimum (or over F at
-/// w = 0) is accepted.
+/// higher than that of other inexact solvers.
 constexpr std::int64_t kHingeIterations = 30000;
+/// With a hinge loss, this relative excess over the optimum (or over F at w = 0) is accepted.
 constexpr double kHingeSlack = 1e-3;
 /// A solver may still make this many inferences and steps after a request to stop.
 constexpr int kGrace = 100;

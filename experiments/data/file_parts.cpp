@@ -68,32 +68,30 @@ void require_same(const Processes& processes, const std::string& what, double ow
   const std::vector<double> owns = processes.gather(own), nexts = processes.gather(next);
   for (std::size_t r = 0; r < owns.size(); ++r)
     if (const std::size_t other = (r + 1) % owns.size(); nexts[r] != owns[other])
-      throw Error(
-          fmt::format("{}: processes {} and {} found different content, expected the same data on all", what,
-                      r + 1, other + 1),
-          ErrorKind::kInput);
+      throw Error(fmt::format("{}: processes {} and {} found different content, expected the same on all",
+                              what, r + 1, other + 1),
+                  ErrorKind::kInput);
 }
 
 }  // namespace
 
+void require_same(const Processes& processes, const std::string& what, double own) {
+  require_same(processes, what, own, own);
+}
+
 void require_same_files(const DataFiles& files, const Options& options, const Processes& processes) {
   double sizes = 0.0;
   for (const std::string& file : files.train) sizes += static_cast<double>(size_of(file));
-  require_same(processes, files.train.front(), sizes, sizes);
+  require_same(processes, files.train.front(), sizes);
   // Each process hashes its part, and its own copy of the next process's part.
   const int count = processes.count(), rank = processes.rank();
   const auto hash = [&](int r) { return hash_of(parts_of(files.train, FileRecords::kLine, r, count)); };
   require_same(processes, files.train.front(), hash(rank), hash((rank + 1) % count));
   std::vector<std::string> whole = files.test;
   if (!files.hierarchy.empty()) whole.push_back(files.hierarchy);
-  for (const std::string& file : whole) {
-    const double of_file = hash_of({{file, 0, size_of(file)}});
-    require_same(processes, file, of_file, of_file);
-  }
-  for (const auto& [name, text] : options_with_texts(options)) {
-    const double of_text = exact(XXH3_64bits(text.data(), text.size()));
-    require_same(processes, "option " + name, of_text, of_text);
-  }
+  for (const std::string& file : whole) require_same(processes, file, hash_of({{file, 0, size_of(file)}}));
+  for (const auto& [name, text] : options_with_texts(options))
+    require_same(processes, "option " + name, exact(XXH3_64bits(text.data(), text.size())));
 }
 
 std::vector<FilePart> own_parts(const DataFiles& files, const Options& options, const Processes* processes,

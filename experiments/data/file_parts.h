@@ -8,6 +8,8 @@
 
 namespace proxbench {
 
+/// Throws Error (kInput) unless a size or hash of WHAT is the same on all processes.
+void require_same(const Processes& processes, const std::string& what, double own);
 /// Throws Error (kInput) if the contents of training files, test files, the hierarchy, or files that options
 /// name differ between processes.
 void require_same_files(const DataFiles& files, const Options& options, const Processes& processes);

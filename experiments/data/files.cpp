@@ -6,7 +6,6 @@
 
 #include "experiments/base/files.h"
 #include "experiments/base/paths.h"
-#include "experiments/base/waiting_text.h"
 #include "experiments/data/file_parts.h"
 #include "experiments/data/first_lines.h"
 
@@ -29,8 +28,7 @@ void check_files(const DataFormatInfo& info, const DataFiles& files, HierarchyUs
 }
 
 /// Reads the files. If a file looks like another format, an error of its reader names that format. If there
-/// is no error, the data get a warning. A pipe is examined only if it is the first file: the writer of a
-/// later pipe may wait until the files before it are read.
+/// is no error, the data get a warning.
 DataPair read_checked(const DataFormatInfo& info, const DataFiles& files,
                 const std::function<DataPair()>& read_files) {
   const auto read = [&] {
@@ -42,10 +40,8 @@ DataPair read_checked(const DataFormatInfo& info, const DataFiles& files,
   all.insert(all.end(), files.test.begin(), files.test.end());
   if (all.empty()) return read();
   const std::string format = files.hierarchy.empty() ? info.name : "lshtc";  // one document per line
-  const WaitingText first(all.front());
   std::vector<std::string> others;
-  for (const std::string& file : all)
-    others.push_back(other_format(format, file, others.empty() ? first.text() : ""));
+  for (const std::string& file : all) others.push_back(other_format(format, file));
   try {
     DataPair pair = read();
     for (std::size_t i = 0; i < all.size(); ++i)

@@ -18,9 +18,9 @@ enum class HierarchyUse { kNone, kOptional, kRequired };
 /// file, if it gets a hierarchy that the format cannot use, or if a required hierarchy is missing. If
 /// info.needs_files is false, it throws if there are files.
 DataFormatInfo with_reader(DataFormatInfo info, DataPair (*read)(const DataFiles&, const Options&));
-/// Does the same for a `read` that takes processes: info.read passes null, and info.read_share passes the
-/// processes that share the files. If a training file is compressed, info.read_share passes null too, and
-/// each process reads everything. Sets info.streams to true, so `read` must call read_sequences().
+/// For a `read` that can read a share of the files. info.read calls it with processes = null. info.read_share
+/// calls it with the processes, or with null if a training file is compressed, since each process then reads
+/// everything. Sets info.streams to true, so `read` must call read_sequences().
 DataFormatInfo with_reader(DataFormatInfo info,
                            DataPair (*read)(const DataFiles&, const Options&, const Processes*),
                            HierarchyUse hierarchy = HierarchyUse::kNone);

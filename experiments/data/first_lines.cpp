@@ -7,7 +7,6 @@
 #include <set>
 #include <string_view>
 
-#include "experiments/base/byte_source.h"
 #include "experiments/base/files.h"
 #include "experiments/base/paths.h"
 #include "experiments/data/files.h"
@@ -42,9 +41,14 @@ struct FirstLines {
   }
 };
 
-FirstLines read_first(LineReader&& in) {
+FirstLines first_lines(const std::string& file) {
   constexpr std::uint64_t kMost = 100;
   FirstLines out;
+  // A file behind standard input is opened anew, so its reader still starts at the first line.
+  const std::string name = file == kStandardStream ? "/dev/stdin" : file;
+  std::error_code ignored;  // the reader says why a file cannot be read
+  if (!fs::is_regular_file(name, ignored)) return out;
+  LineReader in(name);
   bool blank = false;
   for (std::string_view line; in.line() < kMost && in.next(line);) {
     FirstLine one{
@@ -60,12 +64,6 @@ FirstLines read_first(LineReader&& in) {
     out.all.push_back(std::move(one));
   }
   return out;
-}
-
-FirstLines first_lines(const std::string& file, const std::string& waiting) {
-  std::error_code ignored;  // the reader says why a file cannot be read
-  if (fs::is_regular_file(file, ignored)) return read_first(LineReader(file));
-  return is_compressed(waiting) ? FirstLines() : read_first(LineReader(waiting, file));
 }
 
 bool has_tab(const FirstLines& lines) {
@@ -277,38 +275,21 @@ std::string shown(const TextFormat& format) {
   return format.advice != nullptr ? format.advice : fmt::format("`--format {}`", format.name);
 }
 
-const TextFormat* looks_like(const FirstLines& lines) {
-  const auto* const found =
-      std::ranges::find_if(kTextFormats, [&](const TextFormat& one) { return one.looks_like(lines); });
-  return found == std::end(kTextFormats) ? nullptr : found;
-}
-
 }  // namespace
 
-std::string other_format(const std::string& format, const std::string& file, const std::string& waiting) {
-  const FirstLines lines = first_lines(file, waiting);
+std::string other_format(const std::string& format, const std::string& file) {
+  const FirstLines lines = first_lines(file);
   const auto* const own = std::ranges::find(kTextFormats, format, &TextFormat::name);
-  const bool single = lines.all.size() == 1 && !waiting.empty();  // of a slow writer: too little to judge by
-  if (own == std::end(kTextFormats) || lines.all.empty() || single || own->can_be(lines)) return "";
-  const TextFormat* const found = looks_like(lines);
-  const std::string other = found == nullptr ? "" : shown(*found);
+  if (own == std::end(kTextFormats) || lines.all.empty() || own->can_be(lines)) return "";
+  const auto* const found =
+      std::ranges::find_if(kTextFormats, [&](const TextFormat& one) { return one.looks_like(lines); });
+  const std::string other = found == std::end(kTextFormats) ? "" : shown(*found);
   if (format == "crfsuite" && !has_tab(lines))
     throw Error(fmt::format("{}: line {} has no TAB{}", shown_name(file), lines.all.front().number,
                             other.empty() ? ", expected label TAB attribute[:value] TAB ..."
                                           : fmt::format("; is this {}?", other)),
                 ErrorKind::kInput);
   return other;
-}
-
-std::string guessed_format(const std::string& file, const std::string& waiting) {
-  if (is_compressed(waiting))
-    throw Error::usage(
-        fmt::format("--format is missing, and cannot be guessed from {}, which is packed", shown_name(file)));
-  const FirstLines lines = first_lines(file, waiting);
-  const TextFormat* const found = lines.all.empty() ? nullptr : looks_like(lines);
-  if (found != nullptr && found->advice == nullptr) return found->name;
-  throw Error::usage(fmt::format("--format is missing, and {} looks like {}", shown_name(file),
-                                 found == nullptr ? "none of the formats" : found->advice));
 }
 
 }  // namespace proxbench

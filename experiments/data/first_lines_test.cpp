@@ -108,18 +108,6 @@ TEST(FirstLines, OnlyTheFirstHundredLinesAreJudged) {
   EXPECT_EQ(other_format("conll", "/dev/null"), "") << "no regular file";
 }
 
-TEST(FirstLines, OfAPipeAreThoseThatWait) {
-  for (const auto& [format, text] : kFiles) {
-    EXPECT_EQ(other_format(format, "/dev/null", text), "") << format;
-    if (format == "conll" || format == "crfsuite") continue;  // the attributes of crfsuite may be columns
-    EXPECT_EQ(other_format("conll", "/dev/null", text), "`--format " + format + "`");
-  }
-  EXPECT_THAT(error_of([] { other_format("crfsuite", "-", kFiles.at("conll")); }),
-              HasSubstr("standard input: line 1 has no TAB; is this `--format conll`?"));
-  EXPECT_EQ(other_format("crfsuite", "-", "the DT B-NP\n"), "") << "one line says too little";
-  EXPECT_EQ(other_format("crfsuite", "-", "\x1f\x8b\n...\n"), "") << "it is gzipped";
-}
-
 TEST(FirstLines, OfFormatsThatNoReaderReadsSaySo) {
   EXPECT_THAT(error_in_text("conll", "word,POS,label\nthe,DT,O\n"),
               EndsWith("; is this CSV, which no format reads (for "
@@ -132,14 +120,6 @@ TEST(FirstLines, OfFormatsThatNoReaderReadsSaySo) {
       error_in_text("libsvm", "2,5 1:0.5\n"),
       HasSubstr("found labels '2,5', expected one label a line (--format arff reads sets of labels)"));
   EXPECT_THAT(error_in_text("crfsuite", "{\"tokens\": [\"a\"]}\n"), HasSubstr("is this JSON"));
-  for (const auto& [format, text] : kFiles) {
-    const TempFile file(text);
-    EXPECT_EQ(guessed_format(file.path()), format);
-  }
-  const TempFile csv("a,b\nc,d\n"), prose("a word\nand three more\n");
-  for (const TempFile* file : {&csv, &prose})
-    EXPECT_THAT(error_of([&] { guessed_format(file->path()); }, ErrorKind::kUsage),
-                HasSubstr("--format is missing, and " + file->path() + " looks like "));
 }
 
 /// The warnings about training and test text. The paths of the files become FILE.

@@ -28,21 +28,11 @@ struct Line {
   std::string_view predicted() const { return cells.back(); }
 };
 
-std::vector<std::string_view> words_of(std::string_view text) {
-  std::vector<std::string_view> out;
-  for (std::string_view word = take_word(text); !word.empty(); word = take_word(text)) out.push_back(word);
-  return out;
-}
-
 std::vector<std::string_view> cells_of(std::string_view text, bool tabs) {
   if (!tabs) return words_of(text);
-  std::vector<std::string_view> out;
-  for (;;) {
-    const std::size_t end = std::min(text.find('\t'), text.size());
-    out.push_back(trim(text.substr(0, end), " "));
-    if (end == text.size()) return out;
-    text.remove_prefix(end + 1);
-  }
+  std::vector<std::string_view> out = split(text, '\t');
+  for (std::string_view& cell : out) cell = trim(cell, " ");
+  return out;
 }
 
 bool is_integer(std::string_view text) {

@@ -186,7 +186,7 @@ class ModelParser {
       in_.fail("key '" + key + "' again", "each key once");
     if (!labels) return;
     if (!outputs_.names().empty()) in_.fail("'# labels=' below a weight", "it above all weights");
-    for (std::string_view name : split_tabs(value)) {
+    for (std::string_view name : split(value, '\t')) {
       model_.labels.push_back(unescaped(in_, name));
       if (outputs_.intern(model_.labels.back()) + std::size_t{1} != model_.labels.size())
         in_.fail("label " + shown_text(model_.labels.back()) + " twice", "each label once");
@@ -231,7 +231,7 @@ class ModelParser {
 
   /// The oracle decides how many names an extra weight has.
   void parse_extra(std::string_view line) {
-    const std::vector<std::string_view> fields = split_tabs(line);
+    const std::vector<std::string_view> fields = split(line, '\t');
     if (fields[0].empty() || fields[0] == "unary" || fields.size() < 3) fail_line(line);
     const double weight = weight_of(fields.back());
     std::vector<std::string> names;

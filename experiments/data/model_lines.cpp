@@ -63,16 +63,6 @@ std::string key_of(const std::vector<std::string>& names) {
   return key;
 }
 
-std::vector<std::string_view> split_tabs(std::string_view line) {
-  std::vector<std::string_view> fields;
-  for (std::size_t begin = 0; begin <= line.size();) {
-    const std::size_t end = std::min(line.find('\t', begin), line.size());
-    fields.push_back(line.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return fields;
-}
-
 std::string shown_text(std::string_view text) {
   constexpr std::size_t kShown = 60;
   return fmt::format("'{}{}'", escaped_name(text.substr(0, kShown)), text.size() > kShown ? "..." : "");

@@ -22,7 +22,6 @@ std::vector<std::string> escaped_names(const std::vector<std::string>& names);
 std::string unescaped(const LineReader& in, std::string_view text);
 /// The escaped names with a TAB after each.
 std::string key_of(const std::vector<std::string>& names);
-std::vector<std::string_view> split_tabs(std::string_view line);
 /// The beginning of a text in quotes, for messages.
 std::string shown_text(std::string_view text);
 

@@ -4,7 +4,6 @@
 /// the summaries of `train` and `certify`, exports, trace.csv and the tables in README.md. A new measurement
 /// needs only one more member and one more row.
 
-#include <cmath>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -95,17 +94,7 @@ struct RunFigures {
 
   /// kkt / kkt_at_zero; 0 if both are 0.
   double relative_kkt() const { return certificate.kkt == 0.0 ? 0.0 : certificate.kkt / kkt_at_zero; }
-  /// Nonzero weights; NaN if the run did not end with weights.
-  double nonzeros_found() const {
-    return std::isnan(certificate.objective) ? kNaN : static_cast<double>(certificate.nnz);
-  }
 };
-
-/// Returns the value, or NaN if there is none.
-template <class Count>
-double number_or_nan(const std::optional<Count>& count) {
-  return count ? static_cast<double>(*count) : kNaN;
-}
 
 /// A stored run is used again if its parameters and this key are those of the requested run. Texts are
 /// digests of bytes. Results of different instruction sets differ within rounding.
@@ -160,16 +149,12 @@ struct PathPoint {
 
 /// One run: everything that its manifest says, its trace, and the points of a path.
 struct Run {
-  fs::path folder;  ///< where the run is stored; empty: not stored
   RunParameters parameters;
   RunKey key;
   RunFigures result;
   Timing timing;
   BestKnown best;
   Provenance provenance;
-  // Stored in separate files.
-  std::vector<Sample> trace;
-  std::vector<PathPoint> points;  ///< the completed points of a path
 
   bool is_path() const { return parameters.penalty.is_path(); }
   /// How the run ended, e.g. "converged" or "crashed(SIGSEGV)"; empty if it has not run.
@@ -177,9 +162,6 @@ struct Run {
   void set_status(const std::string& text);
   /// Whether the run failed or was interrupted.
   bool failed() const;
-  bool reached_tolerance() const {
-    return result.status == Status::kConverged || result.status == Status::kGapReached;
-  }
 };
 
 /// The expected content of a file, in error messages about stored results.

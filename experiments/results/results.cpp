@@ -12,13 +12,6 @@
 namespace proxbench {
 namespace {
 
-/// Takes f* from OUT/references if it is there.
-void use_stored_reference(const fs::path& out, Run& run) {
-  if (run.is_path()) return;
-  if (const auto reference = find_reference(out, problem_name(run.parameters), run))
-    run.best = best_of(*reference);
-}
-
 /// Returns how the search for the certified gap ended.
 std::optional<Status> gap_status(const Run& reference) {
   return reference.result.tighten ? reference.result.tighten->status : reference.result.status;
@@ -51,10 +44,6 @@ ProblemKey problem_of(const Run& run) {
   return {p.dataset, p.penalty, p.loss};
 }
 
-bool is_skipped(const Run& run) {
-  return run.result.failure.starts_with("skipped");
-}
-
 Run read_record(const fs::path& file) {
   return run_from(nlohmann::json::parse(read_file(file, kStoredResult), nullptr, false), file.string());
 }
@@ -76,36 +65,19 @@ void write_record(const fs::path& file, const Run& run) {
 
 Run read_run(const fs::path& out, const fs::path& folder) {
   Run run = read_record(folder / kManifestFile);
-  run.folder = folder;
-  // A run that failed may have ended before it wrote this file.
-  const auto read = [&](const char* file, const auto& fields, auto& records) {
-    if (std::error_code ignored; run.failed() && !fs::exists(folder / file, ignored)) return;
-    try {
-      records = read_csv(fields, folder / file);
-    } catch (const Error& error) {
-      throw Error(fmt::format("{}; delete {}, and `proxbench run` makes the run again", error.what(),
-                              folder.string()),
-                  error.kind());
-    }
-  };
-  read("trace.csv", trace_columns(), run.trace);
-  if (run.is_path()) read("path.csv", path_columns(), run.points);
-  use_stored_reference(out, run);
+  if (run.is_path()) return run;
+  if (const auto reference = find_reference(out, problem_name(run.parameters), run))
+    run.best = best_of(*reference);
   return run;
 }
 
-std::vector<fs::path> entries_of(const fs::path& folder) {
-  std::vector<fs::path> entries;
-  std::error_code failure;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, failure))
-    if (!entry.path().filename().string().starts_with('.')) entries.push_back(entry.path());
-  std::ranges::sort(entries);
-  return entries;
-}
-
 std::vector<fs::path> run_folders(const fs::path& out) {
-  std::vector<fs::path> folders = entries_of(out / "runs");
-  std::erase_if(folders, [](const fs::path& entry) { return !fs::is_directory(entry); });
+  std::vector<fs::path> folders;
+  std::error_code failure;
+  for (const fs::directory_entry& entry : fs::directory_iterator(out / "runs", failure))
+    if (entry.is_directory() && !entry.path().filename().string().starts_with('.'))
+      folders.push_back(entry.path());
+  std::ranges::sort(folders);
   return folders;
 }
 

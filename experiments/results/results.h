@@ -43,21 +43,16 @@ fs::path reference_file(const fs::path& out, const std::string& problem);
 /// `run`. Throws Error if it cannot be read.
 std::optional<Run> find_reference(const fs::path& out, const std::string& problem, const Run& run);
 
-/// Whether the run was not started. Its status "skipped(...)" says why.
-bool is_skipped(const Run& run);
-/// Reads one run with its trace and points; `run_folder` is OUT/runs/RUN. f* is taken from OUT/references,
-/// since a tighter one may have been found after the run was stored; if it is missing there, it is taken from
-/// the run's record. A run that failed may have no trace. Throws Error with file and line.
+/// Reads the record of a run; `run_folder` is OUT/runs/RUN. f* is taken from OUT/references, since a tighter
+/// one may have been found after the run was stored; if it is missing there, it is that of the record. Throws
+/// Error that names the file.
 Run read_run(const fs::path& out, const fs::path& run_folder);
-/// Reads the record in a file, without trace. Throws Error that names the file.
+/// Reads the record in a file. Throws Error that names the file.
 Run read_record(const fs::path& file);
 /// Does the same, but returns none if there is no such file or it cannot be read. `problem` is then "missing"
 /// or the error.
 std::optional<Run> find_record(const fs::path& file, std::string& problem);
 void write_record(const fs::path& file, const Run& run);
-/// Returns the entries of a folder, sorted, without names that begin with a dot. Returns nothing if there is
-/// no such folder.
-std::vector<fs::path> entries_of(const fs::path& folder);
 /// Returns the folders of complete runs below OUT/runs, sorted.
 std::vector<fs::path> run_folders(const fs::path& out);
 

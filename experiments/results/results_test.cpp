@@ -121,26 +121,6 @@ TEST(Results, ThatAreMissingOrMalformedAreErrors) {
   EXPECT_EQ(error(), file + ": found /run/tol = \"small\"" + expected);
 }
 
-TEST(Results, ATruncatedFileOfACompleteRunStatesWhatToDo) {
-  const TestFolder out;
-  write_run(out, "x", "d", 1, "a", 1);
-  const auto error = [&] { return error_of(out); };
-  const std::string run = (out / "runs/x").string(), whole = read_text(out / "runs/x/trace.csv");
-  const std::string advice = "; delete " + run + ", and `proxbench run` makes the run again";
-  out.write("runs/x/trace.csv", whole + "1,2,3");
-  EXPECT_EQ(error(), run + "/trace.csv:3: found 3 fields, expected 16" + advice);
-  std::filesystem::remove(out / "runs/x/trace.csv");
-  EXPECT_THAT(error(), AllOf(testing::StartsWith(run + "/trace.csv: "), testing::EndsWith(advice)));
-  out.write("runs/x/trace.csv", whole);
-  proxbench::Run path = read_record(out / "runs/x" / kManifestFile);
-  path.parameters.penalty.lambda = Strength{{2.0}, {1.0}, 2};
-  path.result.points_done = 2;
-  write_record(out / "runs/x" / kManifestFile, path);
-  out.write("runs/x/path.csv",
-            csv_header(path_columns()) + "\n" + csv_line(path_columns(), PathPoint{}) + "\n1,");
-  EXPECT_EQ(error(), run + "/path.csv:3: found 2 fields, expected 22" + advice);
-}
-
 TEST(Results, AFailedRunHasWhatItsTraceGotTo) {
   const TestFolder out;
   write_run(out, "1", "d", 1, "gone", 1, "crashed(SIGKILL)");
@@ -152,7 +132,7 @@ TEST(Results, AFailedRunHasWhatItsTraceGotTo) {
   repair_csv(csv_header(trace_columns()),
              out.write("runs/3/trace.csv", csv_header(trace_columns()).substr(0, 9)));
   std::map<std::string, std::size_t> samples;
-  for (const proxbench::Run& run : stored_runs(out.path())) samples[run.parameters.label] = run.trace.size();
+  for (const StoredRun& run : stored_runs(out.path())) samples[run.parameters.label] = run.trace.size();
   EXPECT_EQ(samples, (std::map<std::string, std::size_t>{{"gone", 0}, {"cut", 1}, {"empty", 0}}));
 }
 

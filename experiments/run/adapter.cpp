@@ -138,15 +138,9 @@ std::string unmet_trainer(const RunParameters& job, const OracleInfo* oracle) {
 
 std::string end_of_log(const std::string& text) {
   constexpr std::size_t kLines = 3, kLongest = 160;
-  std::string out;
-  std::string_view rest = text;
-  for (std::size_t lines = 0; lines < kLines && !(rest = trim(rest, " \t\r\n")).empty(); ++lines) {
-    const std::size_t begin = rest.find_last_of('\n') + 1;
-    const std::string line(trim(rest.substr(begin)).substr(0, kLongest));
-    out = lines == 0 ? line : line + " | " + out;
-    rest = rest.substr(0, begin);
-  }
-  return out.empty() ? "(nothing)" : out;
+  std::vector<std::string> lines = last_lines(text, kLines);
+  for (std::string& line : lines) line.resize(std::min(line.size(), kLongest));
+  return lines.empty() ? "(nothing)" : joined(lines, " | ");
 }
 
 }  // namespace proxbench

@@ -25,7 +25,7 @@ inline constexpr const char* kJobFile = "job.json";
 /// and the run is not repeated.
 inline constexpr const char* kDoesNotFit = "skipped(the solver does not fit)";
 /// The status of a run whose oracle cannot serve the data.
-inline constexpr const char* kOracleMismatch = "skipped(the oracle does not fit the data)";
+inline constexpr const char* kOracleMismatch = "failed(the oracle does not fit the data)";
 
 /// Exit status of a process that ran out of memory. Status 0 means that there is a result. Status 1 means
 /// that the run failed; its result, if there is one, says why.

@@ -1,7 +1,5 @@
 #include "experiments/run/path.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -125,7 +123,7 @@ class Path {
     set_candidates(threshold);
   }
 
-  /// Computes the selection at w_, and the state unless the solver has left it. Keeps gradients of at least
+  /// Fills selection_ at w_, after an inference unless state_at_w_. It holds the coordinates with |g| >=
   /// `threshold` and those that violate the optimality conditions.
   void evaluate(Objective& checker, double next, double threshold) {
     if (!state_at_w_) {
@@ -336,7 +334,7 @@ class Path {
   bool state_at_w_ = false, left_by_solver_ = false;
   Objective::Selection selection_;
   double selected_above_ = 0.0;
-  double lambda_before_ = 0.0;  ///< the lambda at which the start is optimal
+  double lambda_before_ = 0.0;  ///< the lambda at which the starting point is optimal
   double lower_bound_ = 0.0;    ///< the best bound on min F from the solves of the current point
   std::optional<std::vector<Coord>> candidates_;  ///< none: all
   RunOutcome outcome_;

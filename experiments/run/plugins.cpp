@@ -14,6 +14,7 @@
 #include "experiments/base/files.h"
 #include "experiments/base/text.h"
 #include "experiments/config/config_sections.h"
+#include "experiments/data/file_parts.h"
 #include "experiments/metrics/metrics.h"
 #include "experiments/run/launch.h"
 #include "experiments/run/python_plugin.h"
@@ -88,18 +89,6 @@ void check_stamp(const fs::path& file, std::string_view bytes) {
     throw Error(fmt::format("{}: built for another proxbench: {}; build it again for this one", file.string(),
                             difference(stamp, PROXBENCH_STAMP)),
                 ErrorKind::kInput);
-}
-
-/// Throws Error unless all launched processes have the same plug-in.
-void check_others(const fs::path& file, std::uint64_t hash) {
-  const Processes* processes = launched_processes();
-  if (processes == nullptr) return;
-  const std::vector<double> hashes = processes->gather(static_cast<double>(hash >> 11));  // exact
-  for (std::size_t r = 1; r < hashes.size(); ++r)
-    if (hashes[r] != hashes[0])
-      throw Error(fmt::format("{}: processes 1 and {} found different plug-ins, expected the same on all",
-                              file.string(), r + 1),
-                  ErrorKind::kInput);
 }
 
 using RegisterFunction = void (*)(Plugin&);
@@ -183,7 +172,8 @@ const LoadedPlugin& load_plugin(const fs::path& given) {
     check_stamp(file, bytes);
   }
   const std::uint64_t hash = XXH3_64bits(bytes.data(), bytes.size());
-  check_others(file, hash);
+  if (const Processes* processes = launched_processes(); processes != nullptr)
+    require_same(*processes, file.string(), static_cast<double>(hash >> 11));  // exact
   const Plugin plugin = is_python(file) ? python_plugin(file) : contents_of(file);
   const auto each_kind = [&](const auto& act) {
     act("solver", &Plugin::solvers, solver_registry(), &SolverInfo::make, add_solver);

@@ -111,6 +111,14 @@ SolveResult solve_in_memory(const LoadedData& data, const SolverInfo& info, Solv
 
 }  // namespace
 
+std::string solver_or_best(const std::string& asked, const Penalty& penalty, const Loss& loss,
+                           const OracleInfo& oracle) {
+  if (!asked.empty()) return asked;
+  if (fitting_solvers(penalty, loss.kind, oracle).empty())
+    throw Error::usage(no_solver_text(penalty, loss.kind, oracle));
+  return best_solver(penalty, loss.kind, &oracle);
+}
+
 std::string unmet_start(const SolverInfo& solver, const std::string& start) {
   if (start.empty() || solver.starts_anywhere) return "";
   return fmt::format("solver '{}' has a start of its own: found the model {} to start from, expected none",

@@ -137,7 +137,7 @@ void do_job(Run run, const fs::path& folder, const std::atomic<bool>& interrupt)
     outcome = run_solver(data, job, data_options, folder, interrupt);
   }
   if (job.solver != kExternal) outcome.load_seconds = load_seconds;  // otherwise the trainer's own time
-  run.result = outcome;
+  run.result = static_cast<const RunFigures&>(outcome);              // the rest has files of its own
   write_record(folder / kManifestFile, run);
 }
 

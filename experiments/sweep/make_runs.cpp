@@ -113,13 +113,13 @@ class LocalSweep {
     if (hooks_.stop()) return;
     if (!facts_.reason.empty())
       return skip(missing,
-                  facts_.failure == kOracleMismatch ? kOracleMismatch : "skipped(the data cannot be read)",
+                  facts_.failure == kOracleMismatch ? kOracleMismatch : "failed(the data cannot be read)",
                   facts_.reason);
     reference_.reset();
     if (problem.reference) take_reference(problem, name);
     if (hooks_.stop()) return;
     if (!reference_ && config_.stop_at > 0)
-      return skip(missing, "skipped(no f* to stop at)", "the reference run failed");
+      return skip(missing, "failed(no f* to stop at)", "the reference run failed");
     const OracleInfo& oracle = oracle_registry().find(facts_.oracle);
     std::vector<const Cell*> fitting;
     for (const Cell* cell : missing)

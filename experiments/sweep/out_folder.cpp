@@ -49,8 +49,8 @@ std::string hidden_name(const std::string& file) {
   return dot == std::string::npos ? "" : middle.substr(0, dot);
 }
 
-/// Whether this is a temporary name ".SOMETHING-PID" (by write_file_atomically() or draw_all()) of a
-/// process that has ended.
+/// Whether this is a temporary name ".SOMETHING-PID" (temporary_name(), or the Python package) of a process
+/// that has ended.
 bool left_by_the_dead(const std::string& name) {
   const std::size_t dash = name.find_last_of('-');
   std::int64_t id = 0;

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <map>
 #include <set>
-#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/numbers.h"
@@ -15,7 +14,6 @@
 #include "experiments/base/text.h"
 #include "experiments/config/config_rules.h"
 #include "experiments/config/trainers.h"
-#include "experiments/results/results.h"
 #include "experiments/run/adapter.h"
 #include "experiments/run/job.h"
 #include "experiments/run/plugins.h"
@@ -67,7 +65,6 @@ RunParameters job_on(const ExperimentConfig& config, const DataConfig& data) {
   for (const OptionSpec& spec : data.options.table())
     if (std::string& value = job.data_options.at(spec.name); spec.names_file(value)) make_absolute(value);
   job.threads = resolved_threads(config.threads);
-  job.penalty.mu = 0.0;
   for (const LoadedPlugin& plugin : loaded_plugins()) job.plugins.push_back(plugin.file.string());
   return job;
 }

@@ -28,7 +28,7 @@ std::string shell_word(const std::string& text);
 std::string busy_text(int threads);
 
 /// Returns one line for each possible disturbance of timings with `threads` threads per run and `jobs` runs
-/// at a time: load, changing clock frequencies, too few cores, too little free memory.
+/// at a time: load, changing clock frequencies, too few cores, memory that cannot be placed.
 std::vector<std::string> timing_hazards(int threads, int jobs);
 
 }  // namespace proxbench

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <sstream>
 #include <thread>
 
 #include "core/base/error.h"
@@ -52,19 +51,12 @@ ProgramOutput run_slurm(const std::vector<std::string>& command, seconds patienc
   }
 }
 
-std::vector<std::string> split_at(const std::string& text, char separator) {
-  std::vector<std::string> out;
-  std::istringstream in(text);
-  for (std::string part; std::getline(in, part, separator);) out.push_back(part);
-  return out;
-}
-
 /// Returns what a failed command printed, in one line, without "NAME: error: ".
 std::string problem_of(const ProgramOutput& output) {
-  std::vector<std::string> lines = split_at(output.err, '\n');
-  std::erase(lines, "");
-  for (std::string& line : lines)
-    if (const std::size_t at = line.find("error: "); at != line.npos) line.erase(0, at + 7);
+  std::vector<std::string> lines;
+  for (const std::string_view line : split(output.err, '\n'))
+    if (!line.empty())
+      lines.emplace_back(line.substr(line.find("error: ") == line.npos ? 0 : line.find("error: ") + 7));
   if (!lines.empty()) return joined(lines, "; ");
   return output.given_up ? fmt::format("no answer within {} s", kPatience.count())
                          : fmt::format("exit status {}", output.end.exit_status);
@@ -198,13 +190,15 @@ std::map<std::size_t, QueuedTask> queued_tasks(const std::string& job_name) {
   if (output.given_up || output.end.exit_status != 0)
     throw Error(fmt::format("squeue: {}", problem_of(output)));
   Tasks tasks;
-  for (const std::string& line : split_at(output.out, '\n')) {
-    std::vector<std::string> fields = split_at(line, '|');
+  for (const std::string_view line : split(output.out, '\n')) {
+    if (line.empty()) continue;
+    std::vector<std::string_view> fields = split(line, '|');
     fields.resize(std::max<std::size_t>(fields.size(), 5));  // the node may be empty
     std::int64_t number = 0;
     if (!parse_integer(fields[0], number))
       throw Error(fmt::format("squeue: found '{}', expected NUMBER|JOB|STATE|REASON|NODE", line));
-    tasks[static_cast<std::size_t>(number)] = {fields[1], fields[2], fields[3], fields[4]};
+    tasks[static_cast<std::size_t>(number)] = {std::string(fields[1]), std::string(fields[2]),
+                                               std::string(fields[3]), std::string(fields[4])};
   }
   return tasks;
 }

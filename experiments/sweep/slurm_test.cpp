@@ -157,7 +157,6 @@ TEST_F(FakeSlurm, WhatSlurmCannotDoIsOneSentence) {
           "#!/bin/sh\necho 'slurm_load_jobs error: Unable to contact slurm controller' >&2\nexit 1\n");
   EXPECT_THAT(error(""), HasSubstr("error: squeue: Unable to contact slurm controller"));
   EXPECT_THAT(status().err, HasSubstr("the states below come from stored runs only"));
-  EXPECT_THAT(error("--slurm split=solver", 2), HasSubstr("there are no tasks for single solvers"));
   EXPECT_THAT(error("--slurm colour=red", 2), HasSubstr("colour"));
   EXPECT_THAT(error("--jobs 2", 2), HasSubstr("--jobs 2: expected 1"));
   EXPECT_THAT(error("--set experiment.threads=0", 2), HasSubstr("threads: found 0"));

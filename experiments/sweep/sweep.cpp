@@ -11,7 +11,6 @@
 #include "experiments/results/results.h"
 #include "experiments/sweep/make_runs.h"
 #include "experiments/sweep/out_folder.h"
-#include "experiments/sweep/run_key.h"
 
 namespace proxbench {
 void Sweep::find_missing() {

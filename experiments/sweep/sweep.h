@@ -61,8 +61,8 @@ void require_own_folder(const ExperimentConfig& config, const fs::path& out);
 /// ([slurm]).
 bool has_other_settings(const ExperimentConfig& config, const fs::path& out);
 
-/// Whether a run makes its sweep fail: the run failed, was interrupted, or was skipped because of the data,
-/// the oracle or f*. A run whose solver does not fit lets its sweep succeed.
+/// Whether a run makes its sweep fail. A run that is skipped, because its solver does not fit, lets it
+/// succeed.
 bool failed_run(const Run& run);
 /// Warns of a finished run that failed or that ended below f*.
 void warn_of_run(const Run& run, const std::optional<Run>& reference, const Hooks& hooks);

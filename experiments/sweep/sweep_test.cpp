@@ -366,10 +366,10 @@ TEST_F(SweepProcess, DataThatCannotBeReadCostTheirRunsOnly) {
   folder.write("two.ini", kConfig + std::string("[data.bad]\nformat = crfsuite\ntrain = bad.txt\n"));
   const Result result = sweep("", "two.ini");
   EXPECT_EQ(result.status, 1);
-  EXPECT_THAT(result.err, AllOf(HasSubstr("bad-lambda0.5-gd-rep1: skipped(the data cannot be read): "),
+  EXPECT_THAT(result.err, AllOf(HasSubstr("bad-lambda0.5-gd-rep1: failed(the data cannot be read): "),
                                 HasSubstr("bad.txt:2: found "), HasSubstr("4 of 8 runs failed")));
   EXPECT_EQ(manifest("words-lambda1-gd-rep1")["status"], "max-iterations");
-  EXPECT_EQ(manifest("bad-lambda1-gd-rep1")["status"], "skipped(the data cannot be read)");
+  EXPECT_EQ(manifest("bad-lambda1-gd-rep1")["status"], "failed(the data cannot be read)");
   EXPECT_THAT(run("status out").out,
               AllOf(HasSubstr("skipped bad-lambda1-gd-rep1"), HasSubstr("4 done, 0 failed, 4 skipped\n")))
       << "the word of status is the stored one";
@@ -384,10 +384,10 @@ TEST_F(SweepProcess, AnOracleThatDoesNotFitCostsItsRunsOnly) {
   const Result result = sweep("", "tree.ini");
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(result.err,
-              AllOf(HasSubstr("skipped(the oracle does not fit the data): oracle tree cannot serve"),
+              AllOf(HasSubstr("failed(the oracle does not fit the data): oracle tree cannot serve"),
                     HasSubstr("4 of 8 runs failed")));
   EXPECT_EQ(manifest("words-lambda1-gd-rep1")["status"], "max-iterations");
-  EXPECT_EQ(manifest("tree-lambda1-gd-rep1")["status"], "skipped(the oracle does not fit the data)");
+  EXPECT_EQ(manifest("tree-lambda1-gd-rep1")["status"], "failed(the oracle does not fit the data)");
   EXPECT_THAT(run("status out").out, HasSubstr("4 done, 0 failed, 4 skipped\n"));
   EXPECT_THAT(
       run("check tree.ini --set data.tree.oracle=tre").err,
@@ -432,7 +432,7 @@ TEST_F(SweepProcess, InterruptKeepsThePartialTraceAndTheSweepGoesOnFromThere) {
       start_and("slow.ini", "synthetic-ocr-lambda1-prox-gd-rep1", [](pid_t id) { kill(id, SIGINT); });
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1);
   EXPECT_THAT(read_text(folder / "stderr"), HasSubstr("interrupted; 1 runs are kept in out"));
-  const std::vector<proxbench::Run> runs = stored_runs(folder / "out");
+  const std::vector<StoredRun> runs = stored_runs(folder / "out");
   ASSERT_EQ(runs.size(), 1u);
   EXPECT_EQ(runs[0].status(), "interrupted");
   EXPECT_GE(runs[0].trace.size(), 3u);

@@ -1,5 +1,4 @@
 /// Models: predictions, marginals, N best structures and files.
-#include <cmath>
 
 #include "core/base/error.h"
 #include "experiments/base/files.h"

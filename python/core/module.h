@@ -72,7 +72,7 @@ ExperimentConfig config_of(const Texts& settings);
 Penalty single_penalty(const ExperimentConfig& config);
 /// Returns the parameters of a run on these data. An empty solver is the best one known.
 RunParameters parameters_of(const ExperimentConfig& config, const Texts& settings, const Data& data,
-                            std::string solver, const Texts& options);
+                            const std::string& solver, const Texts& options);
 
 void add_data(py::module_& module);
 void add_training(py::module_& module);

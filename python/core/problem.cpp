@@ -1,7 +1,5 @@
 /// The problem as an oracle for code in Python, and solvers that are written in Python.
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <mutex>
 
 #include "core/base/error.h"

@@ -1,5 +1,4 @@
 /// Training, paths, selection and certificates.
-#include <fmt/format.h>
 
 #include <cmath>
 
@@ -278,23 +277,17 @@ ExperimentConfig config_of(const Texts& settings) {
 }
 
 RunParameters parameters_of(const ExperimentConfig& config, const Texts& settings, const Data& data,
-                            std::string solver, const Texts& options) {
+                            const std::string& solver, const Texts& options) {
   RunParameters out;
   static_cast<RunSettings&>(out) = config;
-  if (config.gap_target > 0.0 && !settings.contains("tol")) out.tol = 0.0;
+  out.prefer_gap(settings.contains("tol"));
   const PenaltySearch searched = search_of(config);
   const Penalty penalty = searched.largest();
   penalty.check();
   if (!searched.several()) out.penalty = penalty;
   out.format = data.format;
-  if (solver.empty()) {
-    const OracleInfo& oracle = oracle_registry().find(data.pair->oracle);
-    if (fitting_solvers(penalty, config.loss.kind, oracle).empty())
-      throw Error::usage(no_solver_text(penalty, config.loss.kind, oracle));
-    solver = best_solver(penalty, config.loss.kind, &oracle);
-  }
-  out.solver = solver;
-  out.solver_options = option_texts(options_from(solver_registry().find(solver).options, options));
+  out.solver = solver_or_best(solver, penalty, config.loss, oracle_registry().find(data.pair->oracle));
+  out.solver_options = option_texts(options_from(solver_registry().find(out.solver).options, options));
   return out;
 }
 

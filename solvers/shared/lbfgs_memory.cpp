@@ -1,7 +1,5 @@
 #include "solvers/shared/lbfgs_memory.h"
 
-#include <algorithm>
-
 #include "core/quasi_newton/lbfgs.h"
 #include "solvers/shared/dense.h"
 

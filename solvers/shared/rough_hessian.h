@@ -39,7 +39,7 @@ class RoughHessian {
   void solve_rough(std::span<double> r) const;
 
   const Objective& objective_;
-  std::vector<double> inverse_;                     ///< of the diagonal of M
+  std::vector<double> inverse_;                     ///< 1 / diagonal of M
   bool centred_ = false;                            ///< marginals sum to one at every position
   std::vector<Eigen::LLT<Eigen::MatrixXd>> block_;  ///< one per output
 };

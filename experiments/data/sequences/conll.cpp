@@ -124,11 +124,7 @@ class ConllReader {
   void split(std::string_view line) {
     fields_.clear();
     if (tabs_ && !trim(line, kBlanks).empty()) {
-      for (std::size_t begin = 0, end = 0; end < line.size(); begin = end + 1) {
-        end = std::min(line.find('\t', begin), line.size());
-        fields_.push_back(trim(line.substr(begin, end - begin), " "));
-      }
-      return;
+      return for_each_part(line, '\t', [&](std::string_view cell) { fields_.push_back(trim(cell, " ")); });
     }
     for (std::string_view field = take_word(line); !field.empty(); field = take_word(line))
       fields_.push_back(field);

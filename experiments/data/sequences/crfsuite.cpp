@@ -14,7 +14,6 @@
 /// - A label is the whole first field, even with unescaped colons. CRFsuite drops the text after the first
 ///   colon.
 /// - Instance weights (`@weight:2` as a first field) are not supported and are an error.
-#include <fmt/format.h>
 
 #include <algorithm>
 

@@ -267,7 +267,7 @@ Documents sample_documents(const std::vector<Index>& gold, Index features, doubl
   return out;
 }
 
-/// Puts each word that no document holds in the place of a word that occurs several times.
+/// Replaces repeated occurrences of words by the words that no document has yet.
 void use_every_word(Index features, Random& random, Documents& documents) {
   if (documents.entries.size() < features)
     throw Error::usage(fmt::format(

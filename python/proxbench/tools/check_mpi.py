@@ -233,7 +233,7 @@ def test_a_plugin_that_one_process_lacks_or_has_otherwise(mpi):
     mpi.fails(3, f"process 2 of 3: error: {elsewhere}/prox_bb.so: found no readable file",
               command=on_second(mpi, f"cd {elsewhere}", *arguments))
     (elsewhere / "prox_bb.so").write_bytes((mpi.folder / "prox_bb.so").read_bytes() + b"another build")
-    mpi.fails(3, "processes 1 and 2 found different plug-ins", command=on_second(mpi, f"cd {elsewhere}", *arguments))
+    mpi.fails(3, "processes 1 and 2 found different content", command=on_second(mpi, f"cd {elsewhere}", *arguments))
 
 
 def test_processes_that_do_not_find_each_other_are_refused(mpi):

@@ -4,7 +4,6 @@
 #include <cstdio>
 
 #include "core/base/error.h"
-#include "core/base/memory.h"
 #include "core/base/schema.h"
 
 namespace proxbench {
