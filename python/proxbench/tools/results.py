@@ -11,7 +11,8 @@ SOURCE makes the numbers:
 
     CONFIG [KEY=VALUE]...            a sweep, which runs into results/NAME with `--set KEY=VALUE`
     reproduce-paper PAPER CONFIG     a sweep of scripts/reproduce-paper, with its settings and in its folder
-    $ COMMAND                        a command of the shell that prints CSV or a Markdown table
+    $ COMMAND                        a command of the shell that prints CSV or a Markdown table; of Google Benchmark's
+                                     rows, only the medians are used
 
 `tuned on` means that a constant of the program was chosen on these problems, `held out` that none was, `-` that neither
 applies. WHAT is stored of the numbers:
@@ -188,11 +189,12 @@ class Table:
             rows = [{"text": line} for line in done.stdout.splitlines()]
         else:
             rows = self.rows_in(done.stdout, "what the command prints")
+        medians = [row for row in rows if row[self.columns[0]].endswith("_median")]
         version = dict(line.split(" ", 1) for line in proxbench("--version").splitlines())
         changes = subprocess.run(["git", "diff", "--quiet", "HEAD", "--", ".", ":!*.md", ":!*/measured/*"], cwd=ROOT).returncode
         return {"revision": version["revision"] + (", with changes" if changes else ""), "code": version["code"],
                 "compiler": f"{version['compiler']}, {version['instruction'].removeprefix('set ')}", "machine": machine(),
-                "date": datetime.date.today().isoformat()}, rows
+                "date": datetime.date.today().isoformat()}, medians or rows
 
     def rows_in(self, text, where):
         """Returns the table's columns of the first table in a text that has them, as CSV or in Markdown."""
