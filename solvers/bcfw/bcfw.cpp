@@ -23,6 +23,8 @@
 /// the steps are made one after the other, each with the gamma of the current w. So every step still raises
 /// D. Batches do not depend on the number of threads.
 ///
+/// Where X is dense, steps of all instances at once (joint_steps.h) follow each renewal of the gaps.
+///
 /// Gap sampling of Osokin et al. never draws an instance whose gap was 0 until all gaps are renewed, but such
 /// gaps often become positive again. So a share of the draws is uniform (solvers/RESULTS.md).
 
@@ -33,9 +35,11 @@
 #include <string>
 
 #include "core/base/random.h"
-#include "core/base/schema.h"
+#include "core/base/sum.h"
 #include "core/instance_inference.h"
+#include "solvers/bcfw/joint_steps.h"
 #include "solvers/bcfw/mixtures.h"
+#include "solvers/bcfw/settings.h"
 #include "solvers/shared/instances/block_visits.h"
 #include "solvers/shared/instances/passes.h"
 #include "solvers/shared/instances/structure_direction.h"
@@ -46,7 +50,10 @@ namespace proxbench {
 namespace {
 
 using bcfw::Atoms;
+using bcfw::JointSteps;
 using bcfw::MixtureStore;
+using bcfw::Settings;
+using bcfw::Steps;
 
 /// A visit goes to a cached atom, without a call of the oracle, if the atom's gap is at least these shares of
 /// the latest estimates of the block's gap and of the mean gap (Osokin et al. 2016, section 3.3). The second
@@ -61,63 +68,11 @@ constexpr double kLeastShare = 1e-8;
 /// A gamma this near to its upper bound is set to it, so that atoms lose all their weight.
 constexpr double kNearlyAll = 1.0 - 1e-9;
 
-enum class Steps { kFrankWolfe, kPairwise, kAway, kBlock };
-
-struct Settings {
-  bool by_gap;
-  double share;
-  std::int64_t refresh_every;
-  Steps steps;
-  std::size_t cache;
-  bool averaging;
-  std::size_t batch;
-  double memory_limit;
-  std::size_t reports;
-};
-
-/// If batch = 0, a batch has one in kInstancesPerVisit instances, but at most kLargestBatch
-/// (solvers/RESULTS.md).
-constexpr std::size_t kInstancesPerVisit = 1000, kLargestBatch = 16;
-
-OptionSpec batches() {
-  OptionSpec spec = batch_option();
-  spec.default_value = "0";
-  spec.min = 0;
-  spec.help += "; 0: one in 1,000 instances, from 1 to 16";
-  spec.preset_values = paper("1");
-  return spec;
-}
-
-Schema<Settings> rows() {
-  return Schema<Settings>(
-      {choice(&Settings::by_gap, "sampling", "gap",
-              "which instance is visited next: any, or by the latest estimate of its duality gap",
-              {{"uniform", false}, {"gap", true}}, "uniform"),
-       option(&Settings::share, "share", "0.8",
-              "with sampling = gap: share of draws that follow the estimates; the others are uniform, so "
-              "that an instance whose estimate is 0 is drawn again",
-              {0, 1}),
-       option(&Settings::refresh_every, "refresh_every", "10",
-              "with sampling = gap or a cache: passes between inferences over all instances that renew all "
-              "estimates",
-              {1, 1e9}),
-       choice(&Settings::steps, "steps", "block",
-              "from the instance's distribution towards the structure found (Frank-Wolfe); pairwise: weight "
-              "goes to it from the worst structure; away: Frank-Wolfe, or away from the worst where that "
-              "promises more; block: pairwise, then further pair steps among the structures kept (Shah et "
-              "al. 2015)",
-              {{"fw", Steps::kFrankWolfe},
-               {"pairwise", Steps::kPairwise},
-               {"away", Steps::kAway},
-               {"block", Steps::kBlock}},
-              "fw"),
-       option(&Settings::cache, "cache", "20",
-              "structures kept of each instance, beyond those with weight; one that promises enough saves a "
-              "call of the oracle (Osokin et al. 2016)",
-              {0, 1e6}, "0"),
-       option(&Settings::averaging, averaging_option("false")), option(&Settings::batch, batches()),
-       option(&Settings::memory_limit, memory_limit_option()), option(&Settings::reports, reports_option())});
-}
+/// After each renewal of the estimates of all gaps, so many joint steps (solvers/bcfw/joint_steps.h) are made
+/// if the gap is at most this share of D.
+constexpr int kJointSteps = 3;
+constexpr double kGapOfJoint = 0.1;
+constexpr std::size_t kInstancesPerChunk = 16;
 
 /// One instance of a batch.
 struct Visit {
@@ -139,11 +94,6 @@ struct Visit {
   bool valid() const { return finite; }
 };
 
-std::size_t batch(const Settings& settings, std::size_t instances) {
-  return settings.batch > 0 ? settings.batch
-                            : std::clamp<std::size_t>(instances / kInstancesPerVisit, 1, kLargestBatch);
-}
-
 class Ascent {
  public:
   /// `start` is the first alpha. If it is null, all weight starts on gold.
@@ -151,12 +101,15 @@ class Ascent {
       : objective_(objective),
         settings_(settings),
         w_(objective),
+        joint_w_(objective),
         continues_(start != nullptr),
         mixtures_(continues_ ? std::move(start) : std::make_shared<MixtureStore>(objective.instances())),
         sampler_(settings.by_gap ? Scheme::kGap : Scheme::kUniform, settings.share, {}, objective.instances(),
                  random),
         visits_(std::min(batch(settings, objective.instances()), objective.instances())) {
     if (settings.averaging) late_.emplace(objective);
+    if (settings.joint && settings.cache > 0 && !settings.averaging && JointSteps::pay(objective))
+      joint_.emplace(objective);
   }
 
   /// Starts with all weight on gold and w = 0, or with the given alpha and its w.
@@ -202,6 +155,7 @@ class Ascent {
   /// Returns the last w, or the average of all w with weights 1, 2, 3, ... The average is w - late / (k*(k +
   /// 1)), where late is the sum over steps j of j*(j - 1) * the change of w.
   SparseVector weights() const {
+    if (joint_f_ < kInfinity) return joint_w_.nonzeros();
     if (!late_ || steps_ == 0) return w_.nonzeros();
     const auto k = static_cast<double>(steps_);
     return w_.nonzeros(1.0, *late_, -1.0 / (k * (k + 1.0)));
@@ -226,7 +180,23 @@ class Ascent {
       const double mean = evaluate(visit);
       return std::max(call(visit).loss - mean, 0.0);
     };
-    if (renew_gaps<Visit>(sampler_, objective_, monitor, gap_of)) note_gap();
+    if (!renew_gaps<Visit>(sampler_, objective_, monitor, gap_of)) return;
+    note_gap();
+    value_ = dual_ + sampler_.total_gap();
+  }
+
+  /// After refresh(): makes joint steps if they pay and the gap is small. May change weights().
+  void move_jointly(Monitor& monitor) {
+    if (value_ <= joint_f_) joint_f_ = kInfinity;
+    if (!joint_ || sampler_.total_gap() > kGapOfJoint * dual_) return;
+    for (int k = 0; k < kJointSteps && !monitor.out_of_time(); ++k) {
+      const std::optional<double> dual =
+          joint_->step(*mixtures_, std::min(value_, joint_f_) - dual_, [&] { return monitor.out_of_time(); });
+      if (!dual) return;
+      dual_ = *dual;
+      joint_->dual_weights(w_);
+      look_at_joint();
+    }
   }
 
  private:
@@ -249,6 +219,38 @@ class Ascent {
     out.resize(mixture.atoms());
     objective_.oracle().instance_max()->scores_of(visit.instance, visit.rows.data(), extra,
                                                   mixture.structures(), out);
+  }
+
+  /// Finds F at the primal point of a joint step, and keeps the structures found. One pass.
+  void look_at_joint() {
+    WeightRows dual_w = w_;
+    joint_->primal_weights(w_);
+    std::vector<double> loss(objective_.instances());
+    const Chunks chunks{loss.size(), kInstancesPerChunk};
+    objective_.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
+      Visit visit;
+      for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
+        visit.instance = static_cast<Index>(i);
+        w_.scores(visit.instance, visit.rows);
+        const InstanceMaxOracle::Value found = call(visit);
+        loss[i] = found.loss;
+        Atoms& mixture = (*mixtures_)[visit.instance];
+        visit.to = mixture.find(visit.best);
+        if (visit.to == mixture.atoms()) {
+          find_gold(visit);
+          add(visit, found.cost);
+        }
+        mixture.tidy(visit.to, settings_.cache, steps_);
+      }
+    });
+    CompensatedSum sum;
+    for (const double one : loss) sum.add(one);
+    const double f = sum.value() + objective_.penalty().l2(w_.nonzeros().value);
+    if (f < std::min(joint_f_, value_)) {
+      joint_f_ = f;
+      joint_w_ = w_;
+    }
+    w_ = std::move(dual_w);
   }
 
   InstanceMaxOracle::Value call(Visit& visit) {
@@ -413,6 +415,10 @@ class Ascent {
   const Settings& settings_;
   WeightRows w_;
   std::optional<WeightRows> late_;  ///< used if w is averaged
+  std::optional<JointSteps> joint_;
+  WeightRows joint_w_;          ///< the best primal point of a joint step
+  double joint_f_ = kInfinity;  ///< F there; infinite if w had a smaller F at the last refresh()
+  double value_ = kInfinity;    ///< F(w) at the last refresh()
   std::optional<PositionGrams> grams_;
   bool continues_;
   std::shared_ptr<MixtureStore> mixtures_;
@@ -438,7 +444,11 @@ class Bcfw final : public Solver {
     alpha_ = ascent.dual_point();
     monitor.watch(alpha_);
     Passes passes;
-    passes.visit = [&](std::int64_t, std::size_t from, std::size_t to) {
+    const auto renews = [&](std::int64_t pass) {
+      return (settings_.by_gap || settings_.cache > 0) && pass > 0 && pass % settings_.refresh_every == 0;
+    };
+    passes.visit = [&](std::int64_t pass, std::size_t from, std::size_t to) {
+      if (from == 0 && renews(pass - 1)) ascent.move_jointly(monitor);
       if (!visit_in_batches(monitor, from, to, ascent.largest_batch(),
                             [&](std::size_t n) { return ascent.step(n); }))
         return false;
@@ -447,8 +457,7 @@ class Bcfw final : public Solver {
     };
     passes.weights = [&] { return ascent.weights(); };
     passes.after = [&](std::int64_t pass) {
-      if ((settings_.by_gap || settings_.cache > 0) && pass % settings_.refresh_every == 0)
-        ascent.refresh(monitor);
+      if (renews(pass)) ascent.refresh(monitor);
     };
     passes.converged = [&](const SparseVector& w, double loss) {
       const double value = loss + objective.penalty().l2(w.value);
@@ -471,8 +480,8 @@ SolverInfo bcfw_info() {
       .paper =
           "Lacoste-Julien, Jaggi, Schmidt, Pletscher, Block-coordinate Frank-Wolfe optimization for "
           "structural SVMs, ICML 2013; Osokin et al., Minding the gaps, ICML 2016",
-      .options = rows().table(),
-      .make = rows().maker<Bcfw>(),
+      .options = bcfw::rows().table(),
+      .make = bcfw::rows().maker<Bcfw>(),
       .needs = {.capabilities = {Capability::kMax, Capability::kInstanceMax},
                 .l2 = true,
                 .smooth = true,

@@ -19,18 +19,6 @@ constexpr int kMostRepeats = 3;
 
 }  // namespace
 
-void project_onto_simplex(std::span<double> x, std::vector<double>& sorted) {
-  sorted.assign(x.begin(), x.end());
-  std::ranges::sort(sorted, std::greater<>());
-  double sum = 0.0, shift = 0.0;
-  for (std::size_t i = 0; i < sorted.size(); ++i) {
-    sum += sorted[i];
-    const double candidate = (sum - 1.0) / static_cast<double>(i + 1);
-    if (sorted[i] > candidate) shift = candidate;
-  }
-  for (double& value : x) value = std::max(value - shift, 0.0);
-}
-
 std::unique_ptr<Factors> make_factors(const Objective& objective, const Factors::Settings& settings) {
   return objective.oracle().factors()->binary_outputs() ? make_label_factors(objective, settings)
                                                         : make_chain_factors(objective, settings);

@@ -20,6 +20,7 @@
 #include "core/objective.h"
 #include "solvers/gdmm/label_search.h"
 #include "solvers/gdmm/pair_search.h"
+#include "solvers/shared/simplex.h"
 
 namespace proxbench {
 
@@ -166,8 +167,5 @@ class Factors : public MarginalPoint {
 std::unique_ptr<Factors> make_factors(const Objective& objective, const Factors::Settings& settings);
 std::unique_ptr<Factors> make_chain_factors(const Objective& objective, const Factors::Settings& settings);
 std::unique_ptr<Factors> make_label_factors(const Objective& objective, const Factors::Settings& settings);
-
-/// Projects x onto the simplex in place (Duchi et al. 2008). `sorted` is a buffer.
-void project_onto_simplex(std::span<double> x, std::vector<double>& sorted);
 
 }  // namespace proxbench
