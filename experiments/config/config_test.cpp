@@ -326,6 +326,7 @@ TEST(Config, AnEarlierVersionsSplitIsReadAndIgnored) {
   EXPECT_EQ(parse_config(kGood + std::string("[slurm]\nsplit = problem\naccount = crf\n"), "c.ini", "")
                 .slurm.account,
             "crf");
+  EXPECT_THAT(error_of(kGood + std::string("[slurm]\nsplit = solver\n")), HasSubstr("found key 'split'"));
 }
 
 TEST(Config, ASolverThatCanRunOnNoProblemIsAnError) {
