@@ -185,6 +185,8 @@ def _section(sweep, folder):
 def write_page(sweeps, out, title="Results", notes=()):
     """Writes the page about sweeps of one folder each. Charts are drawn by dygraphs, of Debian's libjs-dygraphs or in
     the folder $PROXBENCH_DYGRAPHS."""
+    if Path(out).is_dir():
+        raise UsageError.at(out, "a folder", "the name of an HTML file")
     dygraphs = Path(os.environ.get("PROXBENCH_DYGRAPHS") or "/usr/share/javascript/dygraphs")
     library = [read_text(dygraphs / f"dygraph.min.{kind}", "the library dygraphs (Debian: libjs-dygraphs), or its "
                          "folder in PROXBENCH_DYGRAPHS") for kind in ("js", "css")]

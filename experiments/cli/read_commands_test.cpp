@@ -196,7 +196,9 @@ TEST_F(ReadCommands, ExportWritesRunsAndSamples) {
   EXPECT_EQ(run("export one --out -").out, runs);
   EXPECT_FALSE(fs::exists(folder / "runs-points.csv")) << "there are no paths";
   EXPECT_EQ(run("export one").status, 2);
-  EXPECT_EQ(run("export one --out none/x.csv").status, 1);
+  EXPECT_EQ(run("export one --out new/x.csv").status, 0);
+  EXPECT_EQ(read_text(folder / "new/x.csv"), runs);
+  EXPECT_EQ(run("export one --out new").status, 1) << "a folder";
   EXPECT_EQ(run("export none --out x.csv").status, 1);
   EXPECT_FALSE(fs::exists(folder / "x.csv"));
 }

@@ -17,7 +17,7 @@ namespace {
 void make_data_files(const Ini& config, const TestFolder& data) {
   for (const IniSection& section : config.sections) {
     if (!section.name.starts_with("data")) continue;
-    for (const char* key : {"train", "test", "hierarchy"}) {
+    for (const char* key : {"train", "test", "hierarchy", "template"}) {
       const IniEntry* entry = section.entries.find(key);
       for (const std::string& file : split_list(entry ? entry->value : "")) data.write(file, "");
     }
