@@ -101,15 +101,16 @@ class Ascent {
       : objective_(objective),
         settings_(settings),
         w_(objective),
-        joint_w_(objective),
         continues_(start != nullptr),
         mixtures_(continues_ ? std::move(start) : std::make_shared<MixtureStore>(objective.instances())),
         sampler_(settings.by_gap ? Scheme::kGap : Scheme::kUniform, settings.share, {}, objective.instances(),
                  random),
         visits_(std::min(batch(settings, objective.instances()), objective.instances())) {
     if (settings.averaging) late_.emplace(objective);
-    if (settings.joint && settings.cache > 0 && !settings.averaging && JointSteps::pay(objective))
+    if (settings.joint && settings.cache > 0 && !settings.averaging && JointSteps::pay(objective)) {
       joint_.emplace(objective);
+      joint_w_.emplace(objective);
+    }
   }
 
   /// Starts with all weight on gold and w = 0, or with the given alpha and its w.
@@ -155,7 +156,7 @@ class Ascent {
   /// Returns the last w, or the average of all w with weights 1, 2, 3, ... The average is w - late / (k*(k +
   /// 1)), where late is the sum over steps j of j*(j - 1) * the change of w.
   SparseVector weights() const {
-    if (joint_f_ < kInfinity) return joint_w_.nonzeros();
+    if (joint_f_ < kInfinity) return joint_w_->nonzeros();
     if (!late_ || steps_ == 0) return w_.nonzeros();
     const auto k = static_cast<double>(steps_);
     return w_.nonzeros(1.0, *late_, -1.0 / (k * (k + 1.0)));
@@ -416,9 +417,9 @@ class Ascent {
   WeightRows w_;
   std::optional<WeightRows> late_;  ///< used if w is averaged
   std::optional<JointSteps> joint_;
-  WeightRows joint_w_;          ///< the best primal point of a joint step
-  double joint_f_ = kInfinity;  ///< F there; infinite if w had a smaller F at the last refresh()
-  double value_ = kInfinity;    ///< F(w) at the last refresh()
+  std::optional<WeightRows> joint_w_;  ///< with joint_: the best primal point of its steps
+  double joint_f_ = kInfinity;         ///< F there; infinite if w had a smaller F at the last refresh()
+  double value_ = kInfinity;           ///< F(w) at the last refresh()
   std::optional<PositionGrams> grams_;
   bool continues_;
   std::shared_ptr<MixtureStore> mixtures_;

@@ -67,8 +67,8 @@ class JointSteps {
   static bool pay(const Objective& objective);
   explicit JointSteps(const Objective& objective) : objective_(objective) {}
 
-  /// Makes one step from the weights of the atoms. `gap` is about F - D.
-  /// Returns the new D. Changes no weights and returns nothing if `stop()` is true or a number is not finite.
+  /// Makes one step from the weights of the atoms, and returns the new D. `gap` is an estimate of F - D. If
+  /// `stop()` is true or a number is not finite, changes no weights and returns nothing.
   std::optional<double> step(MixtureStore& mixtures, double gap, const std::function<bool()>& stop);
   /// Sets the weights w(a) after a step.
   void dual_weights(WeightRows& out) const { write(dual_w_, out); }

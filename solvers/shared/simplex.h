@@ -1,4 +1,5 @@
 #pragma once
+/// The projection onto the probability simplex.
 
 #include <span>
 #include <vector>
