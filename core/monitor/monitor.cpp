@@ -110,8 +110,9 @@ void Monitor::take_due_samples(std::int64_t iteration, const Iterate& iterate, s
   schedule_.stall_rule().checked(iteration, trace_.back().objective);
 }
 
-/// Adds an iterate to the mean that the next bound looks at. With a hinge loss and without an l1 penalty, the
-/// bound of the last iterate is as good. A dual point is better than both.
+/// Adds an iterate to the mean that the next bound looks at, if a bound is near. With a hinge loss, or
+/// without an l1 penalty, the bound of the last iterate is as good as that of the mean. A solver's dual point
+/// is better than both.
 template <class Iterate>
 void Monitor::average(const Iterate& iterate, double loss) {
   const Objective& objective = evaluator_;
@@ -122,7 +123,8 @@ void Monitor::average(const Iterate& iterate, double loss) {
   mean_.add(w, objective.value(loss, w.value));
 }
 
-/// What is known of w. For a gap sample with a mean, the bound is that of the mean.
+/// Infers the loss at w and, for a bound, what the observers need beside it. With `mean`, the bound is that
+/// of the mean of iterates, or that of w if this one is better and is computed for kkt.
 PointBound Monitor::evaluate(const SparseVector& w, bool mean, const Observed& at) {
   evaluator_.scores(w, scores_);
   PointBound found;

@@ -125,7 +125,7 @@ class ConfigReader {
   /// Rejects a key that is neither in the table of the section nor an option of its solver or format.
   template <class Section>
   void reject_key(const IniSection& section, const IniEntry& entry, const Options& own) {
-    // Earlier versions stored this one. It says what every sweep does now.
+    // Earlier versions stored `split = problem`, which is what every sweep does now.
     if (section.name == "slurm" && entry.key == "split" && entry.value == "problem") return;
     std::vector<std::string> names;
     for (const OptionSpec& one : table_of<Section>(&own)) names.push_back(one.name);

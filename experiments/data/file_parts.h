@@ -8,7 +8,8 @@
 
 namespace proxbench {
 
-/// Throws Error (kInput) unless a size or hash of WHAT is the same on all processes.
+/// `own` is the size or the hash of `what` that this process found. Throws Error (kInput) if another process
+/// found a different one.
 void require_same(const Processes& processes, const std::string& what, double own);
 /// Throws Error (kInput) if the contents of training files, test files, the hierarchy, or files that options
 /// name differ between processes.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -23,6 +24,21 @@ inline DataPair read_data(const std::string& format, const DataFiles& files, con
   Options values(info.options);
   for (const auto& [name, text] : options) values.set(name, text);
   return info.read(files, values);
+}
+
+/// Expects that generated data depend on their seed only, that more training instances begin with those of
+/// fewer, and that the test set does not depend on their number. `size` is the option for that number, and
+/// "test_" with it the one for the test set.
+inline void expect_fixed_by_seed(const std::string& format, const std::string& size) {
+  const auto read = [&](const char* seed, const char* instances) {
+    return read_data(format, {}, {{"seed", seed}, {size, instances}, {"test_" + size, "5"}});
+  };
+  const DataPair one = read("1", "30"), same = read("1", "30"), other = read("2", "30"),
+                 more = read("1", "50");
+  EXPECT_EQ(one.train.digest, same.train.digest);
+  EXPECT_NE(one.train.digest, other.train.digest);
+  EXPECT_EQ(one.test.digest, more.test.digest);
+  EXPECT_TRUE(std::equal(one.train.gold.begin(), one.train.gold.end(), more.train.gold.begin()));
 }
 
 /// Reads files with these texts. If the test text is empty, there is no test file.

@@ -64,16 +64,7 @@ TEST(SyntheticChain, TokensShowTheirLabelUpToTheNoise) {
 }
 
 TEST(SyntheticChain, IsFixedByItsSeed) {
-  const auto read = [](const char* seed, const char* sequences) {
-    return read_data("synthetic-chain", {},
-                     {{"seed", seed}, {"sequences", sequences}, {"test_sequences", "5"}});
-  };
-  const DataPair one = read("1", "30"), same = read("1", "30"), other = read("2", "30"),
-                 more = read("1", "50");
-  EXPECT_EQ(one.train.digest, same.train.digest);
-  EXPECT_NE(one.train.digest, other.train.digest);
-  EXPECT_EQ(one.test.digest, more.test.digest);
-  EXPECT_TRUE(std::equal(one.train.gold.begin(), one.train.gold.end(), more.train.gold.begin()));
+  expect_fixed_by_seed("synthetic-chain", "sequences");
 }
 
 TEST(SyntheticChain, TakesNoFiles) {
