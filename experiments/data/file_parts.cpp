@@ -68,7 +68,7 @@ void require_same(const Processes& processes, const std::string& what, double ow
   const std::vector<double> owns = processes.gather(own), nexts = processes.gather(next);
   for (std::size_t r = 0; r < owns.size(); ++r)
     if (const std::size_t other = (r + 1) % owns.size(); nexts[r] != owns[other])
-      throw Error(fmt::format("{}: processes {} and {} found different content, expected the same on all",
+      throw Error(fmt::format("{}: processes {} and {} found different content, expected the same data on all",
                               what, r + 1, other + 1),
                   ErrorKind::kInput);
 }

@@ -199,7 +199,7 @@ TEST(FileParts, AreRefusedWhereFilesDiffer) {
   std::string changed = text;
   changed[changed.size() / 4] = changed[changed.size() / 4] == 'x' ? 'y' : 'x';
   const TempFile one(text), two(changed), longer(text + "y1\tf1\n");
-  const auto refused = HasSubstr("found different content, expected the same on all");
+  const auto refused = HasSubstr("found different content, expected the same data on all");
   EXPECT_THAT(error_where_files_differ({{one.path()}, {}, ""}, {{two.path()}, {}, ""}), refused);
   EXPECT_THAT(error_where_files_differ({{one.path()}, {}, ""}, {{longer.path()}, {}, ""}), refused);
   EXPECT_THAT(error_where_files_differ({{one.path()}, {one.path()}, ""}, {{one.path()}, {two.path()}, ""}),
