@@ -22,6 +22,28 @@ TEST(BestSolver, DependsOnThePenaltyTheLossAndTheOracle) {
   EXPECT_EQ(best_solver({0.0, 1.0}, Loss::Kind::kHinge, &oracle_registry().find("labels")), "gdmm");
 }
 
+/// A matrix of these positions in which each feature occurs so many times.
+DesignMatrix matrix(Index positions, Index occurrences) {
+  DesignMatrix::Builder builder;
+  for (Index p = 0; p < positions; ++p) {
+    builder.add(p / occurrences, 1.0);
+    builder.end_position();
+  }
+  return std::move(builder).build((positions + occurrences - 1) / occurrences);
+}
+
+TEST(BestSolver, TakesDualStepsWhereFeaturesAreRare) {
+  const DesignMatrix rare = matrix(120, 4), frequent = matrix(120, 60);
+  const OracleInfo& chain = oracle_registry().find("chain");
+  EXPECT_EQ(best_solver({0.0, 1.0}, Loss::Kind::kLog, &chain, &rare), "oeg");
+  EXPECT_EQ(best_solver({0.0, 1.0}, Loss::Kind::kLog, &chain, &frequent), "lbfgs");
+  EXPECT_EQ(best_solver({1.0, 1.0}, Loss::Kind::kLog, &chain, &rare), kBestForL1);
+  for (const OracleInfo& oracle : oracle_registry().items())
+    if (const auto fitting = fitting_solvers({0.0, 1.0}, Loss::Kind::kLog, oracle); !fitting.empty())
+      EXPECT_THAT(fitting, Contains(best_solver({0.0, 1.0}, Loss::Kind::kLog, &oracle, &rare)))
+          << oracle.name;
+}
+
 TEST(BestSolver, FitsWhereAnyDoes) {
   for (const OracleInfo& oracle : oracle_registry().items())
     for (const Penalty penalty : {Penalty{1.0, 0.0}, Penalty{0.0, 1.0}, Penalty{1.0, 1.0}})

@@ -365,7 +365,7 @@ TEST_F(CommandLine, TrainsAndCertifiesWithAHingeLoss) {
 }
 
 TEST_F(CommandLine, WithoutASolverTheBestForTheObjectiveIsTaken) {
-  for (const auto& [flags, solver, lambda] : {std::tuple{"--mu 0.5", "lbfgs", 0.0},
+  for (const auto& [flags, solver, lambda] : {std::tuple{"--mu 0.5", "oeg", 0.0},
                                               {"--lambda 0.5", kBestForL1, 0.5},
                                               {"--lambda 0.5 --mu 0.5", kBestForL1, 0.5},
                                               {"--mu 0.5 --loss hinge", "bcfw", 0.0}}) {
@@ -378,7 +378,7 @@ TEST_F(CommandLine, WithoutASolverTheBestForTheObjectiveIsTaken) {
   const Result chosen =
       run("select --format crfsuite --train train.txt --mu 'path(2, 0.5, 3)' --folds 2 --json s.json");
   ASSERT_EQ(chosen.status, 0) << chosen.err;
-  EXPECT_EQ(read_json("s.json")["refit"]["solver"], "lbfgs");
+  EXPECT_EQ(read_json("s.json")["refit"]["solver"], "oeg");
   EXPECT_EQ(read_json("s.json")["chosen_lambda"], 0.0);
   EXPECT_THAT(run("select --format crfsuite --train train.txt --folds 2").err,
               HasSubstr("--lambda is missing"));

@@ -100,9 +100,10 @@ std::string flags_that_fit(const OracleInfo& oracle) {
 }
 
 /// Returns the best known solver. Throws Error (kUsage), with flags for which there is one, if none fits.
-std::string best_or_flags(const RunParameters& settings, const OracleInfo& oracle) {
+std::string best_or_flags(const RunParameters& settings, const LoadedData& data) {
+  const OracleInfo& oracle = oracle_registry().find(data.oracle_name());
   try {
-    return solver_or_best("", settings.penalty.single(), settings.loss, oracle);
+    return solver_or_best("", settings.penalty.single(), settings.loss, oracle, data.train().x);
   } catch (const Error& error) {
     throw Error::usage(fmt::format("{}; expected {}", error.what(), flags_that_fit(oracle)));
   }
@@ -260,7 +261,7 @@ std::unique_ptr<LoadedData> TrainingFlags::load(const DataConfig& config, const 
     for (const auto& [what, count] : part->notes)
       progress.message(fmt::format("{} data: {}: {}", name, what, count));
   if (!solver.empty()) return loaded;
-  set_solver(best_or_flags(settings, oracle_registry().find(loaded->oracle_name())), settings);
+  set_solver(best_or_flags(settings, *loaded), settings);
   progress.message(fmt::format("solver: {}, the best known for this objective", settings.solver));
   return loaded;
 }

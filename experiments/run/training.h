@@ -40,10 +40,10 @@ struct RunOutcome : RunFigures {
 void require_needs(const LoadedData& data, const SolverInfo& solver, const Penalty& penalty,
                    const Loss& loss);
 
-/// Returns the solver that was asked for or, if that is empty, the best one known for this objective on data of
-/// this oracle. Throws Error (kUsage) if no solver fits.
+/// Returns the solver that was asked for or, if that is empty, the best one known for this objective on these
+/// data. Throws Error (kUsage) if no solver fits.
 std::string solver_or_best(const std::string& asked, const Penalty& penalty, const Loss& loss,
-                           const OracleInfo& oracle);
+                           const OracleInfo& oracle, const DesignMatrix& x);
 
 /// Why the solver cannot start from this model file; empty if it can, or if `start` is empty.
 std::string unmet_start(const SolverInfo& solver, const std::string& start);

@@ -147,10 +147,11 @@ void BlockMetric::build_counts(const Objective& objective, std::span<const Coord
           static_cast<double>(objective.outputs());
   const Chunks chunks{n, kTask};
   objective.parallel().for_each(chunks.count(), [&](std::size_t c) {
-    for (std::size_t i = chunks.begin(c); i < chunks.end(c); ++i)
-      if (index[i] < objective.unary_weights())
-        diagonal_[i] =
-            second_derivative(x, objective.map().feature_of(index[i]), [](std::size_t) { return 1.0; });
+    const auto feature = [&](std::size_t i) { return objective.map().feature_of(index[i]); };
+    for (std::size_t i = chunks.begin(c); i < chunks.end(c) && index[i] < objective.unary_weights(); ++i)
+      diagonal_[i] = i > chunks.begin(c) && feature(i) == feature(i - 1)
+                         ? diagonal_[i - 1]
+                         : second_derivative(x, feature(i), [](std::size_t) { return 1.0; });
   });
   add_processes(objective.parallel(), diagonal_);
   for (std::size_t i = 0; i < n; ++i)

@@ -10,8 +10,8 @@ using namespace proximal;
 namespace {
 
 /// At most kMostEntering violators enter, or as many as the support has if that is more.
-/// kMostEnteringCostly takes the place of kMostEntering if full gradients are costly, since the cost of an
-/// iteration then depends on the working set.
+/// kMostEnteringCostly takes the place of kMostEntering if full gradients are costly and blocks pay on the
+/// smaller working set, since the cost of an iteration then depends on the working set.
 constexpr std::size_t kMostEntering = 5000, kMostEnteringCostly = 1000;
 /// Full gradients are costly if X has more entries than this many times N*K, which is about the cost of an
 /// inference.
@@ -63,11 +63,18 @@ void Entering::begin(const SolveProblem& problem) {
 }
 
 void Entering::select(Iterate& at, const SparseVector& w, const KnownStart* known,
+                      const std::function<bool(std::span<const Coord>)>& blocks_pay,
                       Objective::Selection& selection) {
-  const double lambda = at.lambda();
-  at.select(w, lambda, known, selection);
-  keep_worst_violators(full_gradients_are_costly(at.objective) ? kMostEnteringCostly : kMostEntering,
-                       selection);
+  at.select(w, at.lambda(), known, selection);
+  Objective::Selection few;
+  if (full_gradients_are_costly(at.objective)) {
+    few = selection;
+    keep_worst_violators(kMostEnteringCostly, few);
+  }
+  if (!few.index.empty() && blocks_pay(few.index))
+    selection = std::move(few);
+  else
+    keep_worst_violators(kMostEntering, selection);
   if (known != nullptr) {
     drop_leaving(selection);
     last_ = {lambda_before_, known->selection.index, known->selection.gradient};

@@ -2,6 +2,8 @@
 /// Selects the coordinates that a working set begins with: the support, and the zeros that violate the
 /// optimality conditions, found by one full gradient.
 
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "core/objective.h"
@@ -22,9 +24,9 @@ class Entering {
   void begin(const SolveProblem& problem);
 
   /// Selects the worst violators, for an epoch of quasi-Newton iterations. `known` has facts about w, or is
-  /// null.
+  /// null. `blocks_pay`: whether blocks pay on a working set.
   void select(proximal::Iterate& at, const SparseVector& w, const KnownStart* known,
-              Objective::Selection& selection);
+              const std::function<bool(std::span<const Coord>)>& blocks_pay, Objective::Selection& selection);
 
  private:
   /// The known part of the gradient at the start of the last solve of a path, which is the optimum at

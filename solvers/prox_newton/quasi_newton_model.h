@@ -74,9 +74,25 @@ class QuasiNewtonModel {
   /// Whether pairs are kept for the next solve of a path.
   bool keeps_history() const { return history_capacity_ > 0; }
 
+  /// Whether there is memory for the blocks of this working set, and an inner problem with them costs at most
+  /// the pass over the data that it replaces, however many passes of coordinate descent it takes. With two
+  /// labels side by side the blocks are nearly the Hessian, so they always pay.
+  bool blocks_pay(const proximal::Iterate& at, std::span<const Coord> index) const {
+    const Objective& objective = at.objective;
+    const double entries = BlockMetric::entries(objective, index);
+    if (entries > BlockMetric::kMostEntries) return false;
+    if (objective.outputs() <= 2 && !has_capability(objective.oracle(), Capability::kCovariance)) return true;
+    const double per_row = 4.0 * static_cast<double>(padded(2 * settings_.memory)),
+                 descent = per_row * static_cast<double>(index.size()) + 2.0 * entries,
+                 exponentials = static_cast<double>(at.scores().columns) *
+                                static_cast<double>(objective.map().x().whole_positions());
+    return static_cast<double>(settings_.max_inner) * descent <=
+           NewtonModel::pass_work(objective, index, at.inference_flops()) + kExponential * exponentials;
+  }
+
   /// Moves to the working set of a new epoch. `progressed`: whether the last step was progress.
   void start_epoch(proximal::Iterate& at, bool progressed) {
-    const bool may = blocks_fit(at) && blocks_pay(at);
+    const bool may = blocks_pay(at, at.set.index);
     if (blocks_ && lbfgs_.pairs() > 0 && progressed && may) return continue_with_blocks(at);
     const bool slow = epoch_value_ - at.value <= kSlowEpoch * at.value;
     epoch_value_ = at.value;
@@ -142,27 +158,6 @@ class QuasiNewtonModel {
   /// On a path, the tolerance of the inner problem is this share of inner_tol. The model then has pairs from
   /// the start, so it is accurate enough for a better solution to pay.
   static constexpr double kOfTolerance = 0.1;
-
-  bool blocks_fit(const proximal::Iterate& at) const {
-    // Whether there is memory for the blocks of this working set.
-    return BlockMetric::entries(at.objective, at.set.index) <= BlockMetric::kMostEntries;
-  }
-
-  /// Whether an inner problem with blocks costs at most the pass over the data that it replaces, however many
-  /// passes of coordinate descent it takes. With two labels side by side the blocks are nearly the Hessian,
-  /// so they always pay.
-  bool blocks_pay(const proximal::Iterate& at) const {
-    const Objective& objective = at.objective;
-    if (objective.outputs() <= 2 && !has_capability(objective.oracle(), Capability::kCovariance)) return true;
-    const double per_row = 4.0 * static_cast<double>(padded(2 * settings_.memory)),
-                 descent = per_row * static_cast<double>(at.set.size()) +
-                           2.0 * BlockMetric::entries(objective, at.set.index),
-                 exponentials = static_cast<double>(at.scores().columns) *
-                                static_cast<double>(objective.map().x().whole_positions());
-    return static_cast<double>(settings_.max_inner) * descent <=
-           NewtonModel::pass_work(objective, at.set.index, at.inference_flops()) +
-               kExponential * exponentials;
-  }
 
   void start_face(proximal::Iterate& at, bool progressed) {
     if (blocks_ || !progressed) face_.forget();

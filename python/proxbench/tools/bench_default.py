@@ -1,0 +1,138 @@
+"""Measures how far the default solver is behind the fastest one: on each problem of the configs, to each target.
+
+A reference run of the default solver comes first, to a proven gap of 1e-8, for at most --reference-time seconds. Then the
+default and the others take turns: the default until it is within 1e-6 of f*, the others no longer than it took. f* is the
+lowest F of all runs. An entry of the table is the default's median time to a relative difference from f*, divided by that of
+the fastest solver. From the second repetition on, only solvers that came within 1.5 times of the default run.
+
+Prints a Markdown table with the ten largest ratios, and how many are at most 1.1 and 1.3. Runs are stored in --out, so
+that after an interruption only missing ones are made; delete the folder after a change of the program. Configs have one
+value of each option: without one, all regimes and all held-out problems. The data are found as `proxbench` finds them
+(PROXBENCH_DATA).
+
+Exit status: 0 done; 1 a run failed; 2 bad usage.
+"""
+import csv
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+from ..errors import UsageError
+from .common import ROOT, add_program, built, markdown, run
+
+TARGETS = [1e-2, 1e-3, 1e-4, 1e-6]
+# The other solvers, by whether lambda and mu are positive, for the log loss.
+OTHERS = {(True, False): ["prox-qn", "owl-qn", "liblbfgs-owlqn", "prox-gd-acc"],
+          (True, True): ["prox-qn", "owl-qn", "liblbfgs-owlqn", "prox-gd-acc"],
+          (False, True): ["newton-cg", "liblbfgs", "sdca", "oeg", "sag-nus", "prox-newton"]}
+DEFAULT = {True: "prox-newton", False: "lbfgs"}  # by whether lambda > 0
+
+
+def add_flags(parser):
+    add_program(parser)
+    parser.add_argument("configs", nargs="*", metavar="CONFIG.ini")
+    parser.add_argument("--out", type=Path, default=Path("results/default"), metavar="DIR", help="where runs are stored")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--time-limit", type=float, default=60, help="seconds of a run of the default")
+    parser.add_argument("--reference-time", type=float, default=200, help="seconds of the reference")
+    parser.add_argument("--cost", choices=["seconds", "cpu_seconds", "passes"], default="seconds")
+
+
+def problems_of(program, config):
+    """The arguments of `proxbench train` for each problem of a config, and its lambda and mu, by its name."""
+    planned = json.loads(run(program, "run", config, "--dry-run", "--quiet", "--json", "-", "--out", os.devnull + "/none",
+                             cwd=ROOT))
+    found = {}
+    for one in planned["runs"]:
+        data = one["data"]
+        flags = ["--format", data["format"], "--lambda", one["lambda"], "--mu", one["mu"]]
+        for flag in ("train", "test"):
+            flags += ["--" + flag, ",".join(data[flag])] if data[flag] else []
+        flags += ["--hierarchy", data["hierarchy"]] if data["hierarchy"] else []
+        flags += [word for key, value in data["options"].items() if value for word in ("--data-option", f"{key}={value}")]
+        found[f"{planned['experiment']}/{one['problem']}"] = flags, one["lambda"] > 0, one["mu"] > 0
+    return found
+
+
+class Runs:
+    """The runs of one problem, which are made if they are not stored."""
+
+    def __init__(self, options, name, flags):
+        self.options, self.flags, self.folder = options, flags, options.out / name
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def trace(self, solver, repetition, limit, gap="0"):
+        """The samples of a run, as (F, cost)."""
+        file = self.folder / f"{solver}-{repetition}.csv"
+        if not file.exists():
+            part = file.with_suffix(".part")
+            done = subprocess.run([self.options.program, "train", *map(str, self.flags), "--solver", solver, "--threads",
+                                   str(self.options.threads), "--gap", gap, "--tol", "0", "--time-limit", f"{limit:.3g}",
+                                   "--quiet", "--trace", part], cwd=ROOT, capture_output=True, text=True, check=False)
+            if done.returncode != 0:  # for example, it would need too much memory
+                print(f"bench-default: {self.folder.name}: {solver}: {done.stderr.strip()[-300:]}", file=sys.stderr)
+                part.write_text("", encoding="utf-8")
+            os.replace(part, file)
+        with open(file, encoding="utf-8") as lines:
+            rows = [row for row in csv.DictReader(lines) if row["objective"]]
+        return [(float(row["objective"]), float(row[self.options.cost]), float(row["seconds"])) for row in rows]
+
+
+def cost_to(trace, f, distance, column=1):
+    """The cost at the first sample within this relative distance of f; infinity if there is none."""
+    return next((sample[column] for sample in trace if sample[0] - f <= distance * abs(f)), math.inf)
+
+
+def measure(options, name, problem):
+    """Makes the runs of a problem. Returns the median costs of each solver by target, and the lowest F."""
+    flags, l1, l2 = problem
+    runs, default, others = Runs(options, name, flags), DEFAULT[l1], OTHERS[l1, l2]
+    print(f"bench-default: {name}", file=sys.stderr, flush=True)
+    reference = runs.trace(default, "reference", options.reference_time, "1e-8")
+    f = min(sample[0] for sample in reference)
+    traces, limit = {}, min(options.time_limit, 1.3 * cost_to(reference, f, 5e-7, 2) + 0.2)
+    for repetition in range(1, options.repetitions + 1):
+        ours = traces.setdefault(default, [])
+        ours.append(runs.trace(default, repetition, limit))
+        time = min(limit, cost_to(ours[0], f, 1e-6, 2))
+        for solver in others:
+            traces.setdefault(solver, []).append(runs.trace(solver, repetition, max(time, 0.01)))
+        if repetition == 1:
+            others = [solver for solver in others if any(
+                cost_to(traces[solver][0], f, target) < 1.5 * cost_to(ours[0], f, target) for target in TARGETS)]
+    f = min(f, *(sample[0] for many in traces.values() for trace in many for sample in trace))
+    return {solver: [statistics.median(cost_to(trace, f, target) for trace in many) for target in TARGETS]
+            for solver, many in traces.items()}, f
+
+
+def cells_of(name, costs, default):
+    """A cell for each target that the default or another solver reached: ratio, problem, target, costs, solver."""
+    for i, target in enumerate(TARGETS):
+        best = min(costs, key=lambda solver: costs[solver][i])
+        ours, least = costs[default][i], costs[best][i]
+        if math.isfinite(least):
+            yield (ours / least if least > 0 else 1.0, name, target, ours, least, best)
+
+
+def main(options):
+    options.program = built(options.program)
+    if options.repetitions < 1:
+        raise UsageError(f"found --repetitions {options.repetitions}, expected at least 1")
+    options.out = options.out.resolve()
+    configs = options.configs or sorted(ROOT.glob("configs/regime-*.ini")) + sorted(ROOT.glob("configs/heldout/*.ini"))
+    cells = []
+    for config in configs:
+        for name, problem in problems_of(options.program, config).items():
+            costs, _ = measure(options, name, problem)
+            cells += cells_of(name, costs, DEFAULT[problem[1]])
+    cells.sort(reverse=True)
+    print("\n".join(markdown(["problem", "target", "default", "fastest", "solver", "ratio"],
+                             [[name, f"{target:g}", f"{ours:.3g}", f"{least:.3g}", best, f"{ratio:.2f}"]
+                              for ratio, name, target, ours, least, best in cells[:10]])))
+    print(f"\n{len(cells)} entries: {sum(cell[0] <= 1.1 for cell in cells)} at most 1.1, "
+          f"{sum(cell[0] <= 1.3 for cell in cells)} at most 1.3")
