@@ -1,8 +1,7 @@
-#include "experiments/config/config.h"
-
 #include <fmt/format.h>
 
 #include "experiments/base/files.h"
+#include "experiments/config/config.h"
 #include "experiments/config/config_rules.h"
 #include "experiments/config/config_sections.h"
 #include "experiments/config/ini.h"
@@ -136,11 +135,8 @@ class ConfigReader {
   /// Sets the defaults that depend on other keys.
   void fill_defaults() {
     if (config_.title.empty()) config_.title = config_.name;
-    if (!text_.given("experiment", "reference_solver")) {
-      const bool l1 = std::ranges::any_of(
-          config_.lambdas, [](const Strength& one) { return !one.is_path() && one.number() > 0.0; });
-      config_.reference_solver = best_solver({l1 ? 1.0 : 0.0, 0.0}, config_.loss.kind);
-    }
+    if (!text_.given("experiment", "reference_solver"))
+      config_.reference_solver = best_solver({config_.lambdas.largest(), 0.0}, config_.loss.kind);
     if (config_.has_paths() && !text_.given("plot", "kinds")) {
       if (!config_.has_singles()) config_.plot.kinds.clear();
       config_.plot.kinds.emplace_back("path");

@@ -1,12 +1,11 @@
-#include "experiments/config/ini_values.h"
-
 #include <fmt/format.h>
 
 #include <cmath>
 #include <set>
 
 #include "experiments/config/ini.h"
-#include "experiments/config/run_penalty.h"
+#include "experiments/config/ini_values.h"
+#include "experiments/config/penalty_path.h"
 
 namespace proxbench {
 namespace {

@@ -1,5 +1,3 @@
-#include "experiments/results/fields.h"
-
 #include <fmt/format.h>
 
 #include <array>
@@ -7,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/profile.h"
 #include "experiments/base/table_text.h"
+#include "experiments/results/fields.h"
 
 namespace proxbench {
 
@@ -41,6 +40,11 @@ Schema<Run> if_known(const Schema<Run>& field, bool (*known)(const Run&)) {
 
 Schema<Run> parameter_fields() {
   using P = RunParameters;
+  const Schema<Penalty> numbers(
+      {row(&Penalty::lambda, "lambda", "weight of ||w||_1 in F; none: it has a path"),
+       row(&Penalty::mu, "mu", "weight of ||w||^2 / 2 in F; none: it has a path")});
+  const Schema<RunPenalty> penalty({part(&RunPenalty::penalty, numbers).in("run", kModel),
+                                    row(&RunPenalty::path, "path", "of lambda or mu", {.nullable = true})});
   const Schema<P> rows({
       row(&P::name, "name", "the run in messages", {.use = kRecord}),
       row(&P::experiment, "experiment", "name of the experiment"),
@@ -50,13 +54,7 @@ Schema<Run> parameter_fields() {
       row(&P::data_options, "options", "of the data format", {.section = "run.data", .use = kRecord}),
       row(&P::solver, "solver", "registered name", {.use = kSummary}),
       row(&P::solver_options, "options", "of the solver", {.use = kSummary}),
-      part(&P::penalty,
-           Schema<RunPenalty>(
-               {
-                   row(&RunPenalty::lambda, "lambda", "weight of ||w||_1 in F; path(...) for a path"),
-                   row(&RunPenalty::mu, "mu", "weight of ||w||^2 / 2 in F; path(...) for a path"),
-               })
-               .in("run", kModel)),
+      base_rows<P>(penalty),
       row(&P::tighten, "tighten", "relative gap to go on for after the run; 0: do not", {.use = kRecord}),
       row(&P::objective_target, "objective_target", "stop when F <= this", {.nullable = true}),
       row(&P::drop_features, "drop_features", "features that can never enter", {.use = kRecord}),
@@ -357,7 +355,10 @@ Run run_from(const nlohmann::json& json, const std::string& source) {
   Run run;
   for (const auto& [spec, get, set] : run_fields()) {
     const nlohmann::json::json_pointer place(place_of(spec).to_string());
-    if (!json.contains(place)) throw error("no key " + place.to_string());
+    if (!json.contains(place)) {
+      if (spec.nullable) continue;
+      throw error("no key " + place.to_string());
+    }
     const nlohmann::json& value = json.at(place);
     if (!set || (spec.nullable && value.is_null())) continue;
     try {
@@ -413,6 +414,7 @@ Json rows_json(const OptionTable& fields, bool of_run) {
     if (of_run) {
       row["column"] = column_name(field);
       row["use"] = kUseNames.at(static_cast<std::size_t>(field.field_use()));
+      row["nullable"] = field.nullable;
     }
     row["type"] = type_of(field);
     row["unit"] = field.unit;

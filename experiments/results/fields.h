@@ -15,7 +15,7 @@
 #include "core/monitor/monitor.h"
 #include "experiments/base/json_values.h"
 #include "experiments/base/paths.h"
-#include "experiments/config/run_penalty.h"
+#include "experiments/config/penalty_path.h"
 #include "experiments/config/run_settings.h"
 
 namespace proxbench {
@@ -25,14 +25,13 @@ namespace proxbench {
 /// Everything that decides the result of a run and the time it takes. Names and texts are written as in a
 /// config; config_sections() documents the values. A sweep sets experiment, dataset and label. Files, `start`
 /// and plug-ins are absolute paths.
-struct RunParameters : RunData, RunSettings {
+struct RunParameters : RunData, RunSettings, RunPenalty {
   std::string name, experiment, dataset, label;
   int repetition = 1;
   std::map<std::string, std::string> data_options;
   /// A registered name. If it is empty, the job only reads and describes the data.
   std::string solver;
   std::map<std::string, std::string> solver_options;
-  RunPenalty penalty{1.0, 0.0};
   double tighten = 0.0;
   double objective_target = -kInfinity;
   bool drop_features = true;
@@ -156,7 +155,7 @@ struct Run {
   BestKnown best;
   Provenance provenance;
 
-  bool is_path() const { return parameters.penalty.is_path(); }
+  bool is_path() const { return parameters.path.has_value(); }
   /// How the run ended, e.g. "converged" or "crashed(SIGSEGV)"; empty if it has not run.
   std::string status() const;
   void set_status(const std::string& text);

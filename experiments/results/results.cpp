@@ -1,5 +1,3 @@
-#include "experiments/results/results.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/numbers.h"
 #include "experiments/results/csv.h"
+#include "experiments/results/results.h"
 
 namespace proxbench {
 namespace {
@@ -92,7 +91,7 @@ BestKnown best_of(const Run& reference) {
 
 double slack(const Run& reference) {
   const Certificate& c = reference.result.certificate;
-  const double lambda = reference.parameters.penalty.single().lambda;
+  const double lambda = reference.parameters.penalty.lambda;
   const double by_kkt =
       lambda > 0.0 && !std::isnan(c.kkt) ? c.kkt * (c.l1 + c.objective / lambda) : kInfinity;
   return std::isnan(c.dual) ? by_kkt : std::min(by_kkt, std::max(c.objective - c.dual, 0.0));

@@ -32,7 +32,7 @@ using Json = nlohmann::ordered_json;
 inline constexpr const char* kManifestFile = "manifest.json";
 
 /// Data set, penalty and loss. Values of F can be compared only between runs with equal keys.
-using ProblemKey = std::tuple<std::string, RunPenalty, Loss>;
+using ProblemKey = std::tuple<std::string, Penalty, Loss>;
 ProblemKey problem_of(const Run& run);
 
 /// Returns the name of a run's problem: the run's name without label and repetition.

@@ -1,5 +1,3 @@
-#include "experiments/run/external.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include "experiments/data/convert.h"
 #include "experiments/data/model_weights.h"
 #include "experiments/run/adapter.h"
+#include "experiments/run/external.h"
 
 namespace proxbench {
 namespace {
@@ -48,7 +47,7 @@ class ExternalTraining {
         hooks_(hooks),
         trainer_(find_trainer(job.solver_options)),
         scratch_(fs::absolute(folder) / "trainer"),
-        evaluator_(data.objective(job.penalty.single(), job.loss)) {
+        evaluator_(data.objective(job.penalty, job.loss)) {
     if (!trainer_.missing.empty()) throw TrainerMismatch(trainer_.missing);
     algorithm_ = algorithm_of(trainer_, job);
     begin_counting(outcome_);
@@ -126,8 +125,8 @@ class ExternalTraining {
                                {"template", files_.template_file.string()},
                                {"model", model_file().string()},
                                {"log", log_file().string()},
-                               {"lambda", job_.penalty.lambda.number()},
-                               {"mu", job_.penalty.mu.number()},
+                               {"lambda", job_.penalty.lambda},
+                               {"mu", job_.penalty.mu},
                                {"loss", loss_name(job_.loss.kind)},
                                {"threads", job_.threads},
                                {"seed", job_.seed}};

@@ -1,5 +1,3 @@
-#include "experiments/sweep/make_runs.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include "experiments/results/results.h"
 #include "experiments/run/training.h"
 #include "experiments/sweep/job_process.h"
+#include "experiments/sweep/make_runs.h"
 #include "experiments/sweep/out_folder.h"
 #include "experiments/sweep/provenance.h"
 #include "oracles/oracles.h"
@@ -31,20 +30,19 @@ std::string duration_text(double seconds) {
 /// limit ended the reference.
 void warn_if_loose(const Run& reference, const ExperimentConfig& config, const Hooks& hooks) {
   const RunParameters& job = reference.parameters;
-  const std::string problem = fmt::format("reference of {} at {}", job.dataset, job.penalty.single().text());
   const BestKnown best = best_of(reference);
   if (best.relative_kkt > config.reference_tol ||
       (std::isnan(best.relative_kkt) && best.relative_gap > config.reference_gap))
     hooks.warn(fmt::format(
         "{}: {}; f* may be up to {:.1e} (relative) too high: asked for kkt <= {:g} of its start and "
         "a relative gap of {:g}",
-        problem, reference.status(), slack(reference) / best.objective, config.reference_tol,
+        job.name, reference.status(), slack(reference) / best.objective, config.reference_tol,
         config.reference_gap));
   if (ended_by_time_limit(reference))
     hooks.warn(
         fmt::format("{}: ended by its time limit of {:g} s, so that another sweep may "
                     "find another f*; a longer reference_time_limit lets it end by itself",
-                    problem, job.time_limit));
+                    job.name, job.time_limit));
 }
 
 class LocalSweep {

@@ -1,5 +1,3 @@
-#include "experiments/sweep/scaling.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 #include "experiments/sweep/plan.h"
 #include "experiments/sweep/provenance.h"
 #include "experiments/sweep/run_key.h"
+#include "experiments/sweep/scaling.h"
 
 namespace proxbench {
 namespace {
@@ -129,10 +128,11 @@ Json scaling_json(const Scaling& scaling) {
 
 ScalingOptions completed(ScalingOptions options, const ExperimentConfig& config) {
   if (config.has_paths()) {
-    const std::vector<RunPenalty> penalties = config.penalties();
-    const RunPenalty& found = *std::ranges::find_if(penalties, &RunPenalty::is_path);
+    const bool of_mu = config.lambdas.paths.empty();
     throw Error::usage(fmt::format("{}: [experiment] {}: found '{}', expected single {}s to measure",
-                                   config.name, found.path_name(), found.path().text(), found.path_name()));
+                                   config.name, of_mu ? "mu" : "lambda",
+                                   (of_mu ? config.mus : config.lambdas).paths.front().text(),
+                                   of_mu ? "mu" : "lambda"));
   }
   std::vector<int>& threads = options.threads;
   if (threads.empty()) {
