@@ -6,6 +6,7 @@
 #include "core/base/profile.h"
 #include "experiments/base/table_text.h"
 #include "experiments/results/fields.h"
+#include "experiments/results/results.h"
 
 namespace proxbench {
 
@@ -162,9 +163,13 @@ Schema<Run> figure_fields() {
       row(&F::wall_seconds, "wall_seconds", "the process of the run"),
   });
   const Schema<F> timed = seconds.in("timing", kModel).with([](Row<F>& row) { row.spec.unit = "s"; });
+  const Schema<Run> bound =
+      computed<Run>(&relative_bound, "relative_bound",
+                    "what the gap, or kkt and lambda, prove: (F - min F) / F is at most this",
+                    {.use = kColumn, .nullable = true});
   const auto weights_known = [](const Run& run) { return !std::isnan(run.result.certificate.objective); };
   return Schema<Run>({status, part(&Run::result, size), if_known(part(&Run::result, nnz), weights_known),
-                      part(&Run::result, end), part(&Run::result, timed)})
+                      part(&Run::result, end), bound, part(&Run::result, timed)})
       .in("", kModel);
 }
 
@@ -186,6 +191,7 @@ Schema<Run> launcher_fields() {
       row(&B::relative_kkt, "relative_kkt", "of the reference run"),
       row(&B::relative_gap, "relative_gap", "of the reference run"),
       row(&B::kkt_at_zero, "kkt_at_zero", "of the reference run"),
+      row(&B::relative_bound, "relative_bound", "of the reference run", {.nullable = true}),
   });
   const Schema<V> program({
       row(&V::version, "version", "of proxbench"),

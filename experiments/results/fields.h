@@ -112,7 +112,8 @@ struct Timing {
 
 /// f* of the run's problem, and how exact it is. NaN if there is none.
 struct BestKnown {
-  double objective = kNaN, relative_kkt = kNaN, relative_gap = kNaN, kkt_at_zero = kNaN;
+  double objective = kNaN, relative_kkt = kNaN, relative_gap = kNaN, kkt_at_zero = kNaN,
+         relative_bound = kNaN;
 };
 
 /// Where, when and with which program a run was made. A text that cannot be read is "unavailable", and a

@@ -68,6 +68,8 @@ BestKnown best_of(const Run& reference);
 /// > 0, is kkt * (||w||_1 + F(w)/lambda): since F is convex, F(w) - F(w*) <= kkt * ||w - w*||_1, and
 /// lambda*||w*||_1 <= F(w).
 double slack(const Run& reference);
+/// slack() / F; infinite if neither bound is known.
+double relative_bound(const Run& reference);
 
 /// Whether the time limit ended the reference run. Only then can another run on the same data find another
 /// f*.

@@ -36,8 +36,7 @@ void warn_if_loose(const Run& reference, const ExperimentConfig& config, const H
     hooks.warn(fmt::format(
         "{}: {}; f* may be up to {:.1e} (relative) too high: asked for kkt <= {:g} of its start and "
         "a relative gap of {:g}",
-        job.name, reference.status(), slack(reference) / best.objective, config.reference_tol,
-        config.reference_gap));
+        job.name, reference.status(), best.relative_bound, config.reference_tol, config.reference_gap));
   if (ended_by_time_limit(reference))
     hooks.warn(
         fmt::format("{}: ended by its time limit of {:g} s, so that another sweep may "
@@ -184,8 +183,8 @@ class LocalSweep {
       return;
     }
     hooks_.inform(fmt::format("{}: f* = {}, proven to {:.1e} (relative), nnz {}, {} after {:.1f} s", job.name,
-                              end.certificate.objective, slack(made) / end.certificate.objective,
-                              end.certificate.nnz, made.status(), end.seconds));
+                              end.certificate.objective, relative_bound(made), end.certificate.nnz,
+                              made.status(), end.seconds));
     reference_ = std::move(made);
   }
 
