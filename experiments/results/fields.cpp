@@ -1,3 +1,5 @@
+#include "experiments/results/fields.h"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -5,7 +7,6 @@
 #include "core/base/error.h"
 #include "core/base/profile.h"
 #include "experiments/base/table_text.h"
-#include "experiments/results/fields.h"
 #include "experiments/results/results.h"
 
 namespace proxbench {
@@ -341,7 +342,8 @@ void Run::set_status(const std::string& text) {
 }
 
 bool Run::failed() const {
-  return !result.failure.empty() || result.status == Status::kInterrupted;
+  return !result.failure.empty() || result.status == Status::kInterrupted ||
+         result.status == Status::kDiverged;
 }
 
 Json run_json(const Run& run) {
@@ -433,7 +435,11 @@ Json rows_json(const OptionTable& fields, bool of_run) {
 
 Json fields_json() {
   Json names = Json::array(), phases = Json::array();
-  for (const auto& [name, status] : statuses()) names.push_back(name);
+  for (const auto& [name, status] : statuses()) {
+    Run run;
+    run.result.status = status;
+    if (!run.failed()) names.push_back(name);
+  }
   for (std::size_t i = 0; i < kPhases; ++i) phases.push_back(phase_name(static_cast<Phase>(i)));
   return {{"record_version", kRecordVersion},
           {"statuses", names},

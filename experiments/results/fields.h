@@ -160,7 +160,7 @@ struct Run {
   /// How the run ended, e.g. "converged" or "crashed(SIGSEGV)"; empty if it has not run.
   std::string status() const;
   void set_status(const std::string& text);
-  /// Whether the run failed or was interrupted.
+  /// Whether the run failed, diverged or was interrupted.
   bool failed() const;
 };
 

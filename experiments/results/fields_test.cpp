@@ -113,6 +113,15 @@ TEST(Fields, OfARunAreAllReadBack) {
   EXPECT_TRUE(run_from(run_json(failed), "a test").failed());
 }
 
+TEST(Fields, ARunThatDivergedHasFailed) {
+  proxbench::Run run;
+  run.set_status("diverged");
+  EXPECT_TRUE(run.failed());
+  run.set_status("stalled");
+  EXPECT_FALSE(run.failed());
+  for (const auto& status : fields_json()["statuses"]) EXPECT_NE(status, "diverged");
+}
+
 TEST(Fields, ANumberThatWasNotFiniteProvesNothingWhenItIsReadBack) {
   proxbench::Run run = made_up();
   run.result.certificate.rounding = std::numeric_limits<double>::infinity();

@@ -1,3 +1,5 @@
+#include "experiments/sweep/make_runs.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +13,6 @@
 #include "experiments/results/results.h"
 #include "experiments/run/training.h"
 #include "experiments/sweep/job_process.h"
-#include "experiments/sweep/make_runs.h"
 #include "experiments/sweep/out_folder.h"
 #include "experiments/sweep/provenance.h"
 #include "oracles/oracles.h"
@@ -175,8 +176,7 @@ class LocalSweep {
     Run made = made_alone(begun(asked), "reference-" + name, job_limits(config_, job));
     const RunFigures& end = made.result;
     count_end(end.wall_seconds);
-    if (made.failed() || !end.reason.empty() || end.status == Status::kDiverged ||
-        std::isnan(end.certificate.objective)) {
+    if (made.failed() || !end.reason.empty() || std::isnan(end.certificate.objective)) {
       if (end.status != Status::kInterrupted)
         hooks_.warn(fmt::format("{}: {}: {}; there is no f* to compare with", job.name, made.status(),
                                 end.reason.empty() ? "no optimum" : end.reason));

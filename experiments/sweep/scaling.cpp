@@ -1,3 +1,5 @@
+#include "experiments/sweep/scaling.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +14,6 @@
 #include "experiments/sweep/plan.h"
 #include "experiments/sweep/provenance.h"
 #include "experiments/sweep/run_key.h"
-#include "experiments/sweep/scaling.h"
 
 namespace proxbench {
 namespace {
@@ -111,7 +112,7 @@ struct Measurement {
     }
     if (hooks.stop()) throw Error("interrupted; nothing is stored");
     run = child.result();
-    if (!run.result.reason.empty() || run.failed() || run.result.status == Status::kDiverged)
+    if (!run.result.reason.empty() || run.failed())
       throw Error(fmt::format("{}: {}: {}", job.name, run.status(),
                               run.result.reason.empty() ? "no model" : run.result.reason));
     return run;

@@ -36,7 +36,7 @@ def run_of(record, source):
             run[column] = text_of(value) if kind == "JSON" and column not in RAW else value
     run["path_of"] = run["path"] and ("lambda" if math.isnan(run["lambda"]) else "mu")
     status = run["status"] = run["status"] or ""
-    run["failed"] = bool(status) and status not in STATUSES or status == "interrupted"
+    run["failed"] = bool(status) and status not in STATUSES
     run["loss_text"] = "log" if run["loss_function"] != "hinge" else "hinge" + (
         f", cost = {run['cost']}" if run["cost"] not in (None, "hamming") else "")
     run["penalty"] = penalty_text(run)
