@@ -1,7 +1,8 @@
+#include "experiments/config/config.h"
+
 #include <fmt/format.h>
 
 #include "experiments/base/files.h"
-#include "experiments/config/config.h"
 #include "experiments/config/config_rules.h"
 #include "experiments/config/config_sections.h"
 #include "experiments/config/ini.h"
@@ -124,8 +125,6 @@ class ConfigReader {
   /// Rejects a key that is neither in the table of the section nor an option of its solver or format.
   template <class Section>
   void reject_key(const IniSection& section, const IniEntry& entry, const Options& own) {
-    // Earlier versions stored `split = problem`, which is what every sweep does now.
-    if (section.name == "slurm" && entry.key == "split" && entry.value == "problem") return;
     std::vector<std::string> names;
     for (const OptionSpec& one : table_of<Section>(&own)) names.push_back(one.name);
     problems_.add(entry.where, fmt::format("found key '{}' in {}{}, expected one of {}", entry.key,

@@ -1,10 +1,11 @@
+#include "experiments/config/config.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "experiments/base/test_folder.h"
-#include "experiments/config/config.h"
 #include "experiments/config/config_sections.h"
 #include "experiments/config/ini.h"
 #include "experiments/config/ini_values.h"
@@ -317,13 +318,6 @@ TEST(Config, TheNameOfAStoredExperimentIsRead) {
   EXPECT_EQ(stored_experiment(folder.write("config.ini", "[experiment]\nname = n\n")), "n");
   EXPECT_EQ(stored_experiment(folder / "none.ini"), "");
   EXPECT_THROW(stored_experiment(folder.write("bad.ini", "[experiment\n")), Error);
-}
-
-TEST(Config, AnEarlierVersionsSplitIsReadAndIgnored) {
-  EXPECT_EQ(parse_config(kGood + std::string("[slurm]\nsplit = problem\naccount = crf\n"), "c.ini", "")
-                .slurm.account,
-            "crf");
-  EXPECT_THAT(error_of(kGood + std::string("[slurm]\nsplit = solver\n")), HasSubstr("found key 'split'"));
 }
 
 TEST(Config, ASolverThatCanRunOnNoProblemIsAnError) {
