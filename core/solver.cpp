@@ -23,9 +23,8 @@ std::string unmet_needs(const SolverInfo& solver, const Penalty& penalty, Loss::
     return name + "needs an l1 penalty: found lambda = 0, expected lambda > 0";
   if (solver.needs.l2 && penalty.mu == 0.0)
     return name + "needs an l2 penalty: found mu = 0, expected mu > 0";
-  if (solver.needs.smooth && penalty.lambda > 0.0)
-    return name + "needs a smooth objective: found an l1 penalty, " + penalty.text() +
-           ", expected lambda = 0";
+  if (solver.needs.smooth && penalty.lambda != 0.0)
+    return name + "needs a smooth objective: found an l1 penalty, expected lambda = 0";
   return "";
 }
 

@@ -23,13 +23,8 @@ def relative_difference(objective, reference):
 
 
 def reference_bound(runs):
-    """A bound on (f* - min F)/f* of each run, the smaller of the certified gap and 2*kkt/lambda; NaN if neither is
-    known.
-
-    F is convex, so F(w) - min F <= kkt*(||w||_1 + ||w*||_1), and lambda*||w||_1 <= F(w).
-    """
-    by_kkt = 2.0 * runs["reference_relative_kkt"] * runs["reference_kkt_at_zero"] / runs["lambda"]
-    return np.maximum(np.fmin(by_kkt, runs["reference_relative_gap"]), ROUNDING)
+    """A bound on (f* - min F)/f* of each run; NaN if none is known. References of earlier versions have only the gap."""
+    return np.maximum(runs["reference_relative_bound"].fillna(runs["reference_relative_gap"]), ROUNDING)
 
 
 def is_wide(begin, end):

@@ -16,17 +16,11 @@ bool parse_boolean(std::string_view text, bool& out) {
   return out || text == "false" || text == "no" || text == "off" || text == "0";
 }
 
-/// Describes what is wrong with `text` as a value of `spec`, or returns "".
-std::string complaint(const OptionSpec& spec, std::string_view text) {
-  const std::optional<Value> value = parse_value(spec.type, text, spec.automatic);
-  if (!value && spec.type == OptionType::kInt) return "expected an integer";
-  if (!value && spec.type == OptionType::kReal)
-    return std::string("expected a finite real number") + (spec.automatic ? " or auto" : "");
-  if (!value) return "expected true or false (also yes/no, on/off, 1/0)";
-  if (spec.type == OptionType::kInt || spec.type == OptionType::kReal)
-    return within_bounds(spec, *value) ? "" : "violated constraint " + spec.constraint();
-  if (spec.choices.empty() || std::ranges::find(spec.choices, text) != spec.choices.end()) return "";
-  return "expected " + spec.constraint() + did_you_mean(text, spec.choices);
+/// Whether the number is within the bounds.
+bool within_bounds(const OptionSpec& spec, double value) {
+  const bool above = spec.min_open ? value > spec.min : value >= spec.min;
+  const bool below = spec.max_open ? value < spec.max : value <= spec.max;
+  return above && below;
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -60,6 +54,15 @@ std::string shortest_text(double value) {
   return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
 }
 
+std::string number_text(double value) {
+  const double size = std::abs(value);
+  const bool plain = size == 0.0 || (size >= 1e-4 && size < 1e16) || !std::isfinite(value);
+  char buffer[32];
+  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value,
+                                plain ? std::chars_format::fixed : std::chars_format::scientific)
+                      .ptr};
+}
+
 std::string OptionSpec::type_name() const {
   constexpr const char* kNames[] = {"integer", "real", "bool", "string", "numbers", "JSON"};
   return kNames[static_cast<std::size_t>(type)];
@@ -69,26 +72,49 @@ std::string OptionSpec::constraint() const {
   if (type == OptionType::kBool) return "true or false";
   if (type == OptionType::kString) return choices.empty() ? "any text" : "one of " + joined(choices);
   std::string out = name;
-  if (std::isfinite(min)) out = shortest_text(min) + (min_open ? " < " : " <= ") + out;
-  if (std::isfinite(max)) out += (max_open ? " < " : " <= ") + shortest_text(max);
+  if (std::isfinite(min)) out = number_text(min) + (min_open ? " < " : " <= ") + out;
+  if (std::isfinite(max)) out += (max_open ? " < " : " <= ") + number_text(max);
   if (out == name) out = "any " + type_name();
   return automatic ? out + ", or auto" : out;
+}
+
+std::optional<Value> OptionSpec::read(std::string_view text, std::string& expected) const {
+  std::int64_t integer = 0;
+  double real = kNaN;
+  bool boolean = false;
+  if (type == OptionType::kInt) {
+    if (parse_integer(text, integer) && within_bounds(*this, static_cast<double>(integer)))
+      return Value{integer};
+    expected = "an integer, " + constraint();
+  } else if (type == OptionType::kReal) {
+    if ((automatic && text == kAuto) || (parse_real(text, real) && within_bounds(*this, real)))
+      return Value{real};
+    expected = "a finite real, " + constraint();
+  } else if (type == OptionType::kBool) {
+    if (parse_boolean(text, boolean)) return Value{boolean};
+    expected = constraint();
+  } else {
+    if (choices.empty() || std::ranges::find(choices, text) != choices.end()) return Value{std::string(text)};
+    expected = constraint() + did_you_mean(text, choices);
+  }
+  return std::nullopt;
 }
 
 Options::Options(const OptionTable& table) : table_(table) {}
 
 void Options::set(std::string_view name, std::string_view text) {
   const OptionSpec& row = spec(name);
-  const std::string why = complaint(row, text);
-  if (!why.empty()) throw Error::usage("option ", row.name, " = ", text, ": ", why);
+  std::string expected;
+  if (!row.read(text, expected))
+    throw Error::usage("option ", row.name, " = ", text, ": expected ", expected);
   text_[row.name] = text;
 }
 
 Value Options::value(std::string_view name) const {
   const OptionSpec& row = spec(name);
-  if (std::optional<Value> found = parse_value(row.type, string(name), row.automatic))
-    return *std::move(found);
-  throw Error("option " + row.name + " = " + string(name) + " is no value of type " + row.type_name());
+  std::string expected;
+  if (std::optional<Value> found = row.read(string(name), expected)) return *std::move(found);
+  throw Error("option " + row.name + " = " + string(name) + ": expected " + expected);
 }
 
 template <class T>
@@ -134,31 +160,6 @@ const OptionSpec& Options::spec(std::string_view name) const {
   }
   const std::string known = names.empty() ? "; there are none" : "; known: " + joined(names);
   throw Error::usage("unknown option '", name, "'", did_you_mean(name, names), known);
-}
-
-std::optional<Value> parse_value(OptionType type, std::string_view text, bool automatic) {
-  std::int64_t integer = 0;
-  double real = kNaN;
-  bool boolean = false;
-  switch (type) {
-    case OptionType::kInt:
-      return parse_integer(text, integer) ? std::optional(Value{integer}) : std::nullopt;
-    case OptionType::kReal:
-      return (automatic && text == kAuto) || parse_real(text, real) ? std::optional(Value{real})
-                                                                    : std::nullopt;
-    case OptionType::kBool:
-      return parse_boolean(text, boolean) ? std::optional(Value{boolean}) : std::nullopt;
-    default:
-      return Value{std::string(text)};
-  }
-}
-
-bool within_bounds(const OptionSpec& spec, const Value& number) {
-  const double value = number.number<double>();
-  if (spec.automatic && std::isnan(value)) return true;
-  const bool above = spec.min_open ? value > spec.min : value >= spec.min;
-  const bool below = spec.max_open ? value < spec.max : value <= spec.max;
-  return above && below;
 }
 
 bool parse_real(std::string_view text, double& out) {

@@ -54,7 +54,7 @@ struct OptionSpec {
   std::string section = {};  ///< the JSON object that holds the field, e.g. "run.data"; empty: the top level
   std::string field = {};    ///< name of the field; empty: `name`
   std::optional<FieldUse> use = {};  ///< none: kColumn
-  bool nullable = false;  ///< JSON has null for an empty text or list; reading a null then sets nothing
+  bool nullable = false;  ///< JSON has null, or nothing, for an empty text or list; reading it sets nothing
 
   const std::string& field_name() const { return field.empty() ? name : field; }
   FieldUse field_use(FieldUse standard = FieldUse::kColumn) const { return use.value_or(standard); }
@@ -67,6 +67,9 @@ struct OptionSpec {
   std::string type_name() const;
   /// The allowed values in readable form: "1 <= memory <= 1000", "0 < sigma < 1", "one of a, b".
   std::string constraint() const;
+  /// Returns the text as a value: NaN for "auto". If it is no value of the option, returns none and sets
+  /// `expected`, e.g. to "an integer, 1 <= memory <= 1000".
+  std::optional<Value> read(std::string_view text, std::string& expected) const;
 };
 
 using OptionTable = std::vector<OptionSpec>;
@@ -79,7 +82,7 @@ class Options {
   explicit Options(const OptionTable& table);
 
   /// Parses and validates. Throws Error (kUsage) for an unknown name (with a did-you-mean) and for a bad
-  /// value: "option sigma = 2: violated constraint 0 < sigma < 1".
+  /// value: "option sigma = 2: expected a finite real, 0 < sigma < 1".
   void set(std::string_view name, std::string_view text);
 
   std::int64_t integer(std::string_view name) const;
@@ -103,14 +106,12 @@ class Options {
   std::map<std::string, std::string, std::less<>> text_;  ///< values given to set()
 };
 
-/// The shortest text that reads back to the same number, as in data and model files: "1" rather than
-/// "1.000000".
+/// The number as fmt's "{}" and Python's repr() write it: digits that read back to the same number, with an
+/// exponent below 1e-04 and from 1e+16 on.
+std::string number_text(double value);
+/// The shortest text that reads back to the same number, as in data and model files.
 std::string shortest_text(double value);
 
-/// Returns the text as a value of the type, or none if it is no such value. "auto" is NaN if `automatic`.
-std::optional<Value> parse_value(OptionType type, std::string_view text, bool automatic = false);
-/// Whether the number is within the bounds.
-bool within_bounds(const OptionSpec& spec, const Value& number);
 /// Parse the whole text as a finite double or a 64-bit integer. Return false if it is not one.
 bool parse_real(std::string_view text, double& out);
 bool parse_integer(std::string_view text, std::int64_t& out);

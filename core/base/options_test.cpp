@@ -61,23 +61,22 @@ TEST(Options, SetValuesAreKeptAndListedInTableOrder) {
 }
 
 TEST(Options, ErrorsNameTheViolatedConstraint) {
-  EXPECT_EQ(refusal("sigma", "2"), "option sigma = 2: violated constraint 0 < sigma < 1");
-  EXPECT_EQ(refusal("sigma", "0"), "option sigma = 0: violated constraint 0 < sigma < 1");
-  EXPECT_EQ(refusal("sigma", "1"), "option sigma = 1: violated constraint 0 < sigma < 1");
-  EXPECT_EQ(refusal("memory", "0"), "option memory = 0: violated constraint 1 <= memory <= 1000");
-  EXPECT_EQ(refusal("memory", "1001"), "option memory = 1001: violated constraint 1 <= memory <= 1000");
-  EXPECT_EQ(refusal("seed", "-1"), "option seed = -1: violated constraint 0 <= seed");
+  EXPECT_EQ(refusal("sigma", "2"), "option sigma = 2: expected a finite real, 0 < sigma < 1");
+  EXPECT_EQ(refusal("sigma", "0"), "option sigma = 0: expected a finite real, 0 < sigma < 1");
+  EXPECT_EQ(refusal("sigma", "1"), "option sigma = 1: expected a finite real, 0 < sigma < 1");
+  EXPECT_EQ(refusal("memory", "0"), "option memory = 0: expected an integer, 1 <= memory <= 1000");
+  EXPECT_EQ(refusal("memory", "1001"), "option memory = 1001: expected an integer, 1 <= memory <= 1000");
+  EXPECT_EQ(refusal("seed", "-1"), "option seed = -1: expected an integer, 0 <= seed");
   EXPECT_EQ(refusal("memory", "1"), "");
 }
 
 TEST(Options, ErrorsSayWhatKindOfValueWasExpected) {
-  EXPECT_EQ(refusal("memory", "ten"), "option memory = ten: expected an integer");
-  EXPECT_EQ(refusal("memory", "1.5"), "option memory = 1.5: expected an integer");
-  EXPECT_EQ(refusal("memory", ""), "option memory = : expected an integer");
-  EXPECT_EQ(refusal("sigma", "nan"), "option sigma = nan: expected a finite real number");
-  EXPECT_EQ(refusal("sigma", "0.5x"), "option sigma = 0.5x: expected a finite real number");
-  EXPECT_EQ(refusal("shrink", "maybe"),
-            "option shrink = maybe: expected true or false (also yes/no, on/off, 1/0)");
+  EXPECT_EQ(refusal("memory", "ten"), "option memory = ten: expected an integer, 1 <= memory <= 1000");
+  EXPECT_EQ(refusal("memory", "1.5"), "option memory = 1.5: expected an integer, 1 <= memory <= 1000");
+  EXPECT_EQ(refusal("memory", ""), "option memory = : expected an integer, 1 <= memory <= 1000");
+  EXPECT_EQ(refusal("sigma", "nan"), "option sigma = nan: expected a finite real, 0 < sigma < 1");
+  EXPECT_EQ(refusal("sigma", "0.5x"), "option sigma = 0.5x: expected a finite real, 0 < sigma < 1");
+  EXPECT_EQ(refusal("shrink", "maybe"), "option shrink = maybe: expected true or false");
   EXPECT_EQ(refusal("split", "rnadom"),
             "option split = rnadom: expected one of random, fold, none (did you mean 'random'?)");
 }
@@ -114,6 +113,13 @@ TEST(OptionSpec, SaysItsTypeAndConstraint) {
   EXPECT_EQ(t[3].constraint(), "one of random, fold, none");
   EXPECT_EQ(t[5].constraint(), "any text");
   EXPECT_EQ((OptionSpec{"x", OptionType::kReal, "0", ""}).constraint(), "any real");
+}
+
+TEST(NumberText, IsThatOfPython) {
+  const std::pair<double, const char*> texts[] = {
+      {1e-5, "1e-05"},          {1e-4, "0.0001"},      {0.1, "0.1"}, {1e5, "100000"},
+      {9999999.5, "9999999.5"}, {-2.5e16, "-2.5e+16"}, {0.0, "0"},   {1e300, "1e+300"}};
+  for (const auto& [value, text] : texts) EXPECT_EQ(number_text(value), text);
 }
 
 TEST(ParseReal, TakesWholeFiniteNumbersOnly) {

@@ -149,7 +149,7 @@ Schema<T> computed(const Access& access, std::string name, std::string help, Opt
   spec.name = std::move(name);
   spec.help = std::move(help);
   spec.type = option_type<Member>();
-  spec.list = IsList<Member>;
+  spec.list = spec.list || IsList<Member>;
   Row<T> row{std::move(spec), [=](const T& record) { return value_of(std::invoke(access, record)); },
              nullptr};
   if constexpr (std::is_lvalue_reference_v<std::invoke_result_t<Access, T&>>)

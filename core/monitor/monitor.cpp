@@ -20,7 +20,7 @@ const MonitorOptions& checked(const MonitorOptions& options) {
   for (const auto& [name, value] :
        {std::pair{"sampling_budget", options.sampling_budget}, {"gap_target", options.gap_target}})
     if (!(value >= 0.0))
-      throw Error::usage(name, " = ", shortest_text(value), ": violated constraint ", name, " >= 0");
+      throw Error::usage(name, " = ", number_text(value), ": violated constraint ", name, " >= 0");
   if (std::isnan(options.objective_target)) throw Error::usage("objective_target = nan: expected a number");
   return options;
 }

@@ -43,9 +43,9 @@ void AuditObserver::observe(const Observed& at, Sample& sample) {
     const double allowed =
         kAuditRoundings * (point_rounding(evaluator_, at.w, sample.loss, {at.scores}).objective + drift);
     if (!(off <= allowed))
-      throw Error("iteration ", at.iteration, ": the solver gave the loss ", shortest_text(at.given_loss),
-                  ", but at its iterate the loss is ", shortest_text(sample.loss),
-                  ": expected a difference of at most ", shortest_text(allowed));
+      throw Error("iteration ", at.iteration, ": the solver gave the loss ", number_text(at.given_loss),
+                  ", but at its iterate the loss is ", number_text(sample.loss),
+                  ": expected a difference of at most ", number_text(allowed));
   }
   ++audits_.count;
   audits_.largest = std::max(audits_.largest, off / std::max(1.0, std::abs(sample.loss)));
@@ -95,9 +95,9 @@ void BoundObserver::check() const {
   if (!(best_ > smallest_)) return;
   const double off = point_rounding(evaluator_, smallest_at_, smallest_loss_).objective;
   if (!(best_ > smallest_ + off)) return;
-  throw Error("the lower bound ", shortest_text(best_), " on min F, from ", from_,
-              ", is above F = ", shortest_text(smallest_), " at iteration ", smallest_iteration_,
-              ", which is known to ", shortest_text(off), ": one of the two is wrong");
+  throw Error("the lower bound ", number_text(best_), " on min F, from ", from_,
+              ", is above F = ", number_text(smallest_), " at iteration ", smallest_iteration_,
+              ", which is known to ", number_text(off), ": one of the two is wrong");
 }
 
 void AccuracyObserver::observe(const Observed& at, Sample& sample) {

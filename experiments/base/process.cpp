@@ -159,7 +159,7 @@ Process::Process(const ProcessSettings& settings) {
 
 Process::~Process() {
   if (!ended_) {
-    send(SIGKILL);
+    ::kill(id_, SIGKILL);
     rusage usage;
     wait_status(id_, usage);
   }
@@ -186,12 +186,16 @@ bool Process::wait_for(std::chrono::milliseconds timeout) {
   return true;
 }
 
-void Process::send(int signal) const {
-  if (!ended_) ::kill(id_, signal);
+void Process::stop(double grace, bool group) {
+  const auto now = std::chrono::steady_clock::now();
+  if (ended_ || killed_ || (asked_ && now - *asked_ < std::chrono::duration<double>(grace))) return;
+  killed_ = asked_.has_value();
+  if (!killed_) asked_ = now;
+  ::kill(group ? -id_ : id_, killed_ ? SIGKILL : SIGTERM);
 }
 
-void Process::send_to_group(int signal) const {
-  ::kill(-id_, signal);
+void Process::kill_group() const {
+  ::kill(-id_, SIGKILL);
 }
 
 std::uint64_t Process::peak_rss_bytes() const {
@@ -213,10 +217,9 @@ ProgramOutput run_program(const std::vector<std::string>& command, std::chrono::
   Process process({.command = command, .log = out, .errors = err});
   const auto end = std::chrono::steady_clock::now() + timeout;
   while (!process.wait_for(std::chrono::milliseconds(100))) {
-    if (result.given_up) continue;
-    result.given_up =
-        std::chrono::steady_clock::now() >= end || (give_up != nullptr && give_up(text_of(err)));
-    if (result.given_up) process.send(SIGKILL);
+    result.given_up = result.given_up || std::chrono::steady_clock::now() >= end ||
+                      (give_up != nullptr && give_up(text_of(err)));
+    if (result.given_up) process.stop(1.0);
   }
   result.end = process.end();
   result.out = text_of(out);

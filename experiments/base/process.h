@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,16 +52,21 @@ class Process {
   bool wait_for(std::chrono::milliseconds timeout);
   bool ended() const { return ended_; }
   const ProcessEnd& end() const { return end_; }
-  void send(int signal) const;
-  /// Sends the signal to its whole process group, even if the process has ended and left others running.
-  void send_to_group(int signal) const;
+  /// Asks the process to end (SIGTERM), or its whole process group. A call at least `grace` seconds after the
+  /// first kills it (SIGKILL).
+  void stop(double grace, bool group = false);
+  /// Whether stop() has killed it.
+  bool killed() const { return killed_; }
+  /// Kills what the process has left running in its process group.
+  void kill_group() const;
   /// The peak memory of the program that it runs now; 0 if unknown.
   std::uint64_t peak_rss_bytes() const;
 
  private:
   pid_t id_ = -1;
   int descriptor_ = -1;  ///< a pidfd, for poll()
-  bool ended_ = false;
+  bool ended_ = false, killed_ = false;
+  std::optional<std::chrono::steady_clock::time_point> asked_;  ///< when stop() was called first
   ProcessEnd end_;
 };
 

@@ -55,11 +55,21 @@ TEST(Process, WritesItsOutputToTheLogAndSeesItsEnvironment) {
 TEST(Process, CanBeStopped) {
   Process process(shell("trap 'exit 3' TERM; echo; while :; do sleep 0.01; done"));
   EXPECT_FALSE(process.wait_for(50ms));
-  while (!process.ended()) {  // the shell may not have set its trap yet
-    process.send(SIGTERM);
-    process.wait_for(20ms);
-  }
-  EXPECT_TRUE(process.end().exit_status == 3 || process.end().signal == SIGTERM);
+  process.stop(100.0);
+  wait_until_ended(process);
+  EXPECT_TRUE(process.end().exit_status == 3 || process.end().signal == SIGTERM) << "before it set its trap";
+  EXPECT_FALSE(process.killed());
+}
+
+TEST(Process, IsKilledIfItDoesNotStopWithinItsGrace) {
+  const TestFolder folder;
+  ProcessSettings settings = shell("trap '' TERM; echo ready; while :; do sleep 0.01; done");
+  settings.log = folder / "log.txt";
+  Process process(settings);
+  while (read_text(folder / "log.txt").empty()) process.wait_for(10ms);
+  for (process.stop(0.1); !process.wait_for(20ms);) process.stop(0.1);
+  EXPECT_EQ(process.end().signal, SIGKILL);
+  EXPECT_TRUE(process.killed());
 }
 
 TEST(Process, IsKilledWithItsObject) {

@@ -17,8 +17,8 @@ void run(std::vector<RunParameters> jobs) {
   const RunParameters& job = jobs.front();
   const LoadedData data = data_of(job);
   const SolverInfo& solver = solver_registry().find(job.solver);
-  const LoadedData::Reduced& reduced = data.reduced(job.penalty.lambda.number());
-  const auto make_objective = [&] { return data.objective(reduced, job.penalty.single(), job.loss); };
+  const LoadedData::Reduced& reduced = data.reduced(job.penalty.lambda);
+  const auto make_objective = [&] { return data.objective(reduced, job.penalty, job.loss); };
   Objective objective = make_objective(), evaluator = make_objective();
   const SparseVector start;
   const double kkt_at_zero = certify(evaluator, start).kkt;

@@ -33,9 +33,9 @@ class Study {
   Study(const LoadedData& data, const RunParameters& job)
       : job_(job),
         data_(data),
-        reduced_(data.reduced(job.penalty.lambda.number())),
+        reduced_(data.reduced(job.penalty.lambda)),
         oracle_(data.oracle()),
-        evaluator_(data.objective(reduced_, job.penalty.single())),
+        evaluator_(data.objective(reduced_, job.penalty)),
         kkt_at_zero_(certify(evaluator_, {}).kkt) {
     best_ = solve("prox-newton", {}, kTol, nullptr);
     Objective objective = make_objective();
@@ -47,7 +47,7 @@ class Study {
     const Certificate certificate = certify(evaluator_, best_);
     problem_.dataset = job.dataset;
     problem_.description = data.train().description;
-    problem_.lambda = job.penalty.lambda.number();
+    problem_.lambda = job.penalty.lambda;
     problem_.optimum = {static_cast<double>(best_.nnz()), certificate.objective, certificate.kkt};
     const bool derivative = has_capability(objective.oracle(), Capability::kDerivative);
     if (derivative && objective.dimension() <= kMostWeights &&
@@ -60,7 +60,7 @@ class Study {
   }
 
   void add_arm(const RunParameters& job) {
-    fmt::print(stderr, "{}, lambda = {}: {}\n", job.dataset, job.penalty.lambda.number(), job.label);
+    fmt::print(stderr, "{}, lambda = {}: {}\n", job.dataset, job.penalty.lambda, job.label);
     Marginals before;
     std::vector<TheoryIteration> iterations;
     solve(job.solver, job.solver_options, job.tol, [&](const Sample& sample) {
@@ -83,7 +83,7 @@ class Study {
 
  private:
   Objective make_objective() const {
-    return {reduced_.all ? data_.train().x : reduced_.x, oracle_, job_.penalty.single(), data_.parallel()};
+    return {reduced_.all ? data_.train().x : reduced_.x, oracle_, job_.penalty, data_.parallel()};
   }
 
   SparseVector solve(const std::string& name, const std::map<std::string, std::string>& options, double tol,
@@ -134,7 +134,7 @@ class Study {
 void run(std::vector<RunParameters> jobs) {
   std::map<std::string, std::map<std::pair<double, double>, std::vector<RunParameters>>> datasets;
   for (RunParameters& job : jobs)
-    datasets[job.dataset][{job.penalty.lambda.number(), job.penalty.mu.number()}].push_back(std::move(job));
+    datasets[job.dataset][{job.penalty.lambda, job.penalty.mu}].push_back(std::move(job));
   std::vector<TheoryProblem> problems;
   for (const auto& [dataset, arms_by_penalty] : datasets) {
     const LoadedData data = data_of(arms_by_penalty.begin()->second.front());

@@ -191,12 +191,10 @@ ExperimentConfig config_of(const RunFlags& flags, const ModelHeader& header) {
 }
 
 Penalty penalty_of(const ExperimentConfig& config) {
-  if (config.has_paths() || config.lambdas.size() > 1 || config.mus.size() > 1 ||
-      config.mus.front().is_path())
+  if (config.lambdas.several() || config.mus.several())
     throw Error::usage(
         "--lambda and --mu: found a list or path, expected a number each (`proxbench select` tries several)");
-  const Penalty penalty{config.lambdas.empty() ? 0.0 : config.lambdas.front().number(),
-                        config.mus.front().number()};
+  const Penalty penalty{config.lambdas.largest(), config.mus.largest()};
   penalty.check();
   return penalty;
 }

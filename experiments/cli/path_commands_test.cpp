@@ -55,7 +55,8 @@ TEST_F(PathCommands, RunAPathAsOneRunAndServeItAgain) {
     EXPECT_TRUE(fs::exists(folder / "out" / file)) << file;
   EXPECT_TRUE(fs::is_empty(folder / "out/references"));
   const json manifest = json::parse(read_text(stored / "manifest.json"));
-  EXPECT_EQ(manifest["run"]["lambda"], "path(max, 0.1*max, 6)");
+  EXPECT_TRUE(manifest["run"]["lambda"].is_null());
+  EXPECT_EQ(manifest["run"]["path"], "path(max, 0.1*max, 6)");
   EXPECT_EQ(manifest["status"], "converged");
   EXPECT_EQ(manifest["points"], 6);
 

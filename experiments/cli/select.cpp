@@ -7,7 +7,7 @@
 #include "core/base/error.h"
 #include "experiments/base/table_text.h"
 #include "experiments/cli/cli.h"
-#include "experiments/config/run_penalty.h"
+#include "experiments/config/penalty_path.h"
 #include "experiments/metrics/metrics.h"
 #include "experiments/run/launch.h"
 #include "experiments/run/selection.h"
@@ -19,13 +19,6 @@ namespace {
 constexpr const char* kLoss = "loss";
 /// The most points that --extend adds.
 constexpr int kMorePoints = 10;
-
-/// As in a config.
-std::string search_text(const PenaltySearch& search) {
-  std::vector<std::string> texts;
-  for (const Strength& one : search.values()) texts.push_back(one.text());
-  return joined(texts);
-}
 
 template <class Point>
 double value_of(const PenaltySearch& search, const Point& point) {
@@ -125,9 +118,7 @@ struct SelectCommand : TrainingFlags {
   }
 
   PenaltySearch search(const ExperimentConfig& asked) const {
-    PenaltySearch out{asked.lambdas, asked.mus};
-    if (out.lambdas.empty()) out.lambdas.emplace_back();
-    if (out.several()) return out;
+    if (const PenaltySearch out{asked.lambdas, asked.mus}; out.several()) return out;
     throw Error::usage(
         run.given("lambda")
             ? fmt::format("--lambda: found '{}', expected a list or path, or a number and a list or path of "
@@ -241,7 +232,7 @@ struct SelectCommand : TrainingFlags {
       metrics = trained.test_metrics;
       metrics[trace_metric().name] = trained.test_accuracy;
     }
-    Json out{{"path", search_text(search)},
+    Json out{{"path", ini_text((search.over_mu() ? search.mus : search.lambdas).to_value())},
              {"over", search.name()},
              {"lambda_max", selection.refit.lambda_max},
              {"measure", measure},

@@ -72,7 +72,7 @@ std::string empty_model_text(const RunOutcome& outcome, const LoadedData& data) 
   const double max = settings.loss.hinge() ? kInfinity : lambda_max(data, settings.loss);
   if (max == 0.0)
     return "all weights are 0: the gradient at w = 0 is 0, so these labels leave nothing to learn";
-  if (const double lambda = settings.penalty.lambda.number(); lambda >= max)
+  if (const double lambda = settings.penalty.lambda; lambda >= max)
     return fmt::format(
         "all weights are 0: w = 0 is optimal from lambda = {:.4g} on, and lambda is {:g}; `--lambda {:.2g}` "
         "gives nonzeros",
@@ -103,7 +103,7 @@ std::string flags_that_fit(const OracleInfo& oracle) {
 std::string best_or_flags(const RunParameters& settings, const LoadedData& data) {
   const OracleInfo& oracle = oracle_registry().find(data.oracle_name());
   try {
-    return solver_or_best("", settings.penalty.single(), settings.loss, oracle, data.train().x);
+    return solver_or_best("", settings.penalty, settings.loss, oracle, data.train().x);
   } catch (const Error& error) {
     throw Error::usage(fmt::format("{}; expected {}", error.what(), flags_that_fit(oracle)));
   }
@@ -165,7 +165,7 @@ void print_certificate(const RunOutcome& outcome) {
     fmt::print("interrupted before the result was certified: F, kkt and a bound are not known\n");
     return;
   }
-  fmt::print("objective {}\n", objective_text(c, outcome.parameters.penalty.single()));
+  fmt::print("objective {}\n", objective_text(c, outcome.parameters.penalty));
   fmt::print("nonzeros {} of {}\n", c.nnz, *outcome.d);
   if (!std::isnan(c.kkt)) {
     const bool blurred = c.kkt_rounding > kBlurred * c.kkt && c.kkt > 0.0;

@@ -125,8 +125,6 @@ class ConfigReader {
   /// Rejects a key that is neither in the table of the section nor an option of its solver or format.
   template <class Section>
   void reject_key(const IniSection& section, const IniEntry& entry, const Options& own) {
-    // Earlier versions stored `split = problem`, which is what every sweep does now.
-    if (section.name == "slurm" && entry.key == "split" && entry.value == "problem") return;
     std::vector<std::string> names;
     for (const OptionSpec& one : table_of<Section>(&own)) names.push_back(one.name);
     problems_.add(entry.where, fmt::format("found key '{}' in {}{}, expected one of {}", entry.key,
@@ -136,11 +134,8 @@ class ConfigReader {
   /// Sets the defaults that depend on other keys.
   void fill_defaults() {
     if (config_.title.empty()) config_.title = config_.name;
-    if (!text_.given("experiment", "reference_solver")) {
-      const bool l1 = std::ranges::any_of(
-          config_.lambdas, [](const Strength& one) { return !one.is_path() && one.number() > 0.0; });
-      config_.reference_solver = best_solver({l1 ? 1.0 : 0.0, 0.0}, config_.loss.kind);
-    }
+    if (!text_.given("experiment", "reference_solver"))
+      config_.reference_solver = best_solver({config_.lambdas.largest(), 0.0}, config_.loss.kind);
     if (config_.has_paths() && !text_.given("plot", "kinds")) {
       if (!config_.has_singles()) config_.plot.kinds.clear();
       config_.plot.kinds.emplace_back("path");

@@ -15,7 +15,7 @@
 #include "experiments/base/paths.h"
 #include "experiments/base/text.h"
 #include "experiments/config/format_registry.h"
-#include "experiments/config/run_penalty.h"
+#include "experiments/config/penalty_path.h"
 #include "experiments/config/run_settings.h"
 
 namespace proxbench {
@@ -88,10 +88,7 @@ struct ExperimentConfig : RunSettings {
   PlotConfig plot;
   PaperConfig paper;
 
-  /// Each is a number or a path. One run solves for a number with a number, and one run for a path with a
-  /// number. For two paths, see grid_of().
-  std::vector<Strength> lambdas;
-  std::vector<Strength> mus{0.0};
+  PenaltyList lambdas, mus{{0.0}};
   std::vector<std::string> plugins;  ///< files of plug-ins
   int repetitions = 1;
   double stop_at = 0.0;               ///< relative difference to f* at which a run stops; 0: it does not
@@ -111,9 +108,9 @@ struct ExperimentConfig : RunSettings {
 
   /// The penalties of the grid, in the order of its runs.
   std::vector<RunPenalty> penalties() const { return grid_of(lambdas, mus); }
-  bool has_paths() const { return std::ranges::any_of(penalties(), &RunPenalty::is_path); }
+  bool has_paths() const { return !lambdas.paths.empty() || !mus.paths.empty(); }
   /// Whether there are runs of a single penalty.
-  bool has_singles() const { return !std::ranges::all_of(penalties(), &RunPenalty::is_path); }
+  bool has_singles() const { return !lambdas.numbers.empty() && !mus.numbers.empty(); }
   /// Whether f* is computed for the runs of single penalties.
   bool has_reference() const { return has_singles() && reference != "none"; }
 
@@ -145,7 +142,8 @@ ExperimentConfig load_config(const fs::path& file, const std::vector<std::string
 
 /// Reads the config like load_config(), but data files that are gone are no error: they keep their names, and
 /// ExperimentConfig::missing_files says which they are.
-ExperimentConfig load_config_without_data(const fs::path& file, const std::vector<std::string>& overrides = {},
+ExperimentConfig load_config_without_data(const fs::path& file,
+                                          const std::vector<std::string>& overrides = {},
                                           const LoadPlugin& load = {});
 
 /// Searches for a data file, so that configs need not name one machine's folders. Returns the first file

@@ -13,13 +13,11 @@ namespace {
 
 /// Requires that lambda + mu > 0 for each lambda with each mu.
 void check_penalties(const ExperimentConfig& config, const ConfigText& text) {
-  if (std::ranges::none_of(config.mus, [](const Strength& mu) { return mu.any_value() == 0.0; })) return;
-  const std::vector<ListPart> parts = list_parts(text.value("experiment", "lambda"));
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    if (config.lambdas[i].any_value() == 0.0)
+  if (std::ranges::count(config.mus.numbers, 0.0) == 0) return;
+  for (const auto& [part, offset] : list_parts(text.value("experiment", "lambda")))
+    if (double lambda = kNaN; parse_real(part, lambda) && lambda == 0.0)
       text.reject("experiment", "lambda",
-                  fmt::format("found '{}' with mu = 0, expected lambda + mu > 0", parts[i].text),
-                  parts[i].offset);
+                  fmt::format("found '{}' with mu = 0, expected lambda + mu > 0", part), offset);
 }
 
 /// Rejects each key that has no effect in this config, and each whose value contradicts other keys.
@@ -44,14 +42,12 @@ void check_paper(const ExperimentConfig& config, const ConfigText& text) {
   check_length(text, "paper", "nnz", paper.nnz.size(), "lambda", paper.lambdas.size());
   check_length(text, "paper", "accuracy", paper.accuracy.size(), "lambda", paper.lambdas.size());
   const std::vector<ListPart> parts = list_parts(text.value("paper", "lambda"));
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const auto same = [&](const Strength& one) { return one == Strength(paper.lambdas[i]); };
-    if (std::ranges::none_of(config.lambdas, same))
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (std::ranges::count(config.lambdas.numbers, paper.lambdas[i]) == 0)
       text.reject("paper", "lambda",
                   fmt::format("found {}, expected one of [experiment] lambda = {}", parts[i].text,
                               text.value("experiment", "lambda")),
                   parts[i].offset);
-  }
 }
 
 void check_slurm(const ExperimentConfig& config, const ConfigText& text) {
@@ -73,13 +69,12 @@ std::vector<std::string> skip_reasons(const ExperimentConfig& config, const Solv
   std::vector<std::string> out;
   for (const DataConfig& data : config.data)
     for (const RunPenalty& one : config.penalties()) {
-      const Penalty penalty = one.any_penalty();
       const OracleInfo* oracle = known_oracle(data);
       if (!data.start.empty() && !solver.starts_anywhere)
         out.emplace_back("it cannot start from a model");
       else
-        out.push_back(oracle ? unmet_needs(solver, penalty, config.loss.kind, *oracle)
-                             : unmet_needs(solver, penalty, config.loss.kind));
+        out.push_back(oracle ? unmet_needs(solver, one.penalty, config.loss.kind, *oracle)
+                             : unmet_needs(solver, one.penalty, config.loss.kind));
     }
   return out;
 }
@@ -147,8 +142,8 @@ std::string conflict_of(const ExperimentConfig& config, const std::string& secti
   const std::string name = section.substr(0, section.find('.')) + "." + key;
   const PlotConfig& plot = config.plot;
   const bool paths = config.has_paths(), singles = config.has_singles(), f_star = config.reference != "none";
-  const bool of_mu = std::ranges::none_of(config.lambdas, &Strength::is_path);
-  const std::string path = fmt::format(", but [experiment] {} has ", of_mu ? "mu" : "lambda");
+  const std::string path =
+      fmt::format(", but [experiment] {} has ", config.lambdas.paths.empty() ? "mu" : "lambda");
   const auto any = [](const std::vector<std::string>& chosen, std::initializer_list<const char*> names) {
     return std::ranges::any_of(names, [&](const char* one) { return contains(chosen, one); });
   };

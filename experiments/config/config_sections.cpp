@@ -27,12 +27,12 @@ Schema<ExperimentConfig> section_rows() {
       row(&Config::lambdas, "lambda",
           "list of weights of ||w||_1 in F; path(START, END, COUNT) is one run for COUNT lambdas, e.g. "
           "path(max, 0.01*max, 50)",
-          {.min = 0, .required = true, .path = true}),
+          {.min = 0, .list = true, .required = true, .path = true}),
       row(&Config::mus, "mu",
           "list of weights of ||w||_2^2 / 2 in F, each with every lambda; path(START, END, COUNT) is one run "
           "for "
           "COUNT values, or with a path of lambda COUNT runs",
-          {.min = 0, .path = true}),
+          {.min = 0, .list = true, .path = true}),
       base_rows<Config>(RunSettings::schema()),
       row(&Config::plugins, "plugin",
           "list of plug-ins to load: shared libraries, and files of Python that register solvers",

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "experiments/config/ini.h"
-#include "experiments/config/run_penalty.h"
+#include "experiments/config/penalty_path.h"
 
 namespace proxbench {
 namespace {
@@ -14,18 +14,11 @@ namespace {
 /// Reads one value, which is no list.
 Value read_one(const OptionSpec& spec, const std::string& text, const FindFile& find) {
   if (spec.path && looks_like_path(text)) return {parse_path(text, spec.name).text()};
-  Options options({spec});
-  try {
-    options.set(spec.name, text);
-  } catch (const Error&) {
-    std::string expected = spec.constraint();
-    if (spec.type == OptionType::kInt) expected = "an integer, " + expected;
-    if (spec.type == OptionType::kReal) expected = "a finite real, " + expected;
-    throw ValueError(fmt::format("found '{}', expected {}{}{}", text, expected,
-                                 did_you_mean(text, spec.choices),
-                                 spec.path ? ", or path(START, END, COUNT)" : ""));
-  }
-  return spec.names_file(text) ? Value{find(text)} : options.value(spec.name);
+  if (spec.names_file(text)) return {find(text)};
+  std::string expected;
+  if (std::optional<Value> value = spec.read(text, expected)) return *std::move(value);
+  throw ValueError(fmt::format("found '{}', expected {}{}", text, expected,
+                               spec.path ? ", or path(START, END, COUNT)" : ""));
 }
 
 /// Whether `find` finds the file.
@@ -58,16 +51,10 @@ std::vector<ListPart> file_list(std::string_view text, const FindFile& find) {
 
 }  // namespace
 
-std::string number_as_written(double value) {
-  std::string text = fmt::format("{}", value);
-  if (const std::size_t zero = text.find("e-0"); zero != text.npos) text.erase(zero + 2, 1);
-  return text;
-}
-
 std::string ini_text(const Value& value) {
   if (const auto* text = value.get_if<std::string>()) return *text;
   if (const auto* truth = value.get_if<bool>()) return *truth ? "true" : "false";
-  if (const auto* real = value.get_if<double>()) return std::isnan(*real) ? "auto" : number_as_written(*real);
+  if (const auto* real = value.get_if<double>()) return std::isnan(*real) ? "auto" : number_text(*real);
   if (const auto* integer = value.get_if<std::int64_t>()) return fmt::format("{}", *integer);
   if (const auto* count = value.get_if<std::uint64_t>()) return fmt::format("{}", *count);
   std::vector<std::string> texts;

@@ -21,8 +21,6 @@ struct ValueError : Error {
   std::size_t offset;
 };
 
-/// A number as people write it: 1e-6, not 1e-06.
-std::string number_as_written(double value);
 /// The text of a value: "auto" for NaN; lists are separated by commas.
 std::string ini_text(const Value& value);
 

@@ -7,7 +7,6 @@
 #include "experiments/base/files.h"
 #include "experiments/base/paths.h"
 #include "experiments/data/file_parts.h"
-#include "experiments/data/first_lines.h"
 
 namespace proxbench {
 
@@ -27,43 +26,20 @@ void check_files(const DataFormatInfo& info, const DataFiles& files, HierarchyUs
   fail_if(hierarchy == HierarchyUse::kNone && tree, "takes no hierarchy, found '" + files.hierarchy + "'");
 }
 
-/// Reads the files. If a file looks like another format, an error of its reader names that format. If there
-/// is no error, the data get a warning.
-DataPair read_checked(const DataFormatInfo& info, const DataFiles& files,
-                const std::function<DataPair()>& read_files) {
-  const auto read = [&] {
-    DataPair pair = read_files();
-    if (!info.oracle.empty()) pair.oracle = info.oracle;
-    return pair;
-  };
-  std::vector<std::string> all = files.train;
-  all.insert(all.end(), files.test.begin(), files.test.end());
-  if (all.empty()) return read();
-  const std::string format = files.hierarchy.empty() ? info.name : "lshtc";  // one document per line
-  std::vector<std::string> others;
-  for (const std::string& file : all) others.push_back(other_format(format, file));
-  try {
-    DataPair pair = read();
-    for (std::size_t i = 0; i < all.size(); ++i)
-      if (!others[i].empty())
-        pair.train.warnings.insert(pair.train.warnings.begin(),
-                                   fmt::format("{} looks like {}", shown_name(all[i]), others[i]));
-    return pair;
-  } catch (const Error& error) {
-    for (std::size_t i = 0; i < all.size(); ++i)
-      if (error.kind() == ErrorKind::kInput && !others[i].empty() &&
-          std::string_view(error.what()).starts_with(shown_name(all[i]) + ":"))
-        throw Error(fmt::format("{}; is this {}?", error.what(), others[i]), ErrorKind::kInput);
-    throw;
-  }
+/// Checks the files, reads them, and names the oracle of the format.
+DataPair read_checked(const DataFormatInfo& info, const DataFiles& files, HierarchyUse hierarchy,
+                      const std::function<DataPair()>& read) {
+  check_files(info, files, hierarchy);
+  DataPair pair = read();
+  if (!info.oracle.empty()) pair.oracle = info.oracle;
+  return pair;
 }
 
 }  // namespace
 
 DataFormatInfo with_reader(DataFormatInfo info, DataPair (*read)(const DataFiles&, const Options&)) {
   info.read = [info, read](const DataFiles& files, const Options& options) {
-    check_files(info, files, HierarchyUse::kNone);
-    return read_checked(info, files, [&] { return read(files, options); });
+    return read_checked(info, files, HierarchyUse::kNone, [&] { return read(files, options); });
   };
   return info;
 }
@@ -73,8 +49,7 @@ DataFormatInfo with_reader(DataFormatInfo info,
                            HierarchyUse hierarchy) {
   const auto checked = [info, read, hierarchy](const DataFiles& files, const Options& options,
                                                const Processes* processes) {
-    check_files(info, files, hierarchy);
-    return read_checked(info, files, [&] { return read(files, options, processes); });
+    return read_checked(info, files, hierarchy, [&] { return read(files, options, processes); });
   };
   info.read = [checked](const DataFiles& files, const Options& options) {
     return checked(files, options, nullptr);

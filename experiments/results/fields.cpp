@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/profile.h"
 #include "experiments/base/table_text.h"
+#include "experiments/results/results.h"
 
 namespace proxbench {
 
@@ -41,6 +42,11 @@ Schema<Run> if_known(const Schema<Run>& field, bool (*known)(const Run&)) {
 
 Schema<Run> parameter_fields() {
   using P = RunParameters;
+  const Schema<Penalty> numbers(
+      {row(&Penalty::lambda, "lambda", "weight of ||w||_1 in F; none: it has a path"),
+       row(&Penalty::mu, "mu", "weight of ||w||^2 / 2 in F; none: it has a path")});
+  const Schema<RunPenalty> penalty({part(&RunPenalty::penalty, numbers).in("run", kModel),
+                                    row(&RunPenalty::path, "path", "of lambda or mu", {.nullable = true})});
   const Schema<P> rows({
       row(&P::name, "name", "the run in messages", {.use = kRecord}),
       row(&P::experiment, "experiment", "name of the experiment"),
@@ -50,13 +56,7 @@ Schema<Run> parameter_fields() {
       row(&P::data_options, "options", "of the data format", {.section = "run.data", .use = kRecord}),
       row(&P::solver, "solver", "registered name", {.use = kSummary}),
       row(&P::solver_options, "options", "of the solver", {.use = kSummary}),
-      part(&P::penalty,
-           Schema<RunPenalty>(
-               {
-                   row(&RunPenalty::lambda, "lambda", "weight of ||w||_1 in F; path(...) for a path"),
-                   row(&RunPenalty::mu, "mu", "weight of ||w||^2 / 2 in F; path(...) for a path"),
-               })
-               .in("run", kModel)),
+      base_rows<P>(penalty),
       row(&P::tighten, "tighten", "relative gap to go on for after the run; 0: do not", {.use = kRecord}),
       row(&P::objective_target, "objective_target", "stop when F <= this", {.nullable = true}),
       row(&P::drop_features, "drop_features", "features that can never enter", {.use = kRecord}),
@@ -164,9 +164,13 @@ Schema<Run> figure_fields() {
       row(&F::wall_seconds, "wall_seconds", "the process of the run"),
   });
   const Schema<F> timed = seconds.in("timing", kModel).with([](Row<F>& row) { row.spec.unit = "s"; });
+  const Schema<Run> bound =
+      computed<Run>(&relative_bound, "relative_bound",
+                    "what the gap, or kkt and lambda, prove: (F - min F) / F is at most this",
+                    {.use = kColumn, .nullable = true});
   const auto weights_known = [](const Run& run) { return !std::isnan(run.result.certificate.objective); };
   return Schema<Run>({status, part(&Run::result, size), if_known(part(&Run::result, nnz), weights_known),
-                      part(&Run::result, end), part(&Run::result, timed)})
+                      part(&Run::result, end), bound, part(&Run::result, timed)})
       .in("", kModel);
 }
 
@@ -188,6 +192,7 @@ Schema<Run> launcher_fields() {
       row(&B::relative_kkt, "relative_kkt", "of the reference run"),
       row(&B::relative_gap, "relative_gap", "of the reference run"),
       row(&B::kkt_at_zero, "kkt_at_zero", "of the reference run"),
+      row(&B::relative_bound, "relative_bound", "of the reference run", {.nullable = true}),
   });
   const Schema<V> program({
       row(&V::version, "version", "of proxbench"),
@@ -337,7 +342,8 @@ void Run::set_status(const std::string& text) {
 }
 
 bool Run::failed() const {
-  return !result.failure.empty() || result.status == Status::kInterrupted;
+  return !result.failure.empty() || result.status == Status::kInterrupted ||
+         result.status == Status::kDiverged;
 }
 
 Json run_json(const Run& run) {
@@ -357,7 +363,10 @@ Run run_from(const nlohmann::json& json, const std::string& source) {
   Run run;
   for (const auto& [spec, get, set] : run_fields()) {
     const nlohmann::json::json_pointer place(place_of(spec).to_string());
-    if (!json.contains(place)) throw error("no key " + place.to_string());
+    if (!json.contains(place)) {
+      if (spec.nullable) continue;
+      throw error("no key " + place.to_string());
+    }
     const nlohmann::json& value = json.at(place);
     if (!set || (spec.nullable && value.is_null())) continue;
     try {
@@ -413,6 +422,7 @@ Json rows_json(const OptionTable& fields, bool of_run) {
     if (of_run) {
       row["column"] = column_name(field);
       row["use"] = kUseNames.at(static_cast<std::size_t>(field.field_use()));
+      row["nullable"] = field.nullable;
     }
     row["type"] = type_of(field);
     row["unit"] = field.unit;
@@ -425,7 +435,11 @@ Json rows_json(const OptionTable& fields, bool of_run) {
 
 Json fields_json() {
   Json names = Json::array(), phases = Json::array();
-  for (const auto& [name, status] : statuses()) names.push_back(name);
+  for (const auto& [name, status] : statuses()) {
+    Run run;
+    run.result.status = status;
+    if (!run.failed()) names.push_back(name);
+  }
   for (std::size_t i = 0; i < kPhases; ++i) phases.push_back(phase_name(static_cast<Phase>(i)));
   return {{"record_version", kRecordVersion},
           {"statuses", names},

@@ -15,7 +15,7 @@
 #include "core/monitor/monitor.h"
 #include "experiments/base/json_values.h"
 #include "experiments/base/paths.h"
-#include "experiments/config/run_penalty.h"
+#include "experiments/config/penalty_path.h"
 #include "experiments/config/run_settings.h"
 
 namespace proxbench {
@@ -25,14 +25,13 @@ namespace proxbench {
 /// Everything that decides the result of a run and the time it takes. Names and texts are written as in a
 /// config; config_sections() documents the values. A sweep sets experiment, dataset and label. Files, `start`
 /// and plug-ins are absolute paths.
-struct RunParameters : RunData, RunSettings {
+struct RunParameters : RunData, RunSettings, RunPenalty {
   std::string name, experiment, dataset, label;
   int repetition = 1;
   std::map<std::string, std::string> data_options;
   /// A registered name. If it is empty, the job only reads and describes the data.
   std::string solver;
   std::map<std::string, std::string> solver_options;
-  RunPenalty penalty{1.0, 0.0};
   double tighten = 0.0;
   double objective_target = -kInfinity;
   bool drop_features = true;
@@ -113,7 +112,8 @@ struct Timing {
 
 /// f* of the run's problem, and how exact it is. NaN if there is none.
 struct BestKnown {
-  double objective = kNaN, relative_kkt = kNaN, relative_gap = kNaN, kkt_at_zero = kNaN;
+  double objective = kNaN, relative_kkt = kNaN, relative_gap = kNaN, kkt_at_zero = kNaN,
+         relative_bound = kNaN;
 };
 
 /// Where, when and with which program a run was made. A text that cannot be read is "unavailable", and a
@@ -156,11 +156,11 @@ struct Run {
   BestKnown best;
   Provenance provenance;
 
-  bool is_path() const { return parameters.penalty.is_path(); }
+  bool is_path() const { return parameters.path.has_value(); }
   /// How the run ended, e.g. "converged" or "crashed(SIGSEGV)"; empty if it has not run.
   std::string status() const;
   void set_status(const std::string& text);
-  /// Whether the run failed or was interrupted.
+  /// Whether the run failed, diverged or was interrupted.
   bool failed() const;
 };
 

@@ -34,6 +34,7 @@ TEST(Reference, IsAsUncertainAsTheBetterOfItsTwoBounds) {
   Certificate& c = one.result.certificate;
   EXPECT_NEAR(best_of(one).relative_gap, 1e-8, 1e-14);
   EXPECT_NEAR(slack(one), 1e-6, 1e-12) << "its gap";
+  EXPECT_NEAR(best_of(one).relative_bound, 1e-8, 1e-14);
   c.kkt = 1e-10;
   EXPECT_NEAR(slack(one), 1e-10 * (50.0 + 50.0), 1e-15) << "what kkt allows";
   c.dual = 100.0 + 1e-14;

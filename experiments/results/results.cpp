@@ -87,15 +87,20 @@ std::vector<Sample> read_trace(const fs::path& file) {
 
 BestKnown best_of(const Run& reference) {
   const Certificate& c = reference.result.certificate;
-  return {c.objective, reference.result.relative_kkt(), c.relative_gap(), reference.result.kkt_at_zero};
+  return {c.objective, reference.result.relative_kkt(), c.relative_gap(), reference.result.kkt_at_zero,
+          relative_bound(reference)};
 }
 
 double slack(const Run& reference) {
   const Certificate& c = reference.result.certificate;
-  const double lambda = reference.parameters.penalty.single().lambda;
+  const double lambda = reference.parameters.penalty.lambda;
   const double by_kkt =
       lambda > 0.0 && !std::isnan(c.kkt) ? c.kkt * (c.l1 + c.objective / lambda) : kInfinity;
   return std::isnan(c.dual) ? by_kkt : std::min(by_kkt, std::max(c.objective - c.dual, 0.0));
+}
+
+double relative_bound(const Run& reference) {
+  return slack(reference) / reference.result.certificate.objective;
 }
 
 bool ended_by_time_limit(const Run& reference) {

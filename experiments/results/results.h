@@ -32,7 +32,7 @@ using Json = nlohmann::ordered_json;
 inline constexpr const char* kManifestFile = "manifest.json";
 
 /// Data set, penalty and loss. Values of F can be compared only between runs with equal keys.
-using ProblemKey = std::tuple<std::string, RunPenalty, Loss>;
+using ProblemKey = std::tuple<std::string, Penalty, Loss>;
 ProblemKey problem_of(const Run& run);
 
 /// Returns the name of a run's problem: the run's name without label and repetition.
@@ -68,6 +68,8 @@ BestKnown best_of(const Run& reference);
 /// > 0, is kkt * (||w||_1 + F(w)/lambda): since F is convex, F(w) - F(w*) <= kkt * ||w - w*||_1, and
 /// lambda*||w*||_1 <= F(w).
 double slack(const Run& reference);
+/// slack() / F; infinite if neither bound is known.
+double relative_bound(const Run& reference);
 
 /// Whether the time limit ended the reference run. Only then can another run on the same data find another
 /// f*.

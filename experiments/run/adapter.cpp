@@ -98,7 +98,7 @@ std::vector<std::string> files_of(const Trainer& trainer) {
 }
 
 std::string algorithm_of(const Trainer& trainer, const RunParameters& job) {
-  const Penalty given = job.penalty.single();
+  const Penalty given = job.penalty;
   const std::string penalty = given.lambda == 0.0 ? "l2" : given.mu == 0.0 ? "l1" : "both";
   const std::string& asked = job.solver_options.at("algorithm");
   std::vector<std::string> fitting;
@@ -118,7 +118,7 @@ std::string trainer_title(const RunParameters& job) {
 }
 
 std::string unmet_trainer(const RunParameters& job, const OracleInfo* oracle) {
-  if (job.penalty.is_path()) return "a program of its own solves one penalty at a time: found a path";
+  if (job.path) return "a program of its own solves one penalty at a time: found a path";
   if (job.processes > 1) return fmt::format("a program of its own is one process: found {}", job.processes);
   const Trainer& trainer = find_trainer(job.solver_options);
   if (!trainer.missing.empty()) return trainer.missing;

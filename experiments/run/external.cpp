@@ -48,7 +48,7 @@ class ExternalTraining {
         hooks_(hooks),
         trainer_(find_trainer(job.solver_options)),
         scratch_(fs::absolute(folder) / "trainer"),
-        evaluator_(data.objective(job.penalty.single(), job.loss)) {
+        evaluator_(data.objective(job.penalty, job.loss)) {
     if (!trainer_.missing.empty()) throw TrainerMismatch(trainer_.missing);
     algorithm_ = algorithm_of(trainer_, job);
     begin_counting(outcome_);
@@ -126,8 +126,8 @@ class ExternalTraining {
                                {"template", files_.template_file.string()},
                                {"model", model_file().string()},
                                {"log", log_file().string()},
-                               {"lambda", job_.penalty.lambda.number()},
-                               {"mu", job_.penalty.mu.number()},
+                               {"lambda", job_.penalty.lambda},
+                               {"mu", job_.penalty.mu},
                                {"loss", loss_name(job_.loss.kind)},
                                {"threads", job_.threads},
                                {"seed", job_.seed}};
@@ -147,24 +147,18 @@ class ExternalTraining {
     Process process({.command = {trainer_.adapter.string(), "train", job_file().string()},
                      .folder = scratch_.path,
                      .log = log_file()});
-    double asked_at = kNaN;
+    bool stops = false;
     for (std::chrono::milliseconds slice{5}; !process.wait_for(slice);
          slice = std::chrono::milliseconds(50)) {
       if (const std::uint64_t peak = process.peak_rss_bytes(); peak > 0) run.peak_rss_bytes = peak;
-      const double now = wall_seconds();
       run.interrupted = run.interrupted || hooks_.stop();
-      run.out_of_time = run.out_of_time || (limit > 0.0 && now - began > limit);
-      if (!run.interrupted && !run.out_of_time) continue;
+      run.out_of_time = run.out_of_time || (limit > 0.0 && wall_seconds() - began > limit);
+      stops = run.interrupted || run.out_of_time;
       constexpr double kGrace = 2.0;
-      if (std::isnan(asked_at)) {
-        process.send_to_group(SIGTERM);
-        asked_at = now;
-      } else if (now - asked_at > kGrace) {
-        process.send_to_group(SIGKILL);
-      }
+      if (stops) process.stop(kGrace, true);
     }
     run.wall_seconds = wall_seconds() - began;
-    if (!std::isnan(asked_at)) process.send_to_group(SIGKILL);  // its remaining children
+    if (stops) process.kill_group();  // its remaining children
     run.end = process.end();
     return run;
   }

@@ -53,6 +53,7 @@ RunParameters job_of(const std::string& adapter, const std::string& format = "cr
   job.solver = kExternal;
   job.solver_options = {{"adapter", adapter}, {"program", ""}, {"algorithm", ""}};
   job.tol = 0.0;
+  job.penalty.lambda = 1.0;
   return job;
 }
 

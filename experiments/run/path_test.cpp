@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 #include "experiments/base/test_folder.h"
-#include "experiments/config/run_penalty.h"
+#include "experiments/config/penalty_path.h"
 #include "solvers/shared/test_problems.h"
 #include "solvers/solvers.h"
 
@@ -31,13 +31,13 @@ RunParameters settings_for(const ProblemSpec& spec, const std::string& solver = 
 }
 
 std::vector<double> geometric(const LoadedData& data, double ratio, int count) {
-  return Strength{{1.0, true}, {ratio, true}, count}.values(lambda_max(data, {}));
+  return PenaltyPath{{1.0, true}, {ratio, true}, count}.values(lambda_max(data, {}));
 }
 
 RunOutcome path_over_lambda(const LoadedData& data, const RunParameters& settings,
                             const std::vector<double>& lambdas, const RunHooks& hooks = {}) {
   std::vector<Penalty> penalties;
-  for (const double lambda : lambdas) penalties.push_back({lambda, settings.penalty.mu.number()});
+  for (const double lambda : lambdas) penalties.push_back({lambda, settings.penalty.mu});
   return train_path(data, settings, penalties, hooks);
 }
 
@@ -196,7 +196,8 @@ TEST(Path, KeepsThePointsThatAreDoneWhenItIsInterrupted) {
 
 TEST(Path, StatesWhatItsSolverNotes) {
   const auto data = load(chain_spec());
-  const RunOutcome path = path_over_lambda(*data, settings_for(chain_spec(), "prox-qn"), geometric(*data, 0.05, 3));
+  const RunOutcome path =
+      path_over_lambda(*data, settings_for(chain_spec(), "prox-qn"), geometric(*data, 0.05, 3));
   ASSERT_TRUE(path.notes.contains("inner_passes"));
   EXPECT_GT(path.notes.at("inner_passes"), 0.0);
   EXPECT_EQ(path.summary()["notes"]["inner_passes"], path.notes.at("inner_passes"));
@@ -281,7 +282,7 @@ TEST(Path, OverMuEveryPointIsTheOptimumOfItsPenalty) {
         SCOPED_TRACE(spec.name + " " + solver + ", lambda = " + std::to_string(lambda));
         const auto data = load(spec);
         const std::vector<Penalty> penalties =
-            RunPenalty(lambda, Strength{{10.0}, {0.05}, 8}).penalties(lambda_max(*data, {}));
+            RunPenalty{{lambda, kNaN}, PenaltyPath{{10.0}, {0.05}, 8}}.penalties(0.0);
         std::vector<SparseVector> models;
         RunHooks hooks;
         hooks.on_point = [&](const PathPoint&, const SparseVector& w) { models.push_back(w); };

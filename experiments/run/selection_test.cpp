@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "experiments/config/run_penalty.h"
+#include "experiments/config/penalty_path.h"
 #include "experiments/metrics/metrics.h"
 #include "solvers/shared/test_problems.h"
 #include "solvers/solvers.h"
@@ -33,7 +33,7 @@ LoadedData load(Dataset test = {}) {
 }
 
 std::vector<Penalty> grid(const LoadedData& data) {
-  return RunPenalty(Strength{{1.0, true}, {0.05, true}, 6}, 0.0).penalties(lambda_max(data, {}));
+  return RunPenalty{{kNaN, 0.0}, PenaltyPath{{1.0, true}, {0.05, true}, 6}}.penalties(lambda_max(data, {}));
 }
 
 TEST(Folds, PartitionTheInstances) {
@@ -243,7 +243,7 @@ TEST(SelectModel, SeveralPathsGiveWhatEachGivesAlone) {
   const LoadedData data = load();
   PenaltyPaths paths;
   for (const double mu : {1.0, 0.1})
-    paths.push_back(RunPenalty(Strength{{2.0}, {0.2}, 4}, mu).penalties(0.0));
+    paths.push_back(RunPenalty{{kNaN, mu}, PenaltyPath{{2.0}, {0.2}, 4}}.penalties(0.0));
   const ModelSelection both = select_model(data, settings_of(), paths, {.folds = 3});
   ASSERT_EQ(both.points.size(), 8u);
   std::vector<ModelSelection> alone;
@@ -268,8 +268,8 @@ TEST(SelectModel, CountsTheModelsThatAreFarFromConverged) {
   RunParameters few = settings_of();
   few.max_iterations = 1;
   few.tol = 1e-9;
-  const ModelSelection selection =
-      select_model(data, few, {RunPenalty(Strength{{0.02}, {0.001}, 3}, 0.0).penalties(0.0)}, {.folds = 3});
+  const ModelSelection selection = select_model(
+      data, few, {RunPenalty{{kNaN, 0.0}, PenaltyPath{{0.02}, {0.001}, 3}}.penalties(0.0)}, {.folds = 3});
   EXPECT_EQ(selection.points[0].unsolved, 3u);
   EXPECT_TRUE(is_unsolved(selection.refit.points.back()));
   for (const SelectionPoint& point : select_model(data, settings_of(), {grid(data)}, {.folds = 3}).points)

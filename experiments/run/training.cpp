@@ -147,7 +147,7 @@ RunOutcome train(const LoadedData& data, const RunParameters& settings, const Ru
 RunOutcome train_from(const LoadedData& data, const RunParameters& settings, SparseVector start,
                       const RunHooks& hooks) {
   const double began = wall_seconds();
-  const Penalty penalty = settings.penalty.single();
+  const Penalty penalty = settings.penalty;
   penalty.check();
   const SolverInfo& info = solver_registry().find(settings.solver);
   const Options options = options_from(info.options, settings.solver_options);
@@ -293,7 +293,7 @@ double share_with_weight(const Dataset& data, const SparseVector& w) {
 
 std::string model_of(const LoadedData& data, const std::string& format, const Options& data_options,
                      const RunParameters& settings, const SparseVector& w) {
-  const Penalty penalty = settings.penalty.single();
+  const Penalty penalty = settings.penalty;
   std::map<std::string, std::string> header{
       {"format", format},
       {"oracle", data.oracle_name()},

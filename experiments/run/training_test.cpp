@@ -235,8 +235,7 @@ TEST(Train, EverySolverStartsFromTheModelThatItIsGiven) {
     for (const SolverInfo& solver : solver_registry().items()) {
       SCOPED_TRACE(std::string(oracle) + " " + solver.name);
       settings.solver = solver.name;
-      if (!unmet_needs(solver, settings.penalty.single(), Loss::Kind::kLog, oracle_registry().find(oracle))
-               .empty())
+      if (!unmet_needs(solver, settings.penalty, Loss::Kind::kLog, oracle_registry().find(oracle)).empty())
         continue;
       if (!solver.starts_anywhere) {
         EXPECT_THROW(train(data, settings), Error);

@@ -76,7 +76,7 @@ void tighten_within_limit(const LoadedData& data, RunParameters job, const std::
 
 RunOutcome run_path(const LoadedData& data, RunParameters job, const Options& data_options,
                     const fs::path& folder, const RunHooks& of_trace) {
-  const std::vector<Penalty> penalties = job.penalty.penalties(lambda_max(data, job.loss));
+  const std::vector<Penalty> penalties = job.penalties(lambda_max(data, job.loss));
   LineByLine<PathPoint> points(folder / "path.csv", path_columns());
   RunHooks hooks = of_trace;
   hooks.on_point = [&](const PathPoint& point, const SparseVector& w) {
@@ -98,11 +98,11 @@ RunOutcome run_solver(const LoadedData& data, const RunParameters& job, const Op
   RunHooks hooks;
   hooks.interrupt = &interrupt;
   hooks.on_sample = [&](const Sample& sample) { trace.add(sample); };
-  RunOutcome outcome = job.penalty.is_path()     ? run_path(data, job, data_options, folder, hooks)
+  RunOutcome outcome = job.path                  ? run_path(data, job, data_options, folder, hooks)
                        : job.solver == kExternal ? train_externally(data, job, folder, hooks)
                                                  : train(data, job, hooks);
   trace.close();
-  if (job.penalty.is_path()) return outcome;
+  if (job.path) return outcome;
   if (const std::string note = missing_loss_text(outcome); !note.empty())
     std::fprintf(stderr, "%s\n", note.c_str());
   const bool diverged = outcome.status == Status::kDiverged;

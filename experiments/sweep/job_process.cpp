@@ -100,12 +100,9 @@ JobProcess::JobProcess(Run run, const fs::path& folder, ProcessSettings settings
 
 bool JobProcess::watch(std::chrono::milliseconds slice, bool interrupt) {
   if (process_->wait_for(slice)) return true;
-  if (!asked_ && interrupt) ask_to_stop(Asked::kByUser);
-  if (!asked_ && limits_.wall > 0 && seconds() >= limits_.wall) ask_to_stop(Asked::kByLimit);
-  if (asked_ && !killed_ && seconds() - asked_at_ >= limits_.grace) {
-    process_->send(SIGKILL);
-    killed_ = true;
-  }
+  if (!asked_ && interrupt) asked_ = Asked::kByUser;
+  if (!asked_ && limits_.wall > 0 && seconds() >= limits_.wall) asked_ = Asked::kByLimit;
+  if (asked_) process_->stop(limits_.grace);
   return false;
 }
 
@@ -134,7 +131,9 @@ Run JobProcess::result() const {
     run.set_status(status);
     run.result.reason = reason;
   };
-  const auto stopped = [&](Asked by) { return asked_ == by && (killed_ || end.signal == SIGTERM); };
+  const auto stopped = [&](Asked by) {
+    return asked_ == by && (process_->killed() || end.signal == SIGTERM);
+  };
   const std::string line = reason_line(text_of(folder_ / "log.txt"), run_.parameters.processes > 1);
   const char* const time_limit = status_name(Status::kTimeLimit);
   if (end.signal != 0 && stopped(Asked::kByLimit))
@@ -157,12 +156,6 @@ Run JobProcess::result() const {
   if (!run.result.peak_rss_bytes) run.result.peak_rss_bytes = end.peak_rss_bytes;
   run.result.wall_seconds = seconds();
   return run;
-}
-
-void JobProcess::ask_to_stop(Asked by) {
-  process_->send(SIGTERM);
-  asked_ = by;
-  asked_at_ = seconds();
 }
 
 void add_last_sample(RunFigures& figures, const fs::path& trace_file) {

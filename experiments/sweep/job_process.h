@@ -56,8 +56,6 @@ class JobProcess {
  private:
   enum class Asked { kByUser, kByLimit };
 
-  void ask_to_stop(Asked by);
-
   Run run_;
   fs::path folder_;
   JobLimits limits_;
@@ -65,8 +63,6 @@ class JobProcess {
   double start_;
   std::unique_ptr<Process> process_;
   std::optional<Asked> asked_;
-  double asked_at_ = 0.0;
-  bool killed_ = false;
   std::streamoff read_ = 0;
   std::uint64_t trace_lines_ = 0;
 };

@@ -31,20 +31,18 @@ std::string duration_text(double seconds) {
 /// limit ended the reference.
 void warn_if_loose(const Run& reference, const ExperimentConfig& config, const Hooks& hooks) {
   const RunParameters& job = reference.parameters;
-  const std::string problem = fmt::format("reference of {} at {}", job.dataset, job.penalty.single().text());
   const BestKnown best = best_of(reference);
   if (best.relative_kkt > config.reference_tol ||
       (std::isnan(best.relative_kkt) && best.relative_gap > config.reference_gap))
     hooks.warn(fmt::format(
         "{}: {}; f* may be up to {:.1e} (relative) too high: asked for kkt <= {:g} of its start and "
         "a relative gap of {:g}",
-        problem, reference.status(), slack(reference) / best.objective, config.reference_tol,
-        config.reference_gap));
+        job.name, reference.status(), best.relative_bound, config.reference_tol, config.reference_gap));
   if (ended_by_time_limit(reference))
     hooks.warn(
         fmt::format("{}: ended by its time limit of {:g} s, so that another sweep may "
                     "find another f*; a longer reference_time_limit lets it end by itself",
-                    problem, job.time_limit));
+                    job.name, job.time_limit));
 }
 
 class LocalSweep {
@@ -178,16 +176,15 @@ class LocalSweep {
     Run made = made_alone(begun(asked), "reference-" + name, job_limits(config_, job));
     const RunFigures& end = made.result;
     count_end(end.wall_seconds);
-    if (made.failed() || !end.reason.empty() || end.status == Status::kDiverged ||
-        std::isnan(end.certificate.objective)) {
+    if (made.failed() || !end.reason.empty() || std::isnan(end.certificate.objective)) {
       if (end.status != Status::kInterrupted)
         hooks_.warn(fmt::format("{}: {}: {}; there is no f* to compare with", job.name, made.status(),
                                 end.reason.empty() ? "no optimum" : end.reason));
       return;
     }
     hooks_.inform(fmt::format("{}: f* = {}, proven to {:.1e} (relative), nnz {}, {} after {:.1f} s", job.name,
-                              end.certificate.objective, slack(made) / end.certificate.objective,
-                              end.certificate.nnz, made.status(), end.seconds));
+                              end.certificate.objective, relative_bound(made), end.certificate.nnz,
+                              made.status(), end.seconds));
     reference_ = std::move(made);
   }
 

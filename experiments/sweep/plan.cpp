@@ -85,7 +85,7 @@ class Inspector {
     SweepProblem problem;
     problem.name = problem_name(cell);
     problem.dataset = cell.dataset;
-    if (cell.penalty.is_path() || !config_.has_reference()) return problem;
+    if (cell.path || !config_.has_reference()) return problem;
     problem.reference = asked(reference_job(config_, cell), 0.0);
     std::string ignored;  // the next lines find the same problem
     lend_data(find_record(reference_file(out_, problem.name), ignored), *problem.reference);
@@ -122,7 +122,7 @@ class Inspector {
     }
     if (cell.why.empty() && options_.force) cell.why.emplace_back("forced");
     cell.stored = cell.why.empty();
-    if (job.penalty.is_path() && !cell.stored) add_points(folder, cell);
+    if (job.path && !cell.stored) add_points(folder, cell);
     if (std::isnan(cell.wall_seconds) && job.time_limit > 0) cell.wall_seconds = job.time_limit;
     problem.cells.push_back(std::move(cell));
   }
@@ -157,7 +157,7 @@ class Inspector {
   static void add_points(const fs::path& folder, Cell& cell) {
     const RunParameters& job = cell.run.parameters;
     const std::int64_t points = stored_points(folder);
-    const int all = job.penalty.path().count;
+    const int all = job.path->count;
     cell.starts_again = 0 < points && points < all;
     if (cell.starts_again)
       cell.why.push_back(
@@ -178,11 +178,10 @@ std::string skip_reason(const RunParameters& job, const OracleInfo* oracle) {
   if (oracle == nullptr) oracle = known_oracle(job);
   if (job.solver == kExternal)
     if (std::string unmet = unmet_trainer(job, oracle); !unmet.empty()) return unmet;
-  const Penalty penalty = job.penalty.any_penalty();
   const SolverInfo& info = solver_or_trainer(job.solver);
   if (std::string unmet = unmet_start(info, job.start); !unmet.empty()) return unmet;
-  return oracle != nullptr ? unmet_needs(info, penalty, job.loss.kind, *oracle)
-                           : unmet_needs(info, penalty, job.loss.kind);
+  return oracle != nullptr ? unmet_needs(info, job.penalty, job.loss.kind, *oracle)
+                           : unmet_needs(info, job.penalty, job.loss.kind);
 }
 
 namespace {
@@ -195,7 +194,7 @@ bool is_stored(const fs::path& out, const std::string& problem, const Experiment
       std::string missing;
       const std::string name = fmt::format("{}-{}-rep{}", problem, solver.label, repetition);
       if (const std::optional<Run> run = find_record(out / "runs" / name / kManifestFile, missing))
-        return run->parameters.penalty == penalty;
+        return run->parameters.file_text(true) == penalty.file_text(true);
     }
   return false;
 }
@@ -215,11 +214,9 @@ std::string problem_named(const std::string& data, const RunPenalty& penalty, bo
 std::vector<RunParameters> plan_runs(const ExperimentConfig& config, const fs::path& out) {
   std::vector<RunParameters> plan;
   std::set<std::string> names;
-  const std::vector<RunPenalty> penalties = config.penalties();
-  const bool several_mus = penalties.size() > config.lambdas.size();
   for (const DataConfig& data : config.data)
-    for (const RunPenalty& penalty : penalties) {
-      const std::string problem = problem_named(data.name, penalty, several_mus, config, out);
+    for (const RunPenalty& penalty : config.penalties()) {
+      const std::string problem = problem_named(data.name, penalty, config.mus.several(), config, out);
       for (const SolverConfig& solver : config.solvers)
         for (int repetition = 1; repetition <= config.repetitions; ++repetition) {
           RunParameters& job = plan.emplace_back(job_on(config, data));
@@ -235,7 +232,7 @@ std::vector<RunParameters> plan_runs(const ExperimentConfig& config, const fs::p
             for (const char* file : {"adapter", "program"})
               if (std::string& name = job.solver_options.at(file); name.find('/') != name.npos)
                 make_absolute(name);
-          job.penalty = penalty;
+          static_cast<RunPenalty&>(job) = penalty;
           static_cast<StopRules&>(job) = solver;
           job.seed += static_cast<std::uint64_t>(repetition) - 1;
         }

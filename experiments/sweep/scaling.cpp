@@ -112,7 +112,7 @@ struct Measurement {
     }
     if (hooks.stop()) throw Error("interrupted; nothing is stored");
     run = child.result();
-    if (!run.result.reason.empty() || run.failed() || run.result.status == Status::kDiverged)
+    if (!run.result.reason.empty() || run.failed())
       throw Error(fmt::format("{}: {}: {}", job.name, run.status(),
                               run.result.reason.empty() ? "no model" : run.result.reason));
     return run;
@@ -129,10 +129,11 @@ Json scaling_json(const Scaling& scaling) {
 
 ScalingOptions completed(ScalingOptions options, const ExperimentConfig& config) {
   if (config.has_paths()) {
-    const std::vector<RunPenalty> penalties = config.penalties();
-    const RunPenalty& found = *std::ranges::find_if(penalties, &RunPenalty::is_path);
+    const bool of_mu = config.lambdas.paths.empty();
     throw Error::usage(fmt::format("{}: [experiment] {}: found '{}', expected single {}s to measure",
-                                   config.name, found.path_name(), found.path().text(), found.path_name()));
+                                   config.name, of_mu ? "mu" : "lambda",
+                                   (of_mu ? config.mus : config.lambdas).paths.front().text(),
+                                   of_mu ? "mu" : "lambda"));
   }
   std::vector<int>& threads = options.threads;
   if (threads.empty()) {

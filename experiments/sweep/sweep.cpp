@@ -134,7 +134,6 @@ void warn_of_run(const Run& run, const std::optional<Run>& reference, const Hook
     hooks.warn(fmt::format("{}: {}{}{}", name, run.status(), reason.empty() ? "" : ": ", reason));
   for (const std::string& warning : run.result.warnings)
     hooks.warn(fmt::format("{} ({}): {}", name, run.result.trainer, warning));
-  if (run.result.status == Status::kDiverged) hooks.warn(name + ": diverged, so no model is stored");
   if (!reference) return;
   const double best = reference->result.certificate.objective,
                below = best - run.result.certificate.objective;

@@ -516,9 +516,10 @@ TEST_F(SweepProcess, AReferenceThatItsTimeLimitEndedSaysSo) {
       "run short.ini --out out --set experiment.lambda=1 --set experiment.reference_tol=1e-12 ";
   const Result cut = run(sweep + "--set experiment.reference_time_limit=1e-6");
   ASSERT_EQ(cut.status, 0) << cut.err;
-  EXPECT_THAT(cut.err,
-              HasSubstr("lambda = 1: ended by its time limit of 1e-06 s, so that another sweep may find "
-                        "another f*"));
+  EXPECT_THAT(
+      cut.err,
+      HasSubstr("reference words-lambda1: ended by its time limit of 1e-06 s, so that another sweep may find "
+                "another f*"));
   const auto ended_by_limit = [&]() -> bool {
     const fs::path references = folder / "out/references";
     return ended_by_time_limit(read_record(*fs::directory_iterator(references)));

@@ -37,7 +37,7 @@ const std::vector<std::string> kSettings{"lambda",
                                          "warm_up"};
 
 PenaltySearch search_of(const ExperimentConfig& config) {
-  return {config.lambdas.empty() ? std::vector<Strength>{0.0} : config.lambdas, config.mus};
+  return {config.lambdas, config.mus};
 }
 
 /// The columns of records, each a list.
@@ -158,8 +158,7 @@ py::dict certificate_of(const Data& data, const py::object& w, const Texts& sett
   const ExperimentConfig config = config_of(settings);
   RunOutcome outcome;
   outcome.parameters.loss = config.loss;
-  outcome.parameters.penalty = single_penalty(config);
-  const Penalty penalty = outcome.parameters.penalty.single();
+  const Penalty penalty = outcome.parameters.penalty = single_penalty(config);
   const SparseVector at = vector_of(w, data.dimension());
   std::atomic<bool> interrupt = false;
   in_background(interrupt, [&] {

@@ -21,23 +21,22 @@ def run_of(record, source):
     version = record.get("record_version", 1) if isinstance(record, dict) else None
     if version != RECORD_VERSION:
         raise Error.at(source, f"version {json.dumps(version)}", EXPECTED)
-    run = {"path": None, "path_of": None}
+    run = {}
     for field in RUN:
         value, keys, column, kind = record, place(field), field["column"], field["type"]
         for key in keys:
-            if not isinstance(value, dict) or key not in value:
+            if not isinstance(value, dict) or key not in value and not field["nullable"]:
                 raise Error.at(source, f"no key /{'/'.join(keys)}", EXPECTED)
-            value = value[key]
-        if keys in (("run", "lambda"), ("run", "mu")) and isinstance(value, str):
-            run["path"], run["path_of"], value = value, column, None
+            value = value.get(key)
         if value is None and column not in ("dataset", "label", "repetition"):
             run[column] = MISSING.get(kind)
         elif type(value) not in TYPES.get(kind, [type(value)]):
             raise Error.at(source, f"/{'/'.join(keys)} = {json.dumps(value)}", EXPECTED)
         else:
             run[column] = text_of(value) if kind == "JSON" and column not in RAW else value
+    run["path_of"] = run["path"] and ("lambda" if math.isnan(run["lambda"]) else "mu")
     status = run["status"] = run["status"] or ""
-    run["failed"] = bool(status) and status not in STATUSES or status == "interrupted"
+    run["failed"] = bool(status) and status not in STATUSES
     run["loss_text"] = "log" if run["loss_function"] != "hinge" else "hinge" + (
         f", cost = {run['cost']}" if run["cost"] not in (None, "hamming") else "")
     run["penalty"] = penalty_text(run)

@@ -17,7 +17,7 @@ from .plots import times
 IDENTITY = ["name", "experiment", "dataset", "lambda", "mu", "path", "solver", "label", "repetition"]
 KINDS = {"single": ("paths alone", "runs of single penalties; paths have kinds of their own: --kind path"),
          "paths": ("no path", "the results of a config with lambda or mu = path(...)")}
-REFERENCE = ["objective", "relative_kkt", "relative_gap", "kkt_at_zero"]  # what a run stores of f*
+REFERENCE = ["objective", "relative_kkt", "relative_gap", "kkt_at_zero", "relative_bound"]  # what a run stores of f*
 
 
 @dataclass(eq=False)

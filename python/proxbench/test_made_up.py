@@ -24,8 +24,8 @@ def write_run(folder, label="a", repetition=1, samples=((0, 200), (1, 101), (2, 
     name = f"{dataset}-lambda{lambda_:g}-{label}-rep{repetition}" if not isinstance(lambda_, str) else (
         f"{dataset}-path-{label}-rep{repetition}")
     run = {"name": name, "experiment": "e", "dataset": dataset, "label": label, "repetition": repetition,
-           "solver": "prox-newton", "lambda": lambda_, "mu": mu, "loss_function": "log", "threads": 1, "processes": 1,
-           "backend": "openmp", "tol": 1e-6, "time_limit": 60.0, "status": "converged", "objective": 100.0, "nnz": 5,
+           "solver": "prox-newton", "path" if isinstance(lambda_, str) else "lambda": lambda_, "mu": mu, "loss_function": "log", "threads": 1,
+           "processes": 1, "backend": "openmp", "tol": 1e-6, "time_limit": 60.0, "status": "converged", "objective": 100.0, "nnz": 5,
            "relative_kkt": 1e-7, "seconds": 2.0, "passes": 2.0, "iterations": 2, "comparable": True, "instances": 10,
            "description": "made up", "reference_objective": 100.0, "reference_relative_gap": 1e-12, "warnings": [],
            "machine_name": "m", "machine_id": "1", "options": {}, **changes}

@@ -74,7 +74,7 @@ TEST(Libsvm, ABiasIsOneMoreFeature) {
                   read("1 1:3\n", "", {{"bias", "-1"}});
                 },
                 ErrorKind::kUsage),
-            "option bias = -1: violated constraint 0 <= bias");
+            "option bias = -1: expected a finite real, 0 <= bias");
 }
 
 TEST(Libsvm, ScaleDividesByTheLargestAbsoluteValue) {

@@ -13,6 +13,7 @@
 /// - A second unescaped colon in one attribute is an error in both.
 /// - A label is the whole first field, even with unescaped colons. CRFsuite drops the text after the first
 ///   colon.
+/// - A line without a TAB is a label without attributes. With a space in it, it is an error.
 /// - Instance weights (`@weight:2` as a first field) are not supported and are an error.
 
 #include <algorithm>
@@ -87,7 +88,9 @@ void add_position(const LineReader& in, std::string_view line, NamedSequences& o
   if (label.empty() && out.labels() == TestLabels::kRequired) in.fail("an empty label", kCrfsuiteLine);
   if (label == "@weight" || label.starts_with("@weight:"))
     in.fail(in_quotes(label), "a label (instance weights are not supported)");
-  if (out.labels() != TestLabels::kNone && line.find('\t') == line.npos)
+  const bool only_label = out.labels() != TestLabels::kNone && line.find('\t') == line.npos;
+  if (only_label && line.find(' ') != line.npos) in.fail("no TAB in " + in_quotes(line), kCrfsuiteLine);
+  if (only_label)
     out.warn(
         "lines without a TAB, such as {example} ({where}, {count} in all), are read as labels without "
         "attributes",

@@ -1,4 +1,4 @@
-#include "experiments/config/run_penalty.h"
+#include "experiments/config/penalty_path.h"
 
 #include <fmt/format.h>
 
@@ -23,7 +23,7 @@ const char* form(std::string_view name) {
                        "path(100, 0.01, 50)";
 }
 
-bool parse_end(std::string_view text, Strength::End& end) {
+bool parse_end(std::string_view text, PenaltyPath::End& end) {
   end = {1.0, text.ends_with(kMax)};
   if (text == kMax) return true;
   if (end.of_max) {
@@ -34,28 +34,26 @@ bool parse_end(std::string_view text, Strength::End& end) {
   return parse_real(text, end.value) && end.value > 0.0;
 }
 
-std::string end_text(const Strength::End& end, const char* times) {
+std::string end_text(const PenaltyPath::End& end, const char* times) {
   if (!end.of_max) return fmt::format("{}", end.value);
   return end.value == 1.0 ? std::string(kMax) : fmt::format("{}{}{}", end.value, times, kMax);
 }
 
-double resolved(const Strength::End& end, double lambda_max) {
+double resolved(const PenaltyPath::End& end, double lambda_max) {
   return end.of_max ? end.value * lambda_max : end.value;
 }
 
 }  // namespace
 
-double Strength::number() const {
-  if (is_path()) throw Error(text() + ": found a path, expected a number");
-  return start.value;
-}
-
-std::string Strength::text() const {
-  if (!is_path()) return number_as_written(start.value);
+std::string PenaltyPath::text() const {
   return fmt::format("path({}, {}, {})", end_text(start, "*"), end_text(end, "*"), count);
 }
 
-std::vector<double> Strength::values(double lambda_max) const {
+std::string PenaltyPath::file_text() const {
+  return fmt::format("path-{}-{}-{}", end_text(start, ""), end_text(end, ""), count);
+}
+
+std::vector<double> PenaltyPath::values(double lambda_max) const {
   const double first = resolved(start, lambda_max), last = resolved(end, lambda_max);
   if (!(first > last && last > 0.0))
     throw Error::usage(
@@ -69,82 +67,67 @@ std::vector<double> Strength::values(double lambda_max) const {
   return out;
 }
 
-Strength Strength::from_value(const Value& value) {
-  const auto* text = value.get_if<std::string>();
-  return text ? parse_path(*text, "lambda") : Strength(value.number<double>());
+PenaltyPath PenaltyPath::from_value(const Value& value) {
+  return parse_path(value.as<std::string>(), "lambda");
 }
 
-std::vector<Penalty> RunPenalty::penalties(double lambda_max) const {
-  std::vector<Penalty> out;
-  for (const double value : path().values(lambda_max))
-    out.push_back(mu.is_path() ? Penalty{lambda.number(), value} : Penalty{value, mu.number()});
+double PenaltyList::largest() const {
+  double out = paths.empty() ? 0.0 : 1.0;
+  for (const double number : numbers) out = std::max(out, number);
+  return out;
+}
+
+std::vector<double> PenaltyList::values(double lambda_max) const {
+  std::set<double, std::greater<>> out(numbers.begin(), numbers.end());
+  for (const PenaltyPath& path : paths)
+    for (const double value : path.values(lambda_max)) out.insert(value);
+  if (out.empty()) out.insert(0.0);
+  return {out.begin(), out.end()};
+}
+
+Value PenaltyList::to_value() const {
+  Value::List out;
+  for (const double number : numbers) out.push_back({number});
+  for (const PenaltyPath& path : paths) out.push_back(path.to_value());
+  return {std::move(out)};
+}
+
+PenaltyList PenaltyList::from_value(const Value& value) {
+  PenaltyList out;
+  for (const Value& one : value.as<Value::List>())
+    if (one.get_if<std::string>())
+      out.paths.push_back(PenaltyPath::from_value(one));
+    else
+      out.numbers.push_back(one.number<double>());
   return out;
 }
 
 std::string RunPenalty::file_text(bool with_mu) const {
-  const auto part = [](const char* name, const Strength& one) {
-    if (!one.is_path()) return fmt::format("{}{}", name, one.start.value);
-    return fmt::format("path-{}-{}-{}", end_text(one.start, ""), end_text(one.end, ""), one.count);
-  };
-  const std::string first = part("lambda", lambda);
-  if (mu.is_path()) return first + "-mu-" + part("mu", mu);
-  return with_mu ? first + "-" + part("mu", mu) : first;
+  if (std::isnan(penalty.mu)) return fmt::format("lambda{}-mu-{}", penalty.lambda, path->file_text());
+  const std::string first = path ? path->file_text() : fmt::format("lambda{}", penalty.lambda);
+  return with_mu ? fmt::format("{}-mu{}", first, penalty.mu) : first;
 }
 
-std::vector<RunPenalty> grid_of(const std::vector<Strength>& lambdas, const std::vector<Strength>& mus) {
-  std::vector<RunPenalty> out;
-  for (const Strength& lambda : lambdas)
-    for (const Strength& mu : mus) {
-      if (!lambda.is_path() || !mu.is_path()) {
-        out.emplace_back(lambda, mu);
-        continue;
-      }
-      for (const double value : mu.values(0.0)) out.emplace_back(lambda, value);
-    }
+std::vector<Penalty> RunPenalty::penalties(double lambda_max) const {
+  std::vector<Penalty> out;
+  for (const double value : path->values(lambda_max))
+    out.push_back(std::isnan(penalty.mu) ? Penalty{penalty.lambda, value} : Penalty{value, penalty.mu});
   return out;
 }
 
-namespace {
-
-/// The values of lists and paths, descending.
-std::vector<double> values_of(const std::vector<Strength>& all, double lambda_max) {
-  std::set<double, std::greater<>> out;
-  for (const Strength& one : all)
-    if (one.is_path())
-      for (const double value : one.values(lambda_max)) out.insert(value);
-    else
-      out.insert(one.number());
-  return {out.begin(), out.end()};
-}
-
-bool has_several(const std::vector<Strength>& all) {
-  return all.size() > 1 || all.front().is_path();
-}
-
-}  // namespace
-
-bool PenaltySearch::over_mu() const {
-  return !has_several(lambdas);
-}
-
-bool PenaltySearch::several() const {
-  return has_several(lambdas) || has_several(mus);
-}
-
-bool PenaltySearch::is_grid() const {
-  return has_several(lambdas) && has_several(mus);
-}
-
-Penalty PenaltySearch::largest() const {
-  const auto largest_of = [](const std::vector<Strength>& all) {
-    return std::ranges::max(all, {}, &Strength::any_value).any_value();
-  };
-  return {largest_of(lambdas), largest_of(mus)};
+std::vector<RunPenalty> grid_of(const PenaltyList& lambdas, const PenaltyList& mus) {
+  std::vector<RunPenalty> out;
+  for (const double lambda : lambdas.numbers) {
+    for (const double mu : mus.numbers) out.push_back({{lambda, mu}});
+    for (const PenaltyPath& path : mus.paths) out.push_back({{lambda, kNaN}, path});
+  }
+  for (const PenaltyPath& path : lambdas.paths)
+    for (const double mu : mus.values(0.0)) out.push_back({{kNaN, mu}, path});
+  return out;
 }
 
 std::vector<std::vector<Penalty>> PenaltySearch::paths(double lambda_max) const {
-  const std::vector<double> all_lambdas = values_of(lambdas, lambda_max),
-                            all_mus = values_of(mus, lambda_max);
+  const std::vector<double> all_lambdas = lambdas.values(lambda_max), all_mus = mus.values(lambda_max);
   std::vector<std::vector<Penalty>> out;
   if (over_mu()) {
     out.emplace_back();
@@ -164,8 +147,8 @@ bool looks_like_path(std::string_view text) {
   return text == kOpen.substr(0, kOpen.size() - 1) || text.starts_with(kOpen);
 }
 
-Strength parse_path(std::string_view text, std::string_view name) {
-  Strength path;
+PenaltyPath parse_path(std::string_view text, std::string_view name) {
+  PenaltyPath path;
   if (!text.starts_with(kOpen) || !text.ends_with(')'))
     throw ValueError(fmt::format("found '{}', expected {}", text, form(name)));
   const std::vector<ListPart> parts = list_parts(text.substr(kOpen.size(), text.size() - kOpen.size() - 1));
@@ -176,7 +159,7 @@ Strength parse_path(std::string_view text, std::string_view name) {
     throw ValueError(what, kOpen.size() + parts[part].offset);
   };
   for (const std::size_t i : {0u, 1u}) {
-    Strength::End& end = i == 0 ? path.start : path.end;
+    PenaltyPath::End& end = i == 0 ? path.start : path.end;
     if (!parse_end(parts[i].text, end) || (name == kMu && end.of_max))
       reject(i, fmt::format("found '{}' as {} of a path over {}, expected a {}", parts[i].text,
                             i == 0 ? "START" : "END", name,

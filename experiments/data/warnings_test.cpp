@@ -1,10 +1,5 @@
-#include "experiments/data/first_lines.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <map>
-#include <set>
 
 #include "core/base/error.h"
 #include "experiments/data/files.h"
@@ -14,8 +9,6 @@ namespace proxbench {
 namespace {
 
 using testing::ElementsAre;
-using testing::EndsWith;
-using testing::HasSubstr;
 using testing::IsEmpty;
 
 std::string repeated(const std::string& text) {
@@ -24,66 +17,7 @@ std::string repeated(const std::string& text) {
   return out;
 }
 
-/// A typical file of each text format.
-const std::map<std::string, std::string> kFiles{
-    {"crfsuite", "B\tw=the\tpos=DT\tbias\nI\tw=cat\tbias\n\nO\tw=sat\tw[-1]=cat\tpos=VB\tbias\n"},
-    {"conll", "the DT B-NP\ncat NN I-NP\nsat VBD B-VP\n\non IN B-PP\nmats NNS B-NP\n"},
-    {"crfsparse", "B 1:1 7:1\nI 3:1 9:0.5 11:1\n\nO 2:1\nB 4:1 5:1\n"},
-    {"lshtc", "33 0:1 5:2 8:1\n12 0:2 6:1\n33 0:3 7:4 9:1 12:1\n"},
-    {"libsvm", repeated("+1 3:1 11:0.5\n-1 2:1\n+1 3:1 4:1 19:1\n")},
-    {"rerank", "0.95\tbase:-3.5\tx=1\n1.0\tbase:-4\ty\n\n0.5\tbase:-1\n0.25\tbase:-2\tz\n"},
-    {"conllu",
-     "# text = the cat\n1\tthe\tthe\tDET\tDT\t_\t2\tdet\t_\t_\n2\tcat\tcat\tNOUN\tNN\t_\t0\troot\t_\t_\n\n"
-     "1\tsat\tsit\tVERB\tVBD\t_\t0\troot\t_\t_\n2\ton\ton\tADP\tIN\t_\t1\tobl\t_\t_\n"},
-    {"arff", "@relation words\n@attribute a {0,1}\n@attribute l {0,1}\n@data\n1,0\n0,1\n"},
-};
-
-TEST(FirstLines, NoFileIsTakenForAnotherFormatThanItsOwn) {
-  for (const auto& [format, text] : kFiles) {
-    const TempFile file(text);
-    EXPECT_EQ(other_format(format, file.path()), "") << format;
-  }
-}
-
-/// Checks the message of `train --format ASKED` for a file of `format`.
-TEST(FirstLines, EveryPairOfFormatsIsToldInOneSentence) {
-  // The lines fit the asked format as well.
-  const std::set<std::pair<std::string, std::string>> silent{
-      {"crfsuite", "rerank"}, {"lshtc", "libsvm"}, {"lshtc", "crfsparse"}};
-  for (const auto& [asked, unused] : kFiles)
-    for (const auto& [format, text] : kFiles) {
-      if (asked == format || silent.contains({asked, format})) continue;
-      SCOPED_TRACE(asked + " on a file of " + format);
-      const TempFile file(text), tree("1 33\n1 12\n");
-      const Settings options = asked == "arff" ? Settings{{"label_count", "1"}} : Settings{};
-      std::string said;
-      try {
-        const DataPair pair =
-            read_data(asked, {{file.path()}, {}, asked == "lshtc" ? tree.path() : ""}, options);
-        ASSERT_FALSE(pair.train.warnings.empty());
-        said = pair.train.warnings.front() + "?";
-      } catch (const Error& error) {
-        said = error.what();
-        EXPECT_THAT(said, EndsWith("?"));
-      }
-      EXPECT_THAT(said, HasSubstr("`--format " + format + "`"));
-      EXPECT_THAT(said, HasSubstr(file.path()));
-    }
-}
-
-TEST(FirstLines, AFileWithoutTabIsNoCrfsuiteFile) {
-  EXPECT_EQ(error_in_text("crfsuite", "\n" + kFiles.at("conll")),
-            " line 2 has no TAB; is this `--format conll`?");
-  EXPECT_EQ(error_in_text("crfsuite", "the cat sat\non the mats at home\n"),
-            " line 1 has no TAB, expected label TAB attribute[:value] TAB ...");
-  const TempFile good("A\tx\nB\ty\n"), bad("the DT B\n");
-  EXPECT_THAT(error_of([&] {
-                read_data("crfsuite", {{good.path()}, {bad.path()}, ""});
-              }),
-              HasSubstr(bad.path() + ": line 1 has no TAB"));
-}
-
-TEST(FirstLines, ValidDataAreNeitherRefusedNorWarnedOf) {
+TEST(Warnings, ValidDataAreNeitherRefusedNorWarnedOf) {
   for (const auto& [format, text] : std::vector<std::pair<const char*, const char*>>{
            {"crfsuite", "1\ta:1\n0\tb:2.5\n0.5\tc\n"},       // labels that are numbers
            {"crfsuite", "a 1:2\tb\nc\td\n"},                 // names with blanks
@@ -98,28 +32,6 @@ TEST(FirstLines, ValidDataAreNeitherRefusedNorWarnedOf) {
   EXPECT_THAT(read_texts("libsvm", "1 0:0.5 1:1\n2 0:1 1:2\n3 0:0.5 1:1\n", "", {{"zero_based", "true"}})
                   .train.warnings,
               IsEmpty());
-}
-
-TEST(FirstLines, OnlyTheFirstHundredLinesAreJudged) {
-  std::string text;
-  for (int i = 0; i < 100; ++i) text += "O\n";
-  const TempFile file(text + "a label of blanks\n");
-  EXPECT_EQ(other_format("crfsuite", file.path()), "");
-  EXPECT_EQ(other_format("conll", "/dev/null"), "") << "no regular file";
-}
-
-TEST(FirstLines, OfFormatsThatNoReaderReadsSaySo) {
-  EXPECT_THAT(error_in_text("conll", "word,POS,label\nthe,DT,O\n"),
-              EndsWith("; is this CSV, which no format reads (for "
-                       "--format conll, put TABs between columns "
-                       "and remove a header)?"));
-  EXPECT_THAT(error_in_text("crfsuite", "word,label\nthe,O\n"), HasSubstr("line 1 has no TAB; is this CSV"));
-  EXPECT_THAT(error_in_text("libsvm", "1;0,5;2\n0;1;3\n"), HasSubstr("is this CSV"));
-  EXPECT_THAT(error_in_text("libsvm", "2 5 3\n0,2 0:0.5 4:1\n1 3:1\n"), HasSubstr("extreme classification"));
-  EXPECT_THAT(
-      error_in_text("libsvm", "2,5 1:0.5\n"),
-      HasSubstr("found labels '2,5', expected one label a line (--format arff reads sets of labels)"));
-  EXPECT_THAT(error_in_text("crfsuite", "{\"tokens\": [\"a\"]}\n"), HasSubstr("is this JSON"));
 }
 
 /// The warnings about training and test text. The paths of the files become FILE.
@@ -155,10 +67,14 @@ TEST(Warnings, AValueBehindAnEqualsSignIsSaidOnceForEachSet) {
 }
 
 TEST(Warnings, AreOfLinesWithoutTab) {
-  EXPECT_THAT(
-      warnings_of("crfsuite", "O\tx\nB NP\nO w=1\nO\tx\n"),
-      ElementsAre("lines without a TAB, such as 'B NP' (FILE:2, 2 in all), are read as labels without "
-                  "attributes"));
+  EXPECT_THAT(warnings_of("crfsuite", "O\tx\nB\nO\nO\tx\n"),
+              ElementsAre("lines without a TAB, such as 'B' (FILE:2, 2 in all), are read as labels without "
+                          "attributes"));
+}
+
+TEST(Warnings, AreErrorsOfLinesThatNoLabelLooksLike) {
+  EXPECT_EQ(error_in_text("crfsuite", "O\tx\nEU NNP B\n"),
+            "2: found no TAB in 'EU NNP B', expected label TAB attribute[:value] TAB ...");
 }
 
 TEST(Warnings, AreOfLabelsThatDifferOnlyInCaseOrBlanks) {

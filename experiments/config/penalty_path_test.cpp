@@ -1,4 +1,4 @@
-#include "experiments/config/run_penalty.h"
+#include "experiments/config/penalty_path.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,30 +12,35 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(Strength, MayBeANumber) {
-  const Strength number = 1e-6;
-  EXPECT_FALSE(number.is_path());
-  EXPECT_EQ(number.number(), 1e-6);
-  EXPECT_EQ(number.text(), "1e-6");
-  EXPECT_THROW(parse_path("path(2, 1, 2)", "lambda").number(), Error);
+PenaltyPath path_of(const std::string& text) {
+  return parse_path(text, "lambda");
 }
 
-TEST(Strength, IsANumberOrATextInARecord) {
-  for (const Strength& one : {Strength(0.25), parse_path("path(max, 0.01*max, 50)", "lambda")})
-    EXPECT_EQ(Strength::from_value(one.to_value()), one);
-  EXPECT_EQ(Strength(0.25).to_value().as<double>(), 0.25);
+TEST(PenaltyPath, IsATextInARecord) {
+  const PenaltyPath path = path_of("path(max, 0.01*max, 50)");
+  EXPECT_EQ(PenaltyPath::from_value(path.to_value()), path);
+}
+
+TEST(PenaltyList, HasNumbersAndPaths) {
+  const PenaltyList list{{2.0, 0.25}, {path_of("path(max, 0.1*max, 2)")}};
+  const PenaltyList again = PenaltyList::from_value(list.to_value());
+  EXPECT_EQ(again.numbers, list.numbers);
+  EXPECT_EQ(again.paths, list.paths);
+  EXPECT_EQ(list.values(10.0), (std::vector<double>{10.0, 2.0, 1.0, 0.25}));
+  EXPECT_EQ(PenaltyList().values(10.0), std::vector<double>{0.0});
+  EXPECT_EQ(list.largest(), 2.0);
 }
 
 TEST(RunPenalty, NamesFiles) {
-  EXPECT_EQ(RunPenalty(100.0, 0.0).file_text(false), "lambda100");
-  EXPECT_EQ(RunPenalty(100.0, 0.5).file_text(true), "lambda100-mu0.5");
-  EXPECT_THROW(RunPenalty(parse_path("path(2, 1, 2)", "lambda"), 0.0).single(), Error);
-  EXPECT_EQ(RunPenalty(2.0, 0.5).single(), (Penalty{2.0, 0.5}));
+  EXPECT_EQ((RunPenalty{{100.0, 0.0}}).file_text(false), "lambda100");
+  EXPECT_EQ((RunPenalty{{1e5, 1e-5}}).file_text(true), "lambda100000-mu1e-05");
+  EXPECT_EQ((RunPenalty{{kNaN, 0.0}, path_of("path(max, 0.01*max, 3)")}).file_text(true),
+            "path-max-0.01max-3-mu0");
 }
 
 TEST(RunPenalty, OverMuHasNumbersAlone) {
-  const RunPenalty penalty(0.5, parse_path("path(10, 0.1, 3)", "mu"));
-  EXPECT_EQ(penalty.path().text(), "path(10, 0.1, 3)");
+  const RunPenalty penalty{{0.5, kNaN}, parse_path("path(10, 0.1, 3)", "mu")};
+  EXPECT_EQ(penalty.path->text(), "path(10, 0.1, 3)");
   EXPECT_EQ(penalty.file_text(false), "lambda0.5-mu-path-10-0.1-3");
   const std::vector<Penalty> penalties = penalty.penalties(7.0);
   ASSERT_EQ(penalties.size(), 3u);
@@ -52,8 +57,8 @@ TEST(RunPenalty, OverMuHasNumbersAlone) {
   }
 }
 
-TEST(Strength, GoesDownByAConstantFactor) {
-  const std::vector<double> lambdas = parse_path("path(100, 0.01, 5)", "lambda").values(1.0);
+TEST(PenaltyPath, GoesDownByAConstantFactor) {
+  const std::vector<double> lambdas = path_of("path(100, 0.01, 5)").values(1.0);
   ASSERT_EQ(lambdas.size(), 5u);
   const double expected[] = {100.0, 10.0, 1.0, 0.1, 0.01};
   for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(lambdas[i], expected[i], 1e-12 * expected[i]);
@@ -61,19 +66,18 @@ TEST(Strength, GoesDownByAConstantFactor) {
   EXPECT_EQ(lambdas.back(), 0.01);
 }
 
-TEST(Strength, TakesMultiplesOfLambdaMax) {
-  const Strength grid = parse_path("path(max,0.01 * max, 3)", "lambda");
+TEST(PenaltyPath, TakesMultiplesOfLambdaMax) {
+  const PenaltyPath grid = path_of("path(max,0.01 * max, 3)");
   EXPECT_EQ(grid.text(), "path(max, 0.01*max, 3)");
-  EXPECT_EQ(RunPenalty(grid, 0.0).file_text(true), "path-max-0.01max-3-mu0");
   const std::vector<double> lambdas = grid.values(200.0);
   EXPECT_EQ(lambdas.front(), 200.0);
   EXPECT_NEAR(lambdas[1], 20.0, 1e-12);
   EXPECT_EQ(lambdas.back(), 2.0);
-  EXPECT_EQ(parse_path("path(max, 50, 2)", "lambda").values(80.0), (std::vector<double>{80.0, 50.0}));
-  EXPECT_THROW(parse_path("path(max, 50, 2)", "lambda").values(40.0), Error);
+  EXPECT_EQ(path_of("path(max, 50, 2)").values(80.0), (std::vector<double>{80.0, 50.0}));
+  EXPECT_THROW(path_of("path(max, 50, 2)").values(40.0), Error);
 }
 
-TEST(Strength, StatesWhatIsWrongAndWhere) {
+TEST(PenaltyPath, StatesWhatIsWrongAndWhere) {
   const std::vector<std::tuple<std::string, std::size_t, std::string>> cases = {
       {"path", 0, "found 'path', expected path(START, END, COUNT)"},
       {"path(max, 50", 0, "expected path(START, END, COUNT)"},
