@@ -46,22 +46,18 @@ struct SolveProblem {
   KnownStart* known = nullptr;  ///< null: nothing is known
 
   double kkt_target() const { return tol * kkt_at_zero; }
-  /// Whether the start is w = 0, which is optimal.
-  bool solved_at_zero() const { return start.nnz() == 0 && kkt_at_zero <= kkt_target(); }
 };
 
 struct SolveResult {
   Status status = Status::kConverged;
   SparseVector w;
-  std::int64_t iterations = 0;
-  std::uint64_t working_set = 0;  ///< at the end
   /// Facts about the solve for readers of the results, such as a calibrated learning rate or the number of
   /// epochs.
   std::map<std::string, double> notes = {};
 };
 
-/// A solver calls monitor.start() once and monitor.step() after each iteration. When step() returns false, it
-/// stops with monitor.stop_status().
+/// A solver calls monitor.start() once and monitor.step() after each iteration. When one of them returns
+/// false, it stops with monitor.stop_status().
 ///
 /// - If it has computed the loss at its iterate anyway, it hands the loss to step(). Samples are then cheap
 ///   and many, and a target for F is met to the iteration.

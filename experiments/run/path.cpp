@@ -231,7 +231,7 @@ class Path {
         {seen, monitor, w_, settings_.tol, scale(checker.lambda()), settings_.seed, in_sequence, &known});
     try {
       const StopScope scope = monitor.evaluation("the result was certified");
-      monitor.finish(result.iterations, result.w, result.working_set);
+      monitor.finish(result.w);
     } catch (const Stopped&) {
       result.status = Status::kInterrupted;
     }

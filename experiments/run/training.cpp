@@ -188,7 +188,7 @@ RunOutcome train_from(const LoadedData& data, const RunParameters& settings, Spa
   outcome.status = result.status;
   try {
     const StopScope scope = monitor.evaluation("the result was certified");
-    monitor.finish(result.iterations, result.w, result.working_set);
+    monitor.finish(result.w);
     outcome.certificate = certify(evaluator, result.w);
     outcome.certificate.dual = std::fmax(outcome.certificate.dual, monitor.lower_bound());
     outcome.status = checked_status(result.status, outcome.certificate, settings.tol * outcome.kkt_at_zero,
@@ -258,9 +258,10 @@ void begin_counting(RunFigures& figures) {
 
 void count_solve(const Monitor& monitor, const Objective& seen, const SolveResult& result,
                  RunFigures& figures) {
-  *figures.iterations += result.iterations;
+  const std::int64_t iterations = monitor.iterations();
+  *figures.iterations += iterations;
   figures.passes += seen.counts().passes();
-  figures.updates += seen.counts().updates().value_or(static_cast<double>(result.iterations));
+  figures.updates += seen.counts().updates().value_or(static_cast<double>(iterations));
   figures.seconds += monitor.seconds();
   figures.cpu_seconds += monitor.cpu_seconds();
   figures.sampling_seconds += monitor.sampling_seconds();

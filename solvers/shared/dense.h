@@ -145,7 +145,6 @@ class Run {
   StallGuard guard_;
   ChangeRule change_;
   Status status_ = Status::kConverged;
-  std::int64_t iterations_ = 0;
 };
 
 }  // namespace proxbench::dense

@@ -38,6 +38,7 @@ struct Conditions {
 
 struct Outcome {
   SolveResult result;
+  std::int64_t iterations = 0;
   std::vector<Sample> trace;
   std::size_t sampled =
       0;  ///< rows of the trace that the solver's own calls made; one more row is for the w that it returned
@@ -84,7 +85,8 @@ inline Outcome run(const SolverInfo& solver, const Problem& problem, const Condi
   out.sampled = monitor.trace().size();
   if (out.sampled == 0) throw Error("monitor.start() was never called");
   require_sparse(out.result.w, objective.dimension());
-  monitor.finish(out.result.iterations, out.result.w, out.result.working_set);
+  monitor.finish(out.result.w);
+  out.iterations = monitor.iterations();
   out.trace = monitor.trace();
   out.audits = monitor.audits();
   out.certificate = certify(evaluator, out.result.w);
