@@ -39,7 +39,7 @@ Monitor::Monitor(Objective& evaluator, const Objective& solver_objective, const 
     : evaluator_(evaluator),
       solver_objective_(solver_objective),
       options_(checked(options)),
-      clock_({options.clock, options.agree, options.interrupt, options.time_limit}),
+      clock_(options_),
       schedule_(options, test != nullptr, evaluator.map().x().whole_positions()),
       light_(clock_, evaluator, solver_objective),
       audit_(evaluator),

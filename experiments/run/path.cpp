@@ -77,7 +77,7 @@ class Path {
     Objective first = objective(penalties.front());
     state_ = first.make_state();
     outcome_.setup_seconds = wall_seconds() - began_;
-    outcome_.warm_up_seconds = warm_up(first, {}, settings.warm_up, hooks.interrupt);
+    outcome_.warm_up_seconds = warm_up(first, {}, settings.warm_up, hooks.stop);
   }
 
   RunOutcome run() {
@@ -208,7 +208,7 @@ class Path {
 
   /// Solves once from w_, and moves w_ to the result.
   Status solve(Objective& checker) {
-    MonitorOptions options = monitor_options(settings_, hooks_.interrupt, data_.parallel().processes());
+    MonitorOptions options = monitor_options(settings_, hooks_.stop, data_.parallel().processes());
     options.objective_target = -kInfinity;
     options.time_limit -= outcome_.seconds;
     if (hooks_.stop()) return Status::kInterrupted;

@@ -182,7 +182,7 @@ TEST(Path, KeepsThePointsThatAreDoneWhenItIsInterrupted) {
   const auto data = load(chain_spec());
   std::atomic<bool> interrupt = false;
   RunHooks hooks;
-  hooks.interrupt = &interrupt;
+  hooks.stop = &interrupt;
   std::size_t points = 0;
   hooks.on_point = [&](const PathPoint&, const SparseVector&) { interrupt = ++points == 4; };
   const RunOutcome path =
@@ -196,7 +196,8 @@ TEST(Path, KeepsThePointsThatAreDoneWhenItIsInterrupted) {
 
 TEST(Path, StatesWhatItsSolverNotes) {
   const auto data = load(chain_spec());
-  const RunOutcome path = path_over_lambda(*data, settings_for(chain_spec(), "prox-qn"), geometric(*data, 0.05, 3));
+  const RunOutcome path =
+      path_over_lambda(*data, settings_for(chain_spec(), "prox-qn"), geometric(*data, 0.05, 3));
   ASSERT_TRUE(path.notes.contains("inner_passes"));
   EXPECT_GT(path.notes.at("inner_passes"), 0.0);
   EXPECT_EQ(path.summary()["notes"]["inner_passes"], path.notes.at("inner_passes"));
@@ -239,7 +240,7 @@ TEST(Path, CertifiesNothingWithoutPoints) {
   const auto data = load(chain_spec());
   const std::atomic<bool> interrupt = true;
   RunHooks hooks;
-  hooks.interrupt = &interrupt;
+  hooks.stop = &interrupt;
   const RunOutcome path =
       path_over_lambda(*data, settings_for(chain_spec()), geometric(*data, 0.5, 3), hooks);
   // w = 0 is the optimum of the first point, so no solve is needed.

@@ -175,11 +175,11 @@ RunOutcome train_from(const LoadedData& data, const RunParameters& settings, Spa
   outcome.parameters.solver_options = option_texts(options);
   outcome.kkt_at_zero = kkt_at_zero(evaluator);
 
-  Monitor monitor(evaluator, objective, monitor_options(settings, hooks.interrupt, processes),
+  Monitor monitor(evaluator, objective, monitor_options(settings, hooks.stop, processes),
                   hooks.with_test ? data.test_set(*reduced) : nullptr);
   monitor.on_sample = hooks.on_sample;
   outcome.setup_seconds = wall_seconds() - began;
-  outcome.warm_up_seconds = warm_up(evaluator, start, settings.warm_up, hooks.interrupt);
+  outcome.warm_up_seconds = warm_up(evaluator, start, settings.warm_up, hooks.stop);
   set_up.reset();
 
   const SolveResult result = solve_in_memory(
@@ -311,19 +311,17 @@ std::string model_of(const LoadedData& data, const std::string& format, const Op
   return model_text(header, data.train(), w, data.oracle().extra_weights(), data.extra_names());
 }
 
-double warm_up(Objective& objective, const SparseVector& w, double seconds,
-               const std::atomic<bool>* interrupt) {
+double warm_up(Objective& objective, const SparseVector& w, double seconds, Interrupt interrupt) {
   const double began = wall_seconds();
   double passed = 0.0;
-  while (passed < seconds &&
-         !agree(objective.parallel().processes(), interrupt != nullptr && interrupt->load())) {
+  while (passed < seconds && !agree(objective.parallel().processes(), interrupt())) {
     certify(objective, w);
     passed = agree(objective.parallel().processes(), wall_seconds() - began);
   }
   return passed;
 }
 
-MonitorOptions monitor_options(const RunParameters& settings, const std::atomic<bool>* interrupt,
+MonitorOptions monitor_options(const RunParameters& settings, Interrupt interrupt,
                                const Processes* processes) {
   MonitorOptions options;
   options.interrupt = interrupt;

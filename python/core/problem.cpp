@@ -163,7 +163,7 @@ class Problem {
     if (own_ != nullptr) {
       std::atomic<bool> interrupt = false;
       in_background(interrupt, [&] {
-        const StopScope scope(StopToken([&] { return interrupt.load(); }), "the problem was evaluated");
+        const StopScope scope(StopToken(Interrupt(&interrupt)), "the problem was evaluated");
         const std::lock_guard lock(mutex_);
         body();
       });
@@ -401,7 +401,7 @@ void check(const std::string& name, const Texts& options, const std::string& onl
                                        on_check(one.name, one.passed, one.found);
                                      }};
   in_background(interrupt, [&] {
-    const StopScope scope(StopToken([&] { return interrupt.load(); }), "the solver was checked");
+    const StopScope scope(StopToken(Interrupt(&interrupt)), "the solver was checked");
     check_solver(info, options_from(info.options, options), settings);
   });
 }

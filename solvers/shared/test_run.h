@@ -29,7 +29,7 @@ struct Conditions {
   MonitorOptions monitor = {.max_iterations = 50000};
   std::map<std::string, std::string> options = {};
   SparseVector start = {};
-  const std::atomic<bool>* interrupt = nullptr;
+  Interrupt interrupt = {};
   const Oracle* oracle = nullptr;      ///< replaces the problem's own oracle
   double sampling_budget = kInfinity;  ///< every sample is a full one
   std::uint64_t seed = 7;
