@@ -71,10 +71,7 @@ void set_nonzeros(std::span<const double> w, SparseVector& out) {
 }
 
 Point::Point(const Objective& objective, const SparseVector& start)
-    : w(to_dense(start, objective.dimension())),
-      nonzeros(start),
-      scores(objective.make_scores()),
-      residual(objective.make_residual()) {}
+    : SmoothState(objective.make_state()), w(to_dense(start, objective.dimension())), nonzeros(start) {}
 
 void Point::evaluate(Objective& objective, bool with_residual) {
   set_nonzeros(w, nonzeros);
