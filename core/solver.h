@@ -1,7 +1,6 @@
 #pragma once
 /// The input and the output of a solver.
 
-#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -15,18 +14,7 @@
 
 namespace proxbench {
 
-/// Facts about the start of a solve that the caller already has. A solver may use them instead of computing
-/// them again.
-struct KnownStart {
-  /// The state at the start. The solver may move it out and leave anything of the same shape in its place.
-  SmoothState& state;
-  /// Set by a solver that leaves in `state` the state at the point that it returns.
-  bool at_result = false;
-  /// Holds the whole support and all coordinates with |g| > `complete_above`, whether they are candidates or
-  /// not.
-  const Objective::Selection& selection;
-  double complete_above;
-};
+struct KnownStart;  // core/known_start.h
 
 struct SolveProblem {
   Objective& objective;
@@ -124,9 +112,7 @@ struct SolverInfo {
   /// monitor keep (solvers/RESULTS.md). 0: not known.
   double bytes_per_weight = 0.0;
   /// Whether the solver also keeps something of each instance, within its option memory_limit.
-  bool keeps_instances() const {
-    return std::ranges::any_of(options, [](const OptionSpec& one) { return one.name == "memory_limit"; });
-  }
+  bool keeps_instances = false;
   AsReference as_reference = {};
 };
 

@@ -217,6 +217,7 @@ SolverInfo oeg_info() {
                     .smooth = true},
           .exact = false,
           .scale_free = true,
+          .keeps_instances = true,
       });
 }
 

@@ -293,6 +293,7 @@ SolverInfo sag_nus_info() {
                    "gradient method for training conditional random fields, AISTATS 2015",
           .needs = {.capabilities = {Capability::kSum, Capability::kInstance}, .l2 = true, .smooth = true},
           .exact = false,
+          .keeps_instances = true,
       });
 }
 

@@ -9,6 +9,7 @@
 #include "core/base/sum.h"
 #include "core/certificates/dual.h"
 #include "core/data/reduction.h"
+#include "core/known_start.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {

@@ -88,7 +88,7 @@ std::string smaller_solvers_text(const LoadedData& data, const Objective& object
   std::vector<std::string> names;
   for (const std::string& name : fitting_solvers(objective.penalty(), objective.loss().kind, oracle))
     if (const SolverInfo& info = solver_registry().find(name);
-        !info.keeps_instances() && info.bytes_per_weight * d <= free_memory())
+        !info.keeps_instances && info.bytes_per_weight * d <= free_memory())
       names.push_back(name);
   return names.empty() ? "" : fmt::format("; solvers that need less: {}", fmt::join(names, ", "));
 }

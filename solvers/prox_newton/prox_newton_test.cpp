@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/known_start.h"
 #include "solvers/shared/test_problems.h"
 #include "solvers/shared/test_solvers.h"
 #include "solvers/solvers.h"

@@ -348,6 +348,7 @@ SolverInfo sdca_info() {
           .needs = {.capabilities = {Capability::kSum, Capability::kBeliefs}, .l2 = true, .smooth = true},
           .exact = false,
           .scale_free = true,
+          .keeps_instances = true,
       });
 }
 

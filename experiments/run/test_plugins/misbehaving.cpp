@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/known_start.h"
 #include "core/plugin.h"
 
 using namespace proxbench;
