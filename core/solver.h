@@ -44,17 +44,11 @@ struct SolveResult {
   std::map<std::string, double> notes = {};
 };
 
-/// A solver calls monitor.start() once and monitor.step() after each iteration. When one of them returns
-/// false, it stops with monitor.stop_status().
+/// solvers/README.md has the rules for solvers ("What every solver must do"). Moreover:
 ///
-/// - If it has computed the loss at its iterate anyway, it hands the loss to step(). Samples are then cheap
-///   and many, and a target for F is met to the iteration.
-/// - Within a long iteration, it asks monitor.out_of_time() every few inferences' time. Once that is true, it
-///   returns with monitor.stop_status(). If it does not, the monitor stops it (solve_within_limits()).
-/// - If an iteration is not one update of w by all instances, it counts its steps with
+/// - If an iteration is not one update of w by all instances, a solver counts its steps with
 ///   objective.counts().add_updates().
-/// - It reads no clock and prints nothing. It gives the same bits for the same seed with any number of
-///   threads, sampled or not.
+/// - It reads no clock and prints nothing. It gives the same bits for the same seed, sampled or not.
 class Solver {
  public:
   virtual ~Solver() = default;
