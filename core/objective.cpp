@@ -218,8 +218,8 @@ void Objective::record(Coord c, double w, double g, double threshold, Selection&
   }
 }
 
-void Objective::select_gradient(const Selection& known, double complete_above, double threshold,
-                                Selection& out) const {
+void Objective::reselect(const Selection& known, double complete_above, double threshold,
+                         Selection& out) const {
   out = Selection{};
   // Gradients at coordinates outside `known` are at most this large.
   out.gradient_max = std::min(complete_above, known.gradient_max);

@@ -118,7 +118,7 @@ class Objective {
   /// Does the same from a known selection at the same w, made by any objective with this smooth part. `known`
   /// must have all coordinates with |g| > `complete_above`, which must be at most `threshold` and at most
   /// lambda.
-  void select_gradient(const Selection& known, double complete_above, double threshold, Selection& out) const;
+  void reselect(const Selection& known, double complete_above, double threshold, Selection& out) const;
 
   /// From now on, all other coordinates count as proven to be zero: select_gradient() ignores them, and
   /// gradient() gives 0 there. `candidates` must ascend and contain the support of every w that is used.

@@ -291,7 +291,7 @@ TEST(SelectGradient, IsTheSameFromAnotherSelection) {
       first.select_gradient(residual, w, 10.0, known);
       for (const double threshold : {10.0, 12.0, 15.0, 25.0}) {
         second.select_gradient(residual, w, threshold, expected);
-        second.select_gradient(known, 10.0, threshold, selection);
+        second.reselect(known, 10.0, threshold, selection);
         ASSERT_FALSE(expected.index.empty());
         EXPECT_EQ(selection.index, expected.index);
         EXPECT_EQ(selection.weight, expected.weight);

@@ -64,14 +64,4 @@ bool has_capability(const Oracle& oracle, Capability capability) {
   return row(capability).has(oracle);
 }
 
-void check_capabilities(const OracleInfo& info, const Oracle& oracle) {
-  for (const auto& [capability, name, has] : kRows) {
-    const bool stated = std::ranges::find(info.capabilities, capability) != info.capabilities.end();
-    if (stated == has(oracle)) continue;
-    throw Error("oracle '" + info.name + "': '" + name + "' is " +
-                (stated ? "stated, but the oracle has it not" : "not stated, but the oracle has it") +
-                ": expected OracleInfo::capabilities to be what it has");
-  }
-}
-
 }  // namespace proxbench

@@ -6,11 +6,14 @@
 /// refused before a run starts.
 
 #include <algorithm>
+#include <concepts>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/parallel.h"
@@ -420,7 +423,26 @@ struct OracleInfo {
   ExtraWeightNames extra = {};  ///< only for an oracle that has extra weights
 };
 
-/// Throws Error unless the oracle has exactly the capabilities that `info` states.
-void check_capabilities(const OracleInfo& info, const Oracle& oracle);
+/// Describes an oracle that is made as T(data). It has the capabilities whose getters T overrides.
+template <class T>
+OracleInfo oracle_info(std::string name, std::string help, std::string paper, ExtraWeightNames extra = {}) {
+  const auto differ = []<class A, class B>(A, B) { return !std::same_as<A, B>; };
+  const bool has[] = {differ(&T::sum, &Oracle::sum),  // in the order of Capability
+                      differ(&T::instance, &Oracle::instance),
+                      differ(&T::beliefs, &Oracle::beliefs),
+                      differ(&T::covariance, &Oracle::covariance),
+                      differ(&T::derivatives, &Oracle::derivatives),
+                      differ(&T::nbest, &Oracle::nbest),
+                      differ(&T::max, &Oracle::max),
+                      differ(&T::instance_max, &Oracle::instance_max),
+                      differ(&T::relaxation, &Oracle::relaxation),
+                      differ(&T::factors, &Oracle::factors)};
+  std::vector<Capability> capabilities;
+  for (std::size_t i = 0; i < std::size(has); ++i)
+    if (has[i]) capabilities.push_back(static_cast<Capability>(i));
+  return {std::move(name),         std::move(help),
+          std::move(paper),        [](const Dataset& data) { return std::make_unique<T>(data); },
+          std::move(capabilities), std::move(extra)};
+}
 
 }  // namespace proxbench

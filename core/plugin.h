@@ -7,12 +7,6 @@
 ///       plugin.solvers.add(my_solver_info());
 ///       plugin.oracles.add(my_oracle_info());
 ///     }
-///
-/// A plug-in contains no copy of core: its calls resolve to the program that loads it. C++ has no stable
-/// binary interface. So each side carries a stamp of everything that the layout of the shared types depends
-/// on, and the program refuses a plug-in whose stamp differs from its own. No layout in core/ depends on the
-/// instruction set or on NDEBUG, so neither is part of the stamp: a plug-in may be built with other flags
-/// than the program.
 
 #include "core/base/registry.h"
 #include "core/data/data_format.h"
@@ -32,13 +26,3 @@ struct Plugin {
 };
 
 }  // namespace proxbench
-
-/// Opens the function that fills a proxbench::Plugin. Use it once in a plug-in. If the function throws,
-/// nothing is added.
-#define PROXBENCH_PLUGIN(plugin)                                                                      \
-  extern "C" {                                                                                        \
-  __attribute__((visibility("default"))) extern const char proxbench_plugin_stamp[];                  \
-  const char proxbench_plugin_stamp[] = PROXBENCH_STAMP_MARK PROXBENCH_STAMP;                         \
-  __attribute__((visibility("default"))) void proxbench_plugin_register(::proxbench::Plugin& plugin); \
-  }                                                                                                   \
-  void proxbench_plugin_register(::proxbench::Plugin& plugin)

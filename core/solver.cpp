@@ -9,8 +9,8 @@ SolveResult solve_within_limits(Solver& solver, const SolveProblem& problem) {
     const StopScope scope = problem.monitor.within_solver();
     return solver.solve(problem);
   } catch (const Stopped&) {
-    Monitor::Kept last = problem.monitor.kept();
-    return {problem.monitor.stop_status(), std::move(last.w), last.iteration, last.working_set};
+    SparseVector last = problem.monitor.kept();
+    return {problem.monitor.stop_status(), std::move(last)};
   }
 }
 

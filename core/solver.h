@@ -1,7 +1,6 @@
 #pragma once
 /// The input and the output of a solver.
 
-#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -15,18 +14,7 @@
 
 namespace proxbench {
 
-/// Facts about the start of a solve that the caller already has. A solver may use them instead of computing
-/// them again.
-struct KnownStart {
-  /// The state at the start. The solver may move it out and leave anything of the same shape in its place.
-  SmoothState& state;
-  /// Set by a solver that leaves in `state` the state at the point that it returns.
-  bool at_result = false;
-  /// Holds the whole support and all coordinates with |g| > `complete_above`, whether they are candidates or
-  /// not.
-  const Objective::Selection& selection;
-  double complete_above;
-};
+struct KnownStart;  // core/known_start.h
 
 struct SolveProblem {
   Objective& objective;
@@ -46,31 +34,21 @@ struct SolveProblem {
   KnownStart* known = nullptr;  ///< null: nothing is known
 
   double kkt_target() const { return tol * kkt_at_zero; }
-  /// Whether the start is w = 0, which is optimal.
-  bool solved_at_zero() const { return start.nnz() == 0 && kkt_at_zero <= kkt_target(); }
 };
 
 struct SolveResult {
   Status status = Status::kConverged;
   SparseVector w;
-  std::int64_t iterations = 0;
-  std::uint64_t working_set = 0;  ///< at the end
   /// Facts about the solve for readers of the results, such as a calibrated learning rate or the number of
   /// epochs.
   std::map<std::string, double> notes = {};
 };
 
-/// A solver calls monitor.start() once and monitor.step() after each iteration. When step() returns false, it
-/// stops with monitor.stop_status().
+/// solvers/README.md has the rules for solvers ("What every solver must do"). Moreover:
 ///
-/// - If it has computed the loss at its iterate anyway, it hands the loss to step(). Samples are then cheap
-///   and many, and a target for F is met to the iteration.
-/// - Within a long iteration, it asks monitor.out_of_time() every few inferences' time. Once that is true, it
-///   returns with monitor.stop_status(). If it does not, the monitor stops it (solve_within_limits()).
-/// - If an iteration is not one update of w by all instances, it counts its steps with
+/// - If an iteration is not one update of w by all instances, a solver counts its steps with
 ///   objective.counts().add_updates().
-/// - It reads no clock and prints nothing. It gives the same bits for the same seed with any number of
-///   threads, sampled or not.
+/// - It reads no clock and prints nothing. It gives the same bits for the same seed, sampled or not.
 class Solver {
  public:
   virtual ~Solver() = default;
@@ -128,9 +106,7 @@ struct SolverInfo {
   /// monitor keep (solvers/RESULTS.md). 0: not known.
   double bytes_per_weight = 0.0;
   /// Whether the solver also keeps something of each instance, within its option memory_limit.
-  bool keeps_instances() const {
-    return std::ranges::any_of(options, [](const OptionSpec& one) { return one.name == "memory_limit"; });
-  }
+  bool keeps_instances = false;
   AsReference as_reference = {};
 };
 

@@ -276,12 +276,10 @@ class CandidatesOracle final : public ChoiceOracle, public CovarianceOracle {
 }  // namespace
 
 OracleInfo candidates_info() {
-  return {"candidates",
-          "re-ranking: one of the candidates of each group, by a softmax of w . features; one output",
-          "Collins 2000; Andrew and Gao 2007, section 4",
-          [](const Dataset& data) { return std::make_unique<CandidatesOracle>(data); },
-          {Capability::kSum, Capability::kInstance, Capability::kBeliefs, Capability::kCovariance,
-           Capability::kDerivative, Capability::kNbest, Capability::kMax, Capability::kInstanceMax}};
+  return oracle_info<CandidatesOracle>(
+      "candidates",
+      "re-ranking: one of the candidates of each group, by a softmax of w . features; one output",
+      "Collins 2000; Andrew and Gao 2007, section 4");
 }
 
 }  // namespace proxbench

@@ -245,13 +245,10 @@ OracleInfo labels_info() {
     for (; weight >= row; --row, ++left) weight -= row;
     return {labels[left], labels[left + 1 + weight]};
   };
-  return {
+  return oracle_info<LabelsOracle>(
       "labels",
       "sets of labels, with a weight for each pair: the linear relaxation, exactly; K*(K-1)/2 pair weights",
-      "Yen et al. 2016, appendix 7.2; Boros and Hammer 2002",
-      [](const Dataset& data) { return std::make_unique<LabelsOracle>(data); },
-      {Capability::kRelaxation, Capability::kFactors},
-      {"both", {"label", "label"}, pair}};
+      "Yen et al. 2016, appendix 7.2; Boros and Hammer 2002", {"both", {"label", "label"}, pair});
 }
 
 }  // namespace proxbench

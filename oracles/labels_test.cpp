@@ -165,7 +165,6 @@ TEST(Labels, CountsGoldPairsAndNamesThem) {
   const Dataset data = random_data(50, random);
   const OracleInfo& info = oracle_registry().find("labels");
   const auto oracle = info.make(data);
-  check_capabilities(info, *oracle);
   ASSERT_EQ(oracle->extra_weights(), 6u);
   const std::vector<double> gold = oracle->gold_extra(Parallel());
   const std::vector<std::vector<std::string>> pairs{{"a", "b"}, {"a", "c"}, {"a", "d"},

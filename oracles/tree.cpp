@@ -430,12 +430,10 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
 }  // namespace
 
 OracleInfo tree_info() {
-  return {"tree",
-          "the leaves of a hierarchy, or labels side by side: downward-upward messages on the collapsed tree",
-          "Zhong et al. 2014, section 6.2 and appendix D.2",
-          [](const Dataset& data) { return std::make_unique<TreeOracle>(data); },
-          {Capability::kSum, Capability::kInstance, Capability::kBeliefs, Capability::kDerivative,
-           Capability::kNbest, Capability::kMax, Capability::kInstanceMax}};
+  return oracle_info<TreeOracle>(
+      "tree",
+      "the leaves of a hierarchy, or labels side by side: downward-upward messages on the collapsed tree",
+      "Zhong et al. 2014, section 6.2 and appendix D.2");
 }
 
 }  // namespace proxbench

@@ -129,7 +129,7 @@ TEST(Lbfgs, TakesFewerIterationsWithMorePairs) {
   const auto iterations = [&](const std::string& memory) {
     const Outcome r = run("lbfgs", problem, {.options = {{"memory", memory}}});
     EXPECT_EQ(r.result.status, Status::kConverged);
-    return r.result.iterations;
+    return r.iterations;
   };
   EXPECT_LT(iterations("40"), iterations("1"));
 }

@@ -38,7 +38,6 @@ class Callbacks {
   explicit Callbacks(const SolveProblem& problem)
       : problem_(problem), at_(problem.objective, problem.start), run_(problem, kPatience) {
     result_.w = problem.start;
-    result_.working_set = at_.w.size();
   }
 
   /// Returns f(x) and sets g to its gradient. n may include padding after the d coordinates, where x and g
@@ -59,8 +58,8 @@ class Callbacks {
   }
 
   /// The library's progress callback. Returns nonzero to stop the library.
-  int progress(const double* g, int iteration) {
-    guarded([&] { return progress_or_throw({g, at_.w.size()}, iteration); });
+  int progress(const double* g) {
+    guarded([&] { return progress_or_throw({g, at_.w.size()}); });
     return ended_ ? 1 : 0;
   }
 
@@ -100,10 +99,9 @@ class Callbacks {
     return at_.smooth;
   }
 
-  double progress_or_throw(std::span<const double> g, int iteration) {
+  double progress_or_throw(std::span<const double> g) {
     // The library's x is the last point that was evaluated.
     result_.w = at_.nonzeros;
-    result_.iterations = iteration;
     if (!run_.step(at_, run_.kkt(at_, g))) end(run_.status());
     return 0.0;
   }
@@ -169,9 +167,8 @@ lbfgsfloatval_t evaluate_callback(void* instance, const lbfgsfloatval_t* x, lbfg
 }
 
 int progress_callback(void* instance, const lbfgsfloatval_t*, const lbfgsfloatval_t* g, const lbfgsfloatval_t,
-                      const lbfgsfloatval_t, const lbfgsfloatval_t, const lbfgsfloatval_t, int, int iteration,
-                      int) {
-  return static_cast<Callbacks*>(instance)->progress(g, iteration);
+                      const lbfgsfloatval_t, const lbfgsfloatval_t, const lbfgsfloatval_t, int, int, int) {
+  return static_cast<Callbacks*>(instance)->progress(g);
 }
 
 struct Settings {

@@ -181,11 +181,10 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
   Random random(problem.seed);
   std::vector<Index> order(objective.instances());
   std::iota(order.begin(), order.end(), Index{0});
-  SolveResult result{.w = problem.start};
+  SolveResult result;
   result.notes["score_bytes"] = bytes;
 
-  monitor.start(problem.start);
-  if (problem.solved_at_zero()) return result;
+  if (!begin_passes(problem, result)) return result;
   random.shuffle(std::span(order));
   const bool valid = ascent.start(problem.start, settings.gold_score, monitor);
   if (!valid || monitor.out_of_time()) {
@@ -218,6 +217,7 @@ SolverInfo oeg_info() {
                     .smooth = true},
           .exact = false,
           .scale_free = true,
+          .keeps_instances = true,
       });
 }
 

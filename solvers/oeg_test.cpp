@@ -47,7 +47,7 @@ TEST(Oeg, RaisesTheDualWithEveryStep) {
                           {.tol = 1e-12,
                            .monitor = every_sample(4 * instances),
                            .options = {{"reports", std::to_string(instances)}}});
-    ASSERT_EQ(r.result.iterations, 4 * instances);
+    ASSERT_EQ(r.iterations, 4 * instances);
     for (std::size_t s = 2; s < r.trace.size(); ++s)
       ASSERT_GE(dual_of(r.trace[s]), dual_of(r.trace[s - 1]) - 1e-12 * std::abs(dual_of(r.trace[s]))) << s;
     EXPECT_GT(dual_of(r.trace.back()), dual_of(r.trace[1]));

@@ -19,7 +19,7 @@ TEST(OwlQn, SkipsUpdatesBelowTheCurvatureFloor) {
   const Problem problem({.name = "weak penalty", .features = 6, .sequences = 40, .lambda = 0.05, .seed = 21});
   const Outcome all = run("owl-qn", problem);
   const Outcome none = run("owl-qn", problem, {.options = {{"omega", "0.999999"}}});
-  EXPECT_GT(none.result.iterations, 2 * all.result.iterations);
+  EXPECT_GT(none.iterations, 2 * all.iterations);
 }
 
 TEST(OwlQn, StopsWhereTheChangeOfFAveragedOverFiveIterationsIsSmall) {
@@ -37,7 +37,7 @@ TEST(OwlQn, StopsWhereTheChangeOfFAveragedOverFiveIterationsIsSmall) {
           const double before = r.trace[k - 5].objective, now = r.trace[k].objective;
           return (before - now) / 5 / now;
         };
-        const auto last = static_cast<std::size_t>(r.result.iterations);
+        const auto last = static_cast<std::size_t>(r.iterations);
         ASSERT_GE(last, 5u);
         ASSERT_EQ(r.trace.size(), last + 1);
         EXPECT_LT(change(last), bound) << solver;

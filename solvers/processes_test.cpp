@@ -87,10 +87,10 @@ void expect_same_within_rounding(const SolverInfo& solver,
         // Iterates differ by more than their limit.
         const double within = alone.result.status == Status::kConverged ? 1e-12 : 1e-10;
         EXPECT_NEAR(certificate.objective, once.objective, within * once.objective)
-            << r.result.iterations << " and " << alone.result.iterations << " iterations";
+            << r.iterations << " and " << alone.iterations << " iterations";
         EXPECT_LE(certificate.dual, once.objective + once.rounding);
         EXPECT_LE(once.dual, certificate.objective + certificate.rounding);
-        EXPECT_EQ(r.result.iterations, agree(&processes, r.result.iterations));
+        EXPECT_EQ(r.iterations, agree(&processes, r.iterations));
         EXPECT_EQ(certificate.kkt, agree(&processes, certificate.kkt));
         EXPECT_EQ(certificate.dual, agree(&processes, certificate.dual));
         SparseVector first = r.result.w;

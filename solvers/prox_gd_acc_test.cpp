@@ -29,7 +29,7 @@ TEST(ProxGdAcc, EveryRestartRuleReachesTheOptimum) {
 
 TEST(ProxGdAcc, NeedsFarFewerIterationsThanWithoutMomentum) {
   const Problem problem({.name = "weak penalty", .features = 6, .sequences = 40, .lambda = 0.05, .seed = 21});
-  EXPECT_LT(3 * run("prox-gd-acc", problem).result.iterations, run("prox-gd", problem).result.iterations);
+  EXPECT_LT(3 * run("prox-gd-acc", problem).iterations, run("prox-gd", problem).iterations);
 }
 
 TEST(ProximalGradient, FirstEstimateOfTheLipschitzConstantDoesNotMatter) {

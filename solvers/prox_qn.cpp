@@ -42,17 +42,15 @@ class Minimiser : Minimisation {
       : Minimisation(problem, buffers), settings_(settings), lbfgs_(settings.memory), random_(problem.seed) {}
 
   SolveResult run() {
-    open(kPatience);                                  // line 1
-    for (std::int64_t iteration = 1;; ++iteration) {  // line 2
-      if (!std::isfinite(at_.value)) return finish(Status::kDiverged);
+    if (!open(kPatience)) return finish(Status::kDiverged);                      // line 1
+    for (std::int64_t iteration = 1;; ++iteration) {                             // line 2
       if (iteration == 1 || shrink_working_set()) {                              // lines 3 to 11
         if (const auto status = start_epoch(iteration)) return finish(*status);  // lines 12 to 18
       }
       const double slope = solve_inner_problem();  // lines 19 to 28
-      if (at_.stop.requested()) return give_up();
+      if (at_.stop.requested()) return finish(problem_.monitor.stop_status());
       progressed_ = search_and_update(slope);  // lines 29 to 39
-      if (!progressed_ && at_.stop.requested()) return give_up();
-      if (!report()) return finish(problem_.monitor.stop_status());
+      if ((!progressed_ && at_.stop.requested()) || !report()) return finish(problem_.monitor.stop_status());
     }
   }
 
@@ -107,13 +105,7 @@ class Minimiser : Minimisation {
     return true;
   }
 
-  SolveResult finish(Status status) {
-    result_.working_set = at_.set.size();
-    return give_back(status, inner_passes_);
-  }
-  /// Ends a solve that ran out of time within an iteration. Reports the working set of the last complete
-  /// iteration.
-  SolveResult give_up() { return give_back(problem_.monitor.stop_status(), inner_passes_); }
+  SolveResult finish(Status status) { return give_back(status, inner_passes_); }
 
   const Settings& settings_;
   CompactLbfgs lbfgs_;

@@ -267,11 +267,10 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
                  "the marginals of " + std::to_string(problem.objective.instances()) + " instances");
   Descent descent(problem.objective, settings.skipping);
   Random random(problem.seed);
-  SolveResult result{.w = problem.start};
+  SolveResult result;
   result.notes["marginal_bytes"] = bytes;
 
-  monitor.start(problem.start);
-  if (problem.solved_at_zero()) return result;
+  if (!begin_passes(problem, result)) return result;
   descent.start(problem.start);
   Passes passes;
   passes.visit = [&](std::int64_t, std::size_t from, std::size_t to) {
@@ -294,6 +293,7 @@ SolverInfo sag_nus_info() {
                    "gradient method for training conditional random fields, AISTATS 2015",
           .needs = {.capabilities = {Capability::kSum, Capability::kInstance}, .l2 = true, .smooth = true},
           .exact = false,
+          .keeps_instances = true,
       });
 }
 

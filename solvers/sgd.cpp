@@ -252,8 +252,7 @@ double first_guess(const Objective& objective, std::span<const Index> sample) {
 /// instance bears its share of the penalty. The search starts at first_guess() and goes to the side where the
 /// objective falls. Each trial is an iteration that leaves w unchanged. Returns false if the monitor stops
 /// the run. A trial that is stopped midway does not count.
-bool calibrate(const SolveProblem& problem, Learner& learner, std::span<const Index> sample, double& eta0,
-               std::int64_t& iterations) {
+bool calibrate(const SolveProblem& problem, Learner& learner, std::span<const Index> sample, double& eta0) {
   Objective& objective = problem.objective;
   Monitor& monitor = problem.monitor;
   const double share = static_cast<double>(sample.size()) / static_cast<double>(objective.instances());
@@ -265,8 +264,7 @@ bool calibrate(const SolveProblem& problem, Learner& learner, std::span<const In
     const SparseVector w = learner.weights();
     double sum = share * (objective.penalty().l1(w.value) + objective.penalty().l2(w.value));
     for (std::size_t i = 0; i < sample.size() && !monitor.out_of_time(); ++i) sum += learner.loss(sample[i]);
-    if (learn)
-      go_on = !monitor.out_of_time() && monitor.step(++iterations, problem.start, objective.dimension());
+    if (learn) go_on = !monitor.out_of_time() && monitor.step(problem.start, kNaN, objective.dimension());
     return std::isfinite(sum) ? sum : kInfinity;
   };
 
@@ -279,7 +277,7 @@ bool calibrate(const SolveProblem& problem, Learner& learner, std::span<const In
   for (const double factor : {kStep, 1.0 / kStep}) {
     if (down && factor > 1.0) continue;
     const double first = eta0;
-    for (double eta = eta0 * factor; go_on && iterations < kMostTrials; eta *= factor) {
+    for (double eta = eta0 * factor; go_on && monitor.iterations() < kMostTrials; eta *= factor) {
       const double reached = value(eta, true);
       if (!(reached < lowest) && lowest < at_start) break;
       eta0 = eta;
@@ -297,15 +295,14 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
   std::vector<Index> order(objective.instances());
   std::iota(order.begin(), order.end(), Index{0});
   Random random(problem.seed);
-  SolveResult result{.w = problem.start, .working_set = objective.dimension()};
+  SolveResult result;
 
-  monitor.start(problem.start);
-  if (problem.solved_at_zero()) return result;
+  if (!begin_passes(problem, result)) return result;
   learner.prepare();
   random.shuffle(std::span(order));
   double eta0 = settings.eta0;
   const auto sample = std::span<const Index>(order).first(std::min(settings.sample, order.size()));
-  if (std::isnan(eta0) && !calibrate(problem, learner, sample, eta0, result.iterations)) {
+  if (std::isnan(eta0) && !calibrate(problem, learner, sample, eta0)) {
     result.status = monitor.stop_status();
     return result;
   }

@@ -103,7 +103,7 @@ TEST(Sgd, LazyUpdatesAreTheEagerOnesOfThePaper) {
                             {.monitor = {.max_iterations = 15},
                              .options = {{"eta0", "0.25"}, {"reports", "3"}},
                              .start = from});
-      ASSERT_EQ(r.result.iterations, 15);
+      ASSERT_EQ(r.iterations, 15);
       const SparseVector expected = eager_sgd(problem, from, 0.25, 5, 7);
       EXPECT_EQ(r.result.w.index, expected.index);
       ASSERT_EQ(r.result.w.nnz(), expected.nnz());

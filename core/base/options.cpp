@@ -154,12 +154,9 @@ std::vector<std::pair<std::string, std::string>> Options::items() const {
 
 const OptionSpec& Options::spec(std::string_view name) const {
   std::vector<std::string> names;
-  for (const OptionSpec& row : table_) {
-    if (row.name == name) return row;
-    names.push_back(row.name);
-  }
-  const std::string known = names.empty() ? "; there are none" : "; known: " + joined(names);
-  throw Error::usage("unknown option '", name, "'", did_you_mean(name, names), known);
+  for (const OptionSpec& row : table_) names.push_back(row.name);
+  require_known("option", name, names);
+  return *std::ranges::find(table_, name, &OptionSpec::name);
 }
 
 bool parse_real(std::string_view text, double& out) {
@@ -208,6 +205,19 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
   const std::string name = nearest_name(word, candidates);
   return name.empty() ? "" : " (did you mean '" + name + "'?)";
+}
+
+std::string unknown_name(std::string_view name, const std::vector<std::string>& known,
+                         const std::string& expected) {
+  if (std::ranges::find(known, name) != known.end()) return "";
+  return all_parts("found '", name, "'", did_you_mean(name, known), ", expected ",
+                   known.empty() ? "none" : expected + " " + joined(known));
+}
+
+void require_known(const std::string& what, std::string_view name, const std::vector<std::string>& known,
+                   const std::string& expected) {
+  if (const std::string unknown = unknown_name(name, known, expected); !unknown.empty())
+    throw Error::usage(what, ": ", unknown);
 }
 
 }  // namespace proxbench

@@ -124,4 +124,13 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
 /// " (did you mean 'x'?)" or "".
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
 
+/// Returns "found 'NAME' (did you mean ...?), expected EXPECTED A, B" if the name is not among the known
+/// ones, otherwise "".
+std::string unknown_name(std::string_view name, const std::vector<std::string>& known,
+                         const std::string& expected = "one of");
+/// Throws Error (kUsage) with "WHAT: " and the text of unknown_name() if the name is not among the known
+/// ones.
+void require_known(const std::string& what, std::string_view name, const std::vector<std::string>& known,
+                   const std::string& expected = "one of");
+
 }  // namespace proxbench

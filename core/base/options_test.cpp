@@ -82,9 +82,10 @@ TEST(Options, ErrorsSayWhatKindOfValueWasExpected) {
 }
 
 TEST(Options, UnknownNamesGetASuggestion) {
-  EXPECT_EQ(refusal("memroy", "3"),
-            "unknown option 'memroy' (did you mean 'memory'?); known: memory, sigma, shrink, split, seed, "
-            "template");
+  EXPECT_EQ(
+      refusal("memroy", "3"),
+      "option: found 'memroy' (did you mean 'memory'?), expected one of memory, sigma, shrink, split, seed, "
+      "template");
   EXPECT_THROW(Options().set("x", "1"), Error);
 }
 

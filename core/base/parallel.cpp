@@ -59,10 +59,8 @@ struct Parallel::Arena {
 };
 
 Backend parse_backend(std::string_view name) {
-  if (name == "openmp") return Backend::kOpenMP;
-  if (name == "tbb") return Backend::kTBB;
-  throw Error::usage("unknown backend '", name, "'", did_you_mean(name, {"openmp", "tbb"}),
-                     "; known: openmp, tbb");
+  require_known("backend", name, {"openmp", "tbb"});
+  return name == "tbb" ? Backend::kTBB : Backend::kOpenMP;
 }
 
 std::string backend_name(Backend backend) {

@@ -27,10 +27,8 @@ class Registry {
   void replace(Info info) { *std::ranges::find(items_, info.name, &Info::name) = std::move(info); }
   /// Throws Error (kUsage) with a did-you-mean and the known names if there is no such item.
   const Info& find(std::string_view name) const {
-    for (const Info& info : items_)
-      if (info.name == name) return info;
-    throw Error::usage("unknown ", kind_, " '", name, "'", did_you_mean(name, names()),
-                       "; known: ", joined(names()));
+    require_known(kind_, name, names());
+    return *std::ranges::find(items_, name, &Info::name);
   }
   bool contains(std::string_view name) const {
     return std::ranges::find(items_, name, &Info::name) != items_.end();

@@ -30,6 +30,16 @@ class StopToken {
   std::function<bool()> asked_;
 };
 
+/// A flag that stops work once somebody else (Ctrl-C) sets it, or none.
+class Interrupt {
+ public:
+  Interrupt(const std::atomic<bool>* flag = nullptr) : flag_(flag) {}
+  bool operator()() const { return flag_ != nullptr && *flag_; }
+
+ private:
+  const std::atomic<bool>* flag_;
+};
+
 /// Gives work some time to end by itself once a stop is due. Several threads may ask at once.
 class Patience {
  public:

@@ -264,7 +264,7 @@ TEST(Monitor, AWatchedPointRaisesTheBoundAndIsInTheTrace) {
   // The bound from the model at w = 0 is poor. That of the watched point is tight.
   const double before = monitor.lower_bound();
   monitor.watch(std::make_shared<Beliefs>(model(objective, optimum)));
-  monitor.step(1, SparseVector{}, 0);
+  monitor.step(SparseVector{});
   const Sample& sample = monitor.trace().back();
   const double dual = model(objective, optimum).value(objective);
   EXPECT_GT(dual, before);
@@ -272,7 +272,7 @@ TEST(Monitor, AWatchedPointRaisesTheBoundAndIsInTheTrace) {
   EXPECT_EQ(sample.dual_gap, sample.objective - dual);
   EXPECT_EQ(sample.gap, sample.objective - dual);
   EXPECT_TRUE(std::isnan(sample.estimated_gap)) << "the point has no estimate";
-  monitor.finish(1, {}, 0);
+  monitor.finish({});
 }
 
 }  // namespace

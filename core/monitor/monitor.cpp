@@ -39,7 +39,7 @@ Monitor::Monitor(Objective& evaluator, const Objective& solver_objective, const 
     : evaluator_(evaluator),
       solver_objective_(solver_objective),
       options_(checked(options)),
-      clock_({options.clock, options.agree, options.interrupt, options.time_limit}),
+      clock_(options_),
       schedule_(options, test != nullptr, evaluator.map().x().whole_positions()),
       light_(clock_, evaluator, solver_objective),
       audit_(evaluator),
@@ -51,76 +51,78 @@ Monitor::Monitor(Objective& evaluator, const Objective& solver_objective, const 
   if (options.sample_kkt || options.gap_target > 0.0) residual_ = evaluator.make_residual();
 }
 
-void Monitor::start(const SparseVector& w) {
+bool Monitor::start(const SparseVector& w) {
   clock_.skip_off_clock();
   const StopScope scope = evaluation("F at the start was computed");
-  take(SampleKind::kFull, 0, w, w.nnz());
-  keep(
-      0, [&]() -> const SparseVector& { return w; }, w.nnz());
+  working_set_ = w.nnz();
+  take(SampleKind::kFull, w);
+  keep([&]() -> const SparseVector& { return w; });
   schedule_.spend(clock_.resume());
   schedule_.started();
+  if (std::isfinite(trace_.back().objective)) return true;
+  stop_status_ = Status::kDiverged;
+  return false;
 }
 
-void Monitor::expect_started() const {
+void Monitor::stop_clock() {
   if (trace_.empty()) throw Error("the solver did not call start() of its monitor, expected before step()");
+  if (clock_.running())
+    clock_.pause();
+  else
+    clock_.skip_off_clock();
 }
 
-bool Monitor::step(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set, double loss) {
-  return step_at(
-      iteration, [&]() -> const SparseVector& { return w; }, working_set, loss);
+bool Monitor::step(const SparseVector& w, double loss, std::optional<std::uint64_t> working_set) {
+  return step_at([&]() -> const SparseVector& { return w; }, loss, working_set.value_or(w.nnz()));
 }
 
-bool Monitor::step(std::int64_t iteration, const std::function<SparseVector()>& iterate,
-                   std::uint64_t working_set, double loss) {
-  return step_at(iteration, iterate, working_set, loss);
+bool Monitor::step(const std::function<SparseVector()>& iterate, double loss, std::uint64_t working_set) {
+  return step_at(iterate, loss, working_set);
 }
 
 template <class Iterate>
-bool Monitor::step_at(std::int64_t iteration, const Iterate& iterate, std::uint64_t working_set,
-                      double loss) {
-  clock_.pause();
-  expect_started();
-  given_iteration_ = iteration;
+bool Monitor::step_at(const Iterate& iterate, double loss, std::uint64_t working_set) {
+  stop_clock();
+  ++iterations_;
+  working_set_ = working_set;
   given_loss_ = loss;
   try {
     const StopScope scope = evaluation("a sample was taken");
-    take_due_samples(iteration, iterate, working_set, loss);
-    keep(iteration, iterate, working_set);
+    take_due_samples(iterate);
+    keep(iterate);
   } catch (const Stopped&) {  // there is no sample, and proceed() sees the interrupt
   }
-  return proceed(iteration);
+  return proceed();
 }
 
 template <class Iterate>
-void Monitor::take_due_samples(std::int64_t iteration, const Iterate& iterate, std::uint64_t working_set,
-                               double loss) {
-  const bool given = std::isfinite(loss);
-  average(iterate, loss);
+void Monitor::take_due_samples(const Iterate& iterate) {
+  const bool given = std::isfinite(given_loss_);
+  average(iterate);
   const SampleKind due =
-      schedule_.due(iteration, clock_.seconds(), solver_objective_.counts().passes(), given);
+      schedule_.due(iterations_, clock_.seconds(), solver_objective_.counts().passes(), given);
   if (due != SampleKind::kNone) {
-    take(due, iteration, iterate(), working_set);
-  } else if (given && loss <= options_.objective_target) {  // F is at least the loss
-    const Sample sample = look(SampleKind::kLight, iteration, iterate(), working_set, false);
+    take(due, iterate());
+  } else if (given && given_loss_ <= options_.objective_target) {  // F is at least the loss
+    const Sample sample = look(SampleKind::kLight, iterate(), false);
     if (sample.objective <= options_.objective_target) record(sample);
   }
-  if (!schedule_.stall_due(iteration)) return;
-  if (trace_.back().iteration != iteration)
-    take(given ? SampleKind::kLight : SampleKind::kFull, iteration, iterate(), working_set);
-  schedule_.stall_rule().checked(iteration, trace_.back().objective);
+  if (!schedule_.stall_due(iterations_)) return;
+  if (trace_.back().iteration != iterations_) take(given ? SampleKind::kLight : SampleKind::kFull, iterate());
+  schedule_.stall_rule().checked(iterations_, trace_.back().objective);
 }
 
 /// Adds an iterate to the mean that the next bound looks at, if a bound is near. With a hinge loss, or
 /// without an l1 penalty, the bound of the last iterate is as good as that of the mean. A solver's dual point
 /// is better than both.
 template <class Iterate>
-void Monitor::average(const Iterate& iterate, double loss) {
+void Monitor::average(const Iterate& iterate) {
   const Objective& objective = evaluator_;
-  if (objective.lambda() == 0.0 || objective.loss().hinge() || bound_.watches() || !std::isfinite(loss) ||
-      !schedule_.gap_goal().averages(solver_objective_.counts().passes()))
+  if (objective.lambda() == 0.0 || objective.loss().hinge() || bound_.watches() ||
+      !std::isfinite(given_loss_) || !schedule_.gap_goal().averages(solver_objective_.counts().passes()))
     return mean_.clear();
   const SparseVector& w = iterate();
-  mean_.add(w, objective.value(loss, w.value));
+  mean_.add(w, objective.value(given_loss_, w.value));
 }
 
 /// Infers the loss at w and, for a bound, what the observers need beside it. With `mean`, the bound is that
@@ -144,11 +146,13 @@ PointBound Monitor::evaluate(const SparseVector& w, bool mean, const Observed& a
 }
 
 /// Shows an iterate, and what a full sample needs, to the observers.
-Sample Monitor::look(SampleKind kind, std::int64_t iteration, const SparseVector& w,
-                     std::uint64_t working_set, bool with_accuracy) {
+Sample Monitor::look(SampleKind kind, const SparseVector& w, bool with_accuracy) {
   PointBound found;
-  Observed at{.iteration = iteration, .w = w, .working_set = working_set, .with_accuracy = with_accuracy};
-  if (given_iteration_ == iteration) at.given_loss = given_loss_;
+  Observed at{.iteration = iterations_,
+              .w = w,
+              .working_set = working_set_,
+              .given_loss = given_loss_,
+              .with_accuracy = with_accuracy};
   if (kind != SampleKind::kLight) {
     const bool mean = kind == SampleKind::kGap && mean_.useful();
     at.with_bound = options_.sample_kkt || kind == SampleKind::kGap;
@@ -162,11 +166,10 @@ Sample Monitor::look(SampleKind kind, std::int64_t iteration, const SparseVector
   return sample;
 }
 
-void Monitor::take(SampleKind kind, std::int64_t iteration, const SparseVector& w,
-                   std::uint64_t working_set) {
+void Monitor::take(SampleKind kind, const SparseVector& w) {
   schedule_.spend(clock_.take_off_clock());
   const bool with_accuracy = kind == SampleKind::kFull ? accuracy_.has_value() : schedule_.accuracy_due();
-  const Sample sample = look(kind, iteration, w, working_set, with_accuracy);
+  const Sample sample = look(kind, w, with_accuracy);
   const double cost = clock_.take_off_clock();
   if (kind == SampleKind::kGap) {
     const double of_accuracy = accuracy_ ? accuracy_->cost() : 0.0;
@@ -179,7 +182,7 @@ void Monitor::take(SampleKind kind, std::int64_t iteration, const SparseVector& 
   }
   record(sample);
   if (kind != SampleKind::kFull) return;
-  full_iteration_ = iteration;
+  full_iteration_ = iterations_;
   schedule_.sampled_in_full(cost);
 }
 
@@ -190,9 +193,9 @@ void Monitor::record(Sample sample) {
 }
 
 /// Decides, with the clock stopped, whether to go on. If so, starts the clock again.
-bool Monitor::proceed(std::int64_t iteration) {
+bool Monitor::proceed() {
   if (!out_of_time_) {
-    const std::optional<Status> reason = reason_to_stop(iteration);
+    const std::optional<Status> reason = reason_to_stop();
     if (!reason) {
       schedule_.spend(clock_.resume());
       return true;
@@ -203,7 +206,7 @@ bool Monitor::proceed(std::int64_t iteration) {
   return false;
 }
 
-std::optional<Status> Monitor::reason_to_stop(std::int64_t iteration) {
+std::optional<Status> Monitor::reason_to_stop() {
   const double objective = trace_.back().objective;
   if (clock_.interrupted()) return Status::kInterrupted;
   if (!std::isfinite(objective)) return Status::kDiverged;
@@ -211,7 +214,7 @@ std::optional<Status> Monitor::reason_to_stop(std::int64_t iteration) {
   if (schedule_.gap_goal().reached()) return Status::kGapReached;
   if (schedule_.gap_goal().hidden() || schedule_.stall_rule().stalled()) return Status::kStalled;
   if (clock_.limit_passed()) return Status::kTimeLimit;
-  if (iteration >= options_.max_iterations) return Status::kMaxIterations;
+  if (iterations_ >= options_.max_iterations) return Status::kMaxIterations;
   return std::nullopt;
 }
 
@@ -238,28 +241,21 @@ bool Monitor::evaluated_too_long() {
 }
 
 template <class Iterate>
-void Monitor::keep(std::int64_t iteration, const Iterate& iterate, std::uint64_t working_set) {
-  has_kept_ = iteration == 0 || schedule_.iteration_seconds() >= kLongIteration;
-  if (!has_kept_) return;
-  kept_.w = iterate();  // reuses its memory
-  kept_.iteration = iteration;
-  kept_.working_set = working_set;
+void Monitor::keep(const Iterate& iterate) {
+  has_kept_ = iterations_ == 0 || schedule_.iteration_seconds() >= kLongIteration;
+  if (has_kept_) kept_ = iterate();  // reuses its memory
 }
 
-Monitor::Kept Monitor::kept() {
+SparseVector Monitor::kept() {
   stop_status_ = clock_.interrupted() ? Status::kInterrupted : Status::kTimeLimit;
   bound_.watch(nullptr);  // the dual point may be incomplete
   return std::move(kept_);
 }
 
-void Monitor::finish(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set) {
-  expect_started();
-  if (clock_.running())
-    clock_.pause();
-  else
-    clock_.skip_off_clock();
+void Monitor::finish(const SparseVector& w) {
+  stop_clock();
   value_dual_point();
-  if (full_iteration_ != iteration) take(SampleKind::kFull, iteration, w, working_set);
+  if (full_iteration_ != iterations_) take(SampleKind::kFull, w);
   bound_.check();
   schedule_.spend(clock_.take_off_clock());
 }

@@ -69,18 +69,19 @@ class Monitor {
 
   /// Takes the sample of the starting point and starts the clock. The solver calls this once it is ready
   /// to iterate from w. Until then it only allocates buffers. All of its work on the problem comes later.
-  void start(const SparseVector& w);
+  /// Returns false if F(w) is not finite: then the solver must stop, as after a step().
+  bool start(const SparseVector& w);
 
-  /// Call once per iteration, with the number of iterations done. `loss` is l(w) without penalties, if the
-  /// solver's own objective computed it at exactly this w. A value that is not finite counts as not given.
-  /// Returns false if the solver must stop, for the reason in stop_status(). Throws Error if a full sample
-  /// finds a loss different from the given one.
-  bool step(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set, double loss = kNaN);
+  /// Call after each iteration. `loss` is l(w) without penalties, if the solver's own objective computed it
+  /// at exactly this w. A value that is not finite counts as not given. `working_set` is the number of
+  /// weights that the solver works on, by default the nonzeros of w. Returns false if the solver must stop,
+  /// for the reason in stop_status(). Throws Error if a full sample finds a loss different from the given
+  /// one.
+  bool step(const SparseVector& w, double loss = kNaN, std::optional<std::uint64_t> working_set = {});
   /// Does the same for solvers that store w in a form of their own. iterate() makes its nonzeros. It is
   /// called off the clock and only if they are needed. Its result must not depend on whether it was called
   /// before.
-  bool step(std::int64_t iteration, const std::function<SparseVector()>& iterate, std::uint64_t working_set,
-            double loss = kNaN);
+  bool step(const std::function<SparseVector()>& iterate, double loss, std::uint64_t working_set);
 
   /// Whether the clock has passed the time limit or an interrupt has arrived, for work within an iteration.
   /// Once true, always true: stop_status() holds the reason, and the next step() returns false. The solver
@@ -101,14 +102,8 @@ class Monitor {
   StopScope within_solver() {
     return clock_.scope([this] { return overdue(); }, "the solver was iterating");
   }
-  /// An iterate as given to start() or step().
-  struct Kept {
-    SparseVector w;
-    std::int64_t iteration = 0;
-    std::uint64_t working_set = 0;
-  };
   /// The last iterate, after within_solver() has stopped the solver. The reason is stop_status() then.
-  Kept kept();
+  SparseVector kept();
 
   /// The scope of work that evaluates iterates, off the clock. An interrupt stops it after kPatience seconds
   /// or the time of a full sample, whichever is longer.
@@ -117,12 +112,14 @@ class Monitor {
   }
   static constexpr double kPatience = 1.0;
 
-  /// Stops the clock and makes sure that the last iterate has a full sample. If the trace has only a light
-  /// one of this iteration, it gets a second row for it. If `iteration` is the last one given to step(), `w`
-  /// must be the same as there. Called by the caller of the solver. Throws like step().
-  void finish(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set);
+  /// Stops the clock and makes sure that the last iterate, w, has a full sample. If the trace has only a
+  /// light one of this iteration, it gets a second row for it. Called by the caller of the solver. Throws
+  /// like step().
+  void finish(const SparseVector& w);
 
   Status stop_status() const { return stop_status_; }
+  /// Calls of step() so far.
+  std::int64_t iterations() const { return iterations_; }
   double seconds() const { return clock_.seconds(); }
   double cpu_seconds() const { return clock_.cpu_seconds(); }
   /// Wall time off the clock inside the monitor for all samples, including on_sample but not the cost of
@@ -138,25 +135,23 @@ class Monitor {
  private:
   /// A function that returns the nonzeros of w, by value or by reference.
   template <class Iterate>
-  bool step_at(std::int64_t iteration, const Iterate& iterate, std::uint64_t working_set, double loss);
+  bool step_at(const Iterate& iterate, double loss, std::uint64_t working_set);
   template <class Iterate>
-  void average(const Iterate& iterate, double loss);
+  void average(const Iterate& iterate);
   template <class Iterate>
-  void take_due_samples(std::int64_t iteration, const Iterate& iterate, std::uint64_t working_set,
-                        double loss);
+  void take_due_samples(const Iterate& iterate);
   PointBound evaluate(const SparseVector& w, bool mean, const Observed& at);
-  Sample look(SampleKind kind, std::int64_t iteration, const SparseVector& w, std::uint64_t working_set,
-              bool with_accuracy);
-  void take(SampleKind kind, std::int64_t iteration, const SparseVector& w, std::uint64_t working_set);
+  Sample look(SampleKind kind, const SparseVector& w, bool with_accuracy);
+  void take(SampleKind kind, const SparseVector& w);
   void record(Sample sample);
-  bool proceed(std::int64_t iteration);
-  std::optional<Status> reason_to_stop(std::int64_t iteration);
+  bool proceed();
+  std::optional<Status> reason_to_stop();
   void value_dual_point();
-  void expect_started() const;
+  void stop_clock();
   bool overdue();
   bool evaluated_too_long();
   template <class Iterate>
-  void keep(std::int64_t iteration, const Iterate& iterate, std::uint64_t working_set);
+  void keep(const Iterate& iterate);
 
   Objective& evaluator_;
   const Objective& solver_objective_;
@@ -174,13 +169,14 @@ class Monitor {
   MeanIterate mean_;  ///< for the next bound
   Scores mean_scores_;
   std::vector<Sample> trace_;
-  std::int64_t given_iteration_ = 0;  ///< that of the last step(), with its loss
-  double given_loss_ = kNaN;
+  std::int64_t iterations_ = 0;
+  std::uint64_t working_set_ = 0;    ///< that of the last step()
+  double given_loss_ = kNaN;         ///< also that of the last step()
   std::int64_t full_iteration_ = 0;  ///< that of the last full sample
   double gap_seconds_ = 0.0;
   std::atomic<Status> stop_status_ = Status::kMaxIterations;
   std::atomic<bool> out_of_time_ = false;
-  Kept kept_;
+  SparseVector kept_;
   bool has_kept_ = false;
   Patience solver_patience_, evaluation_patience_;
 };

@@ -1,14 +1,16 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <limits>
 
 #include "core/base/numbers.h"
-#include "core/monitor/run_clock.h"
+#include "core/base/stop_token.h"
 
 namespace proxbench {
+
+/// Seconds of wall time since some fixed moment, for everything that is not on the timed clock.
+double wall_seconds();
 
 struct MonitorOptions {
   double time_limit = kInfinity;  ///< seconds on the clock
@@ -40,10 +42,11 @@ struct MonitorOptions {
   bool stalls = true;
   /// If set from outside (Ctrl-C), the solver stops at the next iteration, or within one: see
   /// Monitor::out_of_time() and within_solver(). Samples are then cut short as well (Monitor::evaluation()).
-  const std::atomic<bool>* interrupt = nullptr;
+  Interrupt interrupt = {};
   /// The wall clock, in seconds. Tests replace it. It is called from several threads if out_of_time() is.
   std::function<double()> clock = wall_seconds;
-  /// RunClock::Source::agree.
+  /// If several programs make one run, returns the number that the first of them gave. All of them must call
+  /// it at the same moments. Null if there is one program.
   std::function<double(double)> agree = nullptr;
 };
 

@@ -117,7 +117,7 @@ TEST(Monitor, ComputesItsSamplesFromTheIterate) {
   Monitor monitor(*problem.evaluator, *problem.objective, {.sample_kkt = true}, &test);
   const SparseVector w = good_weights();
   monitor.start(SparseVector{});
-  EXPECT_TRUE(monitor.step(1, w, 2));
+  EXPECT_TRUE(monitor.step(w));
   ASSERT_EQ(monitor.trace().size(), 2u);
   const Sample& start = monitor.trace()[0];
   EXPECT_EQ(start.seconds, 0.0);
@@ -143,7 +143,7 @@ TEST(Monitor, StatesTheUpdatesThatTheSolverCounts) {
   monitor.start(SparseVector{});
   for (int i = 1; i <= 3; ++i) {
     problem.objective->counts().add_updates(1.0);
-    monitor.step(i, good_weights(), 2);
+    monitor.step(good_weights());
   }
   ASSERT_EQ(monitor.trace().size(), 4u);
   EXPECT_EQ(monitor.trace().front().updates, 0.0);
@@ -161,13 +161,12 @@ TEST(Monitor, AsksForTheIterateOnlyWhereASampleIsDueAndOffTheClock) {
   for (int i = 1; i <= 20; ++i) {
     time.now += i == 1 ? 0.04 : 4e-5;  // later steps add less than a tenth
     monitor.step(
-        i,
         [&] {
           time.now += 50.0;
           ++made;
           return good_weights();
         },
-        3);
+        kNaN, 3);
   }
   EXPECT_EQ(made, 2);
   EXPECT_NEAR(monitor.seconds(), 0.04 + 19 * 4e-5, 1e-9)
@@ -188,7 +187,7 @@ TEST(Monitor, ItsOwnWorkIsOffTheClock) {
     EXPECT_EQ(monitor.seconds(), monitor.trace().back().seconds);
   };
   monitor.start(SparseVector{});
-  for (int i = 1; i <= 5; ++i) monitor.step(i, good_weights(), 2);
+  for (int i = 1; i <= 5; ++i) monitor.step(good_weights());
   ASSERT_EQ(clock.size(), 6u);
   EXPECT_EQ(clock[0], 0.0);
   for (std::size_t i = 1; i < clock.size(); ++i) EXPECT_GT(clock[i], clock[i - 1]);
@@ -202,7 +201,7 @@ TEST(Monitor, StatesWithinAnIterationThatTimeIsUp) {
   monitor.on_sample = [&](const Sample&) { time.now += 100.0; };  // this time is off the clock
   monitor.start(SparseVector{});
   time.now += 2.0;
-  EXPECT_TRUE(monitor.step(1, good_weights(), 2));
+  EXPECT_TRUE(monitor.step(good_weights()));
   time.now += 2.9;
   EXPECT_FALSE(monitor.out_of_time());
   time.now += 0.1;
@@ -216,7 +215,7 @@ TEST(Monitor, StatesWithinAnIterationThatTimeIsUp) {
   EXPECT_EQ(monitor.trace().size(), 2u) << "no sample";
   time.now -= 3.0;
   EXPECT_TRUE(monitor.out_of_time()) << "once true, always true";
-  EXPECT_FALSE(monitor.step(2, good_weights(), 2));
+  EXPECT_FALSE(monitor.step(good_weights()));
   EXPECT_EQ(monitor.stop_status(), Status::kTimeLimit);
 }
 
@@ -231,7 +230,7 @@ TEST(Monitor, StatesWithinAnIterationThatItWasInterrupted) {
   interrupt = false;
   EXPECT_TRUE(monitor.out_of_time());
   EXPECT_EQ(monitor.stop_status(), Status::kInterrupted);
-  EXPECT_FALSE(monitor.step(1, good_weights(), 2));
+  EXPECT_FALSE(monitor.step(good_weights()));
   EXPECT_EQ(monitor.stop_status(), Status::kInterrupted);
 }
 
@@ -240,21 +239,21 @@ TEST(Monitor, StopsForEachReason) {
   {
     Monitor monitor(*problem.evaluator, *problem.objective, {.max_iterations = 2});
     monitor.start(SparseVector{});
-    EXPECT_TRUE(monitor.step(1, good_weights(), 2));
-    EXPECT_FALSE(monitor.step(2, good_weights(), 2));
+    EXPECT_TRUE(monitor.step(good_weights()));
+    EXPECT_FALSE(monitor.step(good_weights()));
     EXPECT_EQ(monitor.stop_status(), Status::kMaxIterations);
   }
   {
     Monitor monitor(*problem.evaluator, *problem.objective, {.time_limit = 0.0});
     monitor.start(SparseVector{});
-    EXPECT_FALSE(monitor.step(1, good_weights(), 2));
+    EXPECT_FALSE(monitor.step(good_weights()));
     EXPECT_EQ(monitor.stop_status(), Status::kTimeLimit);
   }
   {
     std::atomic<bool> interrupt = true;
     Monitor monitor(*problem.evaluator, *problem.objective, {.interrupt = &interrupt});
     monitor.start(SparseVector{});
-    EXPECT_FALSE(monitor.step(1, good_weights(), 2));
+    EXPECT_FALSE(monitor.step(good_weights()));
     EXPECT_EQ(monitor.stop_status(), Status::kInterrupted);
   }
 }
@@ -268,10 +267,10 @@ TEST(Monitor, SamplesSparselyAndAlwaysTheLast) {
   monitor.start(SparseVector{});
   for (int i = 1; i <= 50; ++i) {
     time.now += i == 1 ? 0.04 : 4e-5;  // later steps add less than a tenth
-    monitor.step(i, good_weights(), 2);
+    monitor.step(good_weights());
   }
-  monitor.finish(50, good_weights(), 2);
-  monitor.finish(50, good_weights(), 2);
+  monitor.finish(good_weights());
+  monitor.finish(good_weights());
   std::vector<std::int64_t> sampled;
   for (const Sample& sample : monitor.trace()) sampled.push_back(sample.iteration);
   EXPECT_EQ(sampled, (std::vector<std::int64_t>{0, 1, 2, 50})) << "the last one not twice";
@@ -303,9 +302,9 @@ BudgetRun run_on_a_budget(double budget, double cost, int iterations, bool gives
   time.cost = cost;
   for (int i = 1; i <= iterations; ++i) {
     time.now += 0.1;
-    EXPECT_TRUE(monitor.step(i, good_weights(), 2, loss));
+    EXPECT_TRUE(monitor.step(good_weights(), loss));
   }
-  monitor.finish(iterations, good_weights(), 2);
+  monitor.finish(good_weights());
   EXPECT_NEAR(monitor.seconds(), 0.1 * iterations, 1e-9) << "samples are off the clock";
   return {monitor.trace(), monitor.seconds(), monitor.sampling_seconds(), monitor.audits(), time.inferences};
 }
@@ -411,7 +410,7 @@ TEST(Sampling, IterationsOfOtherLengthsKeepTheTenthWhereTheNextIsAtMostFourTimes
     const double seconds = i % 3 == 0 ? 0.1 : 0.025;
     time.now += seconds;
     longest = std::max(longest, seconds);
-    monitor.step(i, good_weights(), 2);
+    monitor.step(good_weights());
   }
   std::vector<double> samples;
   for (const Sample& sample : monitor.trace()) samples.push_back(sample.seconds);
@@ -442,7 +441,7 @@ TEST(Sampling, LightSamplesHaveThePenaltyOfTheIterate) {
   Objective elastic(problem.train.x, *problem.oracle, {0.5, 0.3}, Parallel());
   Monitor monitor(elastic, *problem.objective, {.sampling_budget = 0.0});
   monitor.start(SparseVector{});
-  for (int i = 1; i <= 2; ++i) monitor.step(i, good_weights(), 7, loss_at(problem, good_weights()));
+  for (int i = 1; i <= 2; ++i) monitor.step(good_weights(), loss_at(problem, good_weights()), 7);
   EXPECT_EQ(monitor.audits().count, 0) << "both are light";
   const Sample& sample = monitor.trace().back();
   EXPECT_NEAR(sample.objective, 10 * std::log1p(std::exp(-2.0)) + 0.5 * 6.0 + 0.15 * 20.0, 1e-12);
@@ -468,8 +467,8 @@ TEST(Audit, ABoundAboveAnFThatWasSeenIsAnError) {
     point->bound = above ? at_zero * (1.0 + 1e-9) : at_zero;
     std::string error;
     try {
-      monitor.step(1, SparseVector{{0}, {0.1}}, 1);
-      monitor.finish(1, SparseVector{{0}, {0.1}}, 1);
+      monitor.step(SparseVector{{0}, {0.1}});
+      monitor.finish(SparseVector{{0}, {0.1}});
     } catch (const Error& caught) {
       error = caught.what();
     }
@@ -487,10 +486,10 @@ TEST(Audit, CatchesASolverWhoseLossIsNotThatOfItsIterate) {
                       {.sampling_budget = at_the_end ? 0.0 : kInfinity});
       monitor.start(SparseVector{});
       try {
-        if (at_the_end) monitor.step(1, good_weights(), 2, loss);
-        monitor.step(at_the_end ? 2 : 1, good_weights(), 2, lie);
+        if (at_the_end) monitor.step(good_weights(), loss);
+        monitor.step(good_weights(), lie);
         EXPECT_TRUE(at_the_end);
-        monitor.finish(2, good_weights(), 2);
+        monitor.finish(good_weights());
         ADD_FAILURE() << "the lie went through";
       } catch (const Error& error) {
         const std::string text = error.what();
@@ -509,12 +508,12 @@ TEST(Audit, AllowsForRoundingAndStatesHowMuch) {
   const double loss = loss_at(problem, good_weights());
   Monitor monitor(*problem.evaluator, *problem.objective, {.sampling_budget = kInfinity});
   monitor.start(SparseVector{});
-  monitor.step(1, good_weights(), 2, loss);
+  monitor.step(good_weights(), loss);
   EXPECT_EQ(monitor.audits().largest, 0.0);
-  monitor.step(2, good_weights(), 2, loss * (1 + 1e-12));
-  monitor.step(3, good_weights(), 2, loss);
-  for (const double none : {kNaN, kInfinity, -kInfinity}) monitor.step(4, good_weights(), 2, none);
-  monitor.finish(4, good_weights(), 2);
+  monitor.step(good_weights(), loss * (1 + 1e-12));
+  monitor.step(good_weights(), loss);
+  for (const double none : {kNaN, kInfinity, -kInfinity}) monitor.step(good_weights(), none);
+  monitor.finish(good_weights());
   EXPECT_EQ(monitor.audits().count, 3) << "what is not finite is not given";
   EXPECT_NEAR(monitor.audits().largest, 1e-12, 1e-15);
 }
@@ -533,10 +532,10 @@ TEST(Target, IsLookedAtInEveryIterationWhereTheLossIsGiven) {
   monitor.start(start);
   for (int i = 1; i <= 7; ++i) {
     time.now += i == 1 ? 0.04 : 4e-5;  // later steps add less than a tenth
-    EXPECT_TRUE(monitor.step(i, start, 2, loss_at(problem, start)));
+    EXPECT_TRUE(monitor.step(start, loss_at(problem, start)));
   }
   EXPECT_EQ(monitor.trace().size(), 2u) << "the start and the first iteration";
-  EXPECT_FALSE(monitor.step(8, good, 2, loss_at(problem, good)));
+  EXPECT_FALSE(monitor.step(good, loss_at(problem, good)));
   EXPECT_EQ(monitor.stop_status(), Status::kTargetReached);
   EXPECT_EQ(monitor.trace().back().iteration, 8) << "the sample that shows it";
   EXPECT_LE(monitor.trace().back().objective, good_objective + 1e-9);
@@ -556,11 +555,11 @@ TEST(Target, IsLookedAtInSamplesWhereNoLossIsGiven) {
                    .clock = time.clock()});
   monitor.start(SparseVector{});
   time.now += 1000.0;
-  EXPECT_TRUE(monitor.step(1, SparseVector{}, 2));
+  EXPECT_TRUE(monitor.step(SparseVector{}));
   int i = 2;
   for (; i < 200; ++i) {
     time.now += 1.0;
-    if (!monitor.step(i, good_weights(), 2)) break;
+    if (!monitor.step(good_weights())) break;
   }
   EXPECT_EQ(i, 98) << "where the clock shows 1097 s, and four more would be past a tenth";
   EXPECT_EQ(monitor.stop_status(), Status::kTargetReached);
@@ -581,18 +580,18 @@ TEST(GapTarget, StopsARunByTheBestBoundSeen) {
                   {.sampling_budget = 0.0, .gap_target = there.relative_gap() * (1 + 1e-12)});
   monitor.start(start);
   EXPECT_TRUE(std::isnan(monitor.trace().back().gap)) << "no bound is known yet";
-  EXPECT_TRUE(monitor.step(1, start, 2));
+  EXPECT_TRUE(monitor.step(start));
   EXPECT_NEAR(monitor.trace().back().gap, at_start.gap(), 1e-12);
   EXPECT_NEAR(monitor.trace().back().kkt, at_start.kkt, 1e-12);
   make_passes(problem, 10.0);
-  EXPECT_FALSE(monitor.step(2, good, 2));
+  EXPECT_FALSE(monitor.step(good));
   EXPECT_EQ(monitor.stop_status(), Status::kGapReached);
   EXPECT_NEAR(monitor.trace().back().gap, there.gap(), 1e-12);
   make_passes(problem, 100.0);
-  EXPECT_TRUE(monitor.step(3, start, 2)) << "F counts at the iterate itself";
+  EXPECT_TRUE(monitor.step(start)) << "F counts at the iterate itself";
   EXPECT_NEAR(monitor.trace().back().gap, at_start.objective - there.dual, 1e-12) << "the bound is kept";
   EXPECT_EQ(monitor.lower_bound(), there.dual);
-  monitor.finish(3, start, 2);
+  monitor.finish(start);
   EXPECT_NEAR(monitor.trace().back().gap, at_start.objective - there.dual, 1e-12)
       << "also without a gradient";
 }
@@ -610,7 +609,7 @@ std::vector<std::int64_t> looks(double iteration_seconds, double cost, bool samp
   for (int i = 1; i <= 60; ++i) {
     time.now += iteration_seconds * (i % 7 == 0 ? 30.0 : 1.0);
     make_passes(problem, 1.0);
-    EXPECT_TRUE(monitor.step(i, good_weights(), 2));
+    EXPECT_TRUE(monitor.step(good_weights()));
   }
   std::vector<std::int64_t> at;
   for (const Sample& sample : monitor.trace())
@@ -641,11 +640,11 @@ TEST(GapTarget, LooksOffTheClockAndOutsideTheBudget) {
     for (int i = 1; i <= 60; ++i) {
       time.now += 5.0;
       make_passes(problem, 1.0);
-      ASSERT_TRUE(monitor.step(i, good_weights(), 2, gives_losses ? loss_at(problem, good_weights()) : kNaN));
+      ASSERT_TRUE(monitor.step(good_weights(), gives_losses ? loss_at(problem, good_weights()) : kNaN));
       looked += monitor.gap_seconds() > looking;
       looking = monitor.gap_seconds();
     }
-    monitor.finish(60, good_weights(), 2);
+    monitor.finish(good_weights());
     EXPECT_GE(looked, 2);
     EXPECT_NEAR(monitor.seconds(), 300.0, 1e-9);
     if (!gives_losses) EXPECT_NEAR(looking, 0.03 * looked, 1e-9);
@@ -672,13 +671,13 @@ TEST(GapTarget, ASampleThatTheClockChoseDoesNotEndTheRun) {
     for (int i = 1; i <= 11; ++i) {
       time.now += 1.0;
       make_passes(problem, 1.0);
-      ASSERT_TRUE(monitor.step(i, start, 2));
+      ASSERT_TRUE(monitor.step(start));
     }
     time.now += 100.0;
-    EXPECT_TRUE(monitor.step(12, good, 2));
+    EXPECT_TRUE(monitor.step(good));
     EXPECT_EQ(monitor.trace().back().iteration, 12) << "the clock demands a sample";
     int i = 13;
-    for (; i < 100 && monitor.step(i, good, 2); ++i) make_passes(problem, 1.0);
+    for (; i < 100 && monitor.step(good); ++i) make_passes(problem, 1.0);
     EXPECT_EQ(i, 15) << "after the 13th pass, where counts demand a bound";
     EXPECT_EQ(monitor.stop_status(), Status::kGapReached);
   }
@@ -702,7 +701,7 @@ TEST(GapTarget, TheMeanOfIteratesThatSwingProvesMoreThanTheyDo) {
     monitor.start(ends[1]);
     for (int i = 1; i <= 40; ++i) {
       make_passes(problem, 1.0);
-      ASSERT_TRUE(monitor.step(i, ends[i % 2], 2, given ? losses[i % 2] : kNaN));
+      ASSERT_TRUE(monitor.step(ends[i % 2], given ? losses[i % 2] : kNaN));
     }
     if (given)
       EXPECT_NEAR(monitor.lower_bound(), of_mean, 1e-9 * of_mean);
@@ -761,8 +760,8 @@ TEST(Monitor, RefusesOptionsAndSolversThatMakeNoSense) {
   EXPECT_THROW(make({.gap_target = -1e-6}), Error);
   EXPECT_THROW(make({.gap_target = std::nan("")}), Error);
   Monitor monitor(*problem.evaluator, *problem.objective, {});
-  EXPECT_THROW(monitor.step(1, good_weights(), 2), Error) << "start() was forgotten";
-  EXPECT_THROW(monitor.finish(0, good_weights(), 2), Error);
+  EXPECT_THROW(monitor.step(good_weights()), Error) << "start() was forgotten";
+  EXPECT_THROW(monitor.finish(good_weights()), Error);
 }
 
 /// A solver that never asks whether to stop. Its iterations take `seconds` each, and `long_one` takes longer
@@ -782,7 +781,7 @@ class Deaf final : public Solver {
         ++pieces;
       });
       w = next;
-      if (!problem.monitor.step(i, w, 7)) return {problem.monitor.stop_status(), w, i, 7};
+      if (!problem.monitor.step(w)) return {problem.monitor.stop_status(), w};
     }
   }
   int pieces = 0;
@@ -806,13 +805,12 @@ TEST(Stops, ASolverThatNeverAsksIsStoppedWithinAnIterationAndReturnsTheLastWhole
     Deaf solver(time, 1.0, 5);
     const SolveResult r = solve_within_limits(solver, {*problem.objective, monitor, {}, 1e-6, 1.0, 1});
     EXPECT_EQ(r.status, interrupts ? Status::kInterrupted : Status::kTimeLimit);
-    EXPECT_EQ(r.iterations, 4);
-    EXPECT_EQ(r.working_set, 7u);
+    EXPECT_EQ(monitor.iterations(), 4);
     ASSERT_EQ(r.w.nnz(), 1u);
     EXPECT_EQ(r.w.value[0], 4.0) << "the last whole iterate";
     EXPECT_LE(time.now, 105.5 + Monitor::kPatience + 8.0) << "within a few pieces of the work";
     interrupt = false;
-    monitor.finish(r.iterations, r.w, r.working_set);
+    monitor.finish(r.w);
     EXPECT_EQ(monitor.trace().back().iteration, 4);
   }
 }
@@ -825,7 +823,7 @@ TEST(Stops, BeforeTheFirstIterationTheResultIsTheStart) {
   const SolveResult r =
       solve_within_limits(solver, {*problem.objective, monitor, good_weights(), 1e-6, 1.0, 1});
   EXPECT_EQ(r.status, Status::kTimeLimit);
-  EXPECT_EQ(r.iterations, 0);
+  EXPECT_EQ(monitor.iterations(), 0);
   EXPECT_EQ(r.w.value, good_weights().value);
 }
 
@@ -838,11 +836,11 @@ TEST(Stops, AnEvaluationEndsSoonAfterAnInterruptAndLeavesNoSample) {
   Monitor monitor(evaluator, *problem.objective, {.interrupt = &interrupt, .clock = time.clock()});
   monitor.start(SparseVector{});
   time.now += 1.0;
-  ASSERT_TRUE(monitor.step(1, good_weights(), 2));
+  ASSERT_TRUE(monitor.step(good_weights()));
   const std::size_t samples = monitor.trace().size();
   interrupt = true;
   time.now += 1.0;
-  EXPECT_FALSE(monitor.step(2, good_weights(), 2));
+  EXPECT_FALSE(monitor.step(good_weights()));
   EXPECT_EQ(monitor.stop_status(), Status::kInterrupted);
   time.now += 60.0;  // as if the sample of the end took a minute
   EXPECT_THROW(
@@ -861,7 +859,7 @@ TEST(Stall, ARunWhoseIterationsChangeNothingEndsAtACountOfIterations) {
     Monitor monitor(*problem.evaluator, *problem.objective, {.clock = time.clock()});
     monitor.start(SparseVector{});
     int i = 1;
-    for (; i < 1000 && monitor.step(i, good_weights(), 2); ++i) time.now += seconds;
+    for (; i < 1000 && monitor.step(good_weights()); ++i) time.now += seconds;
     EXPECT_EQ(i, 128);
     EXPECT_EQ(monitor.stop_status(), Status::kStalled);
   }
@@ -874,7 +872,7 @@ TEST(Stall, AGapThatRoundingHidesEndsTheRun) {
   Objective evaluator(problem.train.x, *problem.oracle, {0.0, 1e-18}, Parallel());
   Monitor monitor(evaluator, *problem.objective, {.gap_target = 1e-6});
   monitor.start(SparseVector{});
-  EXPECT_FALSE(monitor.step(1, far, 2));
+  EXPECT_FALSE(monitor.step(far));
   EXPECT_EQ(monitor.stop_status(), Status::kStalled);
 }
 

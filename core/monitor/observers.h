@@ -8,7 +8,7 @@
 #include "core/certificates/dual.h"
 #include "core/certificates/dual_points.h"
 #include "core/monitor/evaluation_set.h"
-#include "core/monitor/monitor_options.h"
+#include "core/monitor/run_clock.h"
 #include "core/monitor/sample.h"
 #include "core/monitor/schedule.h"
 #include "core/objective.h"

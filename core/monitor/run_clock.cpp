@@ -45,8 +45,8 @@ double RunClock::take_off_clock() {
 }
 
 bool RunClock::limit_passed_here() const {
-  return running_ && std::isfinite(source_.time_limit) &&
-         seconds_ + (own() - wall_mark_) >= source_.time_limit;
+  return running_ && std::isfinite(options_.time_limit) &&
+         seconds_ + (own() - wall_mark_) >= options_.time_limit;
 }
 
 }  // namespace proxbench

@@ -1,18 +1,15 @@
 #pragma once
 /// The clock of a run. Only the monitor reads it.
 
-#include <atomic>
 #include <functional>
 #include <string>
 #include <utility>
 
-#include "core/base/numbers.h"
 #include "core/base/stop_token.h"
+#include "core/monitor/monitor_options.h"
 
 namespace proxbench {
 
-/// Seconds of wall time since some fixed moment, for everything that is not on the timed clock.
-double wall_seconds();
 /// Returns the CPU seconds of this process.
 double process_cpu_seconds();
 
@@ -20,16 +17,8 @@ double process_cpu_seconds();
 /// clock, which take_off_clock() hands out.
 class RunClock {
  public:
-  struct Source {
-    /// The wall clock of this machine, in seconds. Several threads may call it at once.
-    std::function<double()> wall = wall_seconds;
-    /// If several programs make one run, returns the number that the first of them gave. All of them must
-    /// call it at the same moments. Null if there is one program.
-    std::function<double(double)> agree = nullptr;
-    const std::atomic<bool>* interrupt = nullptr;
-    double time_limit = kInfinity;  ///< seconds on the clock
-  };
-  explicit RunClock(Source source) : source_(std::move(source)) {}
+  /// Borrows the options.
+  explicit RunClock(const MonitorOptions& options) : options_(options) {}
 
   /// Seconds on the clock up to the last pause.
   double seconds() const { return seconds_; }
@@ -44,13 +33,13 @@ class RunClock {
   void skip_off_clock() { off_mark_ = now(); }
   double now() const { return agreed(own()); }
 
-  bool limit_passed() const { return seconds_ >= source_.time_limit; }
+  bool limit_passed() const { return seconds_ >= options_.time_limit; }
   bool interrupted() const { return agreed(interrupted_here() ? 1.0 : 0.0) != 0.0; }
 
   /// The following answer at any time, for this program alone.
-  bool alone() const { return source_.agree == nullptr; }
-  double own() const { return source_.wall(); }
-  bool interrupted_here() const { return source_.interrupt != nullptr && source_.interrupt->load(); }
+  bool alone() const { return options_.agree == nullptr; }
+  double own() const { return options_.clock(); }
+  bool interrupted_here() const { return options_.interrupt(); }
   bool limit_passed_here() const;
 
   /// A scope that the token ends (StopScope).
@@ -59,9 +48,9 @@ class RunClock {
   }
 
  private:
-  double agreed(double own) const { return alone() ? own : source_.agree(own); }
+  double agreed(double own) const { return alone() ? own : options_.agree(own); }
 
-  Source source_;
+  const MonitorOptions& options_;
   bool running_ = false;
   double seconds_ = 0.0, cpu_seconds_ = 0.0, wall_mark_ = 0.0, cpu_mark_ = 0.0, off_mark_ = 0.0;
 };

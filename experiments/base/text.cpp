@@ -99,17 +99,4 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-std::string unknown_name(const std::string& name, const std::vector<std::string>& known,
-                         const std::string& expected) {
-  if (contains(known, name)) return "";
-  return fmt::format("found '{}'{}, expected {} {}", name, did_you_mean(name, known), expected,
-                     joined(known));
-}
-
-void require_known(const std::string& what, const std::string& name, const std::vector<std::string>& known,
-                   const std::string& expected) {
-  if (const std::string unknown = unknown_name(name, known, expected); !unknown.empty())
-    throw Error::usage(what + ": " + unknown);
-}
-
 }  // namespace proxbench

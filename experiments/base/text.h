@@ -41,15 +41,6 @@ std::vector<std::string> last_lines(std::string_view text, std::size_t most);
 
 bool contains(const std::vector<std::string>& names, std::string_view name);
 
-/// Returns "found 'NAME' (did you mean ...?), expected EXPECTED A, B" if the name is not among the known
-/// ones, otherwise "".
-std::string unknown_name(const std::string& name, const std::vector<std::string>& known,
-                         const std::string& expected = "one of");
-/// Throws Error (kUsage) with "WHAT: " and the text of unknown_name() if the name is not among the known
-/// ones.
-void require_known(const std::string& what, const std::string& name, const std::vector<std::string>& known,
-                   const std::string& expected = "one of");
-
 /// The number with this many significant digits, rounded down or up. For bounds and gaps, which must not
 /// claim more than was proven.
 std::string text_down(double x, int digits);

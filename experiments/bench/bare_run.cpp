@@ -31,7 +31,7 @@ void run(std::vector<RunParameters> jobs) {
   Monitor monitor(evaluator, objective, options);
   const SolveResult result = solver.make(options_from(solver.options, job.solver_options))
                                  ->solve({objective, monitor, start, job.tol, kkt_at_zero, job.seed});
-  monitor.finish(result.iterations, result.w, result.working_set);
+  monitor.finish(result.w);
   fmt::print("{}\n", nlohmann::json{{"seconds", monitor.seconds()},
                                     {"cpu_seconds", monitor.cpu_seconds()},
                                     {"samples", monitor.trace().size()},

@@ -101,7 +101,7 @@ class Study {
     const SolverInfo& solver = solver_registry().find(name);
     const SolveResult result = solver.make(options_from(solver.options, options))
                                    ->solve({objective, monitor, {}, tol, kkt_at_zero_, job_.seed});
-    monitor.finish(result.iterations, result.w, result.working_set);
+    monitor.finish(result.w);
     return result.w;
   }
 

@@ -102,7 +102,7 @@ void stop_cleanly_on_interrupt() {
 
 StopScope interruptible(std::string doing) {
   stop_cleanly_on_interrupt();
-  return {StopToken([] { return interrupted.load(); }), std::move(doing)};
+  return {StopToken(Interrupt(&interrupted)), std::move(doing)};
 }
 
 int run_command_line(int argc, char** argv) {
@@ -353,7 +353,7 @@ Hooks ProgressPrinter::hooks() {
   hooks.message = [this](const std::string& text) { message(text); };
   hooks.warning = [this](const std::string& text) { warning(text); };
   hooks.on_sample = [this](const std::string& name, const Sample& one) { sample(name, one); };
-  hooks.interrupt = &interrupted;
+  hooks.stop = &interrupted;
   return hooks;
 }
 

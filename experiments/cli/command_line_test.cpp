@@ -414,8 +414,8 @@ TEST_F(CommandLine, WrongValuesAreBadUsage) {
       {"--lambda 1,2",
        "--lambda and --mu: found a list or path, expected a number each (`proxbench select` tries "
        "several)"},
-      {"--lambda 1 --solver prox-qm", "unknown solver 'prox-qm' (did you mean 'prox-qn'?)"},
-      {"--lambda 1 --option memry=3", "unknown option 'memry' (did you mean 'memory'?)"},
+      {"--lambda 1 --solver prox-qm", "solver: found 'prox-qm' (did you mean 'prox-qn'?)"},
+      {"--lambda 1 --option memry=3", "option: found 'memry' (did you mean 'memory'?)"},
       {"--lambda 1 --option memory", "--option memory: expected key=value"},
       {"--lambda 1 --backend tbbb", "expected one of openmp, tbb (did you mean 'tbb'?)"},
       {"--lambda 1 --tol -2", "--tol: found '-2', expected a finite real, 0 <= tol <= 1"},
@@ -431,7 +431,7 @@ TEST_F(CommandLine, WrongValuesAreBadUsage) {
   }
   const Result format = run("train --format crfsuit --train train.txt --lambda 1");
   EXPECT_EQ(format.status, 2);
-  EXPECT_THAT(format.err, HasSubstr("unknown data format 'crfsuit' (did you mean 'crfsuite'?)"));
+  EXPECT_THAT(format.err, HasSubstr("data format: found 'crfsuit' (did you mean 'crfsuite'?)"));
   EXPECT_THAT(run("predict --modle x").err, HasSubstr("found --modle (did you mean '--model'?)"));
   const Result command = run("trian");
   EXPECT_EQ(command.status, 2);

@@ -144,7 +144,7 @@ struct TrainCommand : TrainingFlags {
     ProgressPrinter progress(quiet);
     const auto loaded = load(config, launched_processes(), make_parallel(asked), settings, progress);
     RunHooks hooks;
-    hooks.interrupt = &interrupted;
+    hooks.stop = &interrupted;
     hooks.on_sample = [&](const Sample& sample) { progress.sample(settings.solver, sample); };
     const RunOutcome outcome = train(*loaded, settings, hooks);
     write(config, *loaded, settings, outcome);

@@ -218,8 +218,6 @@ class Suite {
     for (std::size_t i = 1; i < trace.size(); ++i) {
       const Sample &now = trace[i], &before = trace[i - 1];
       if (now.iteration == 0) fail("monitor.start() was called twice");
-      if (now.iteration != before.iteration + 1)
-        fail("iteration {} follows iteration {}", now.iteration, before.iteration);
       if (now.seconds < before.seconds || now.passes < before.passes || !(now.updates >= before.updates))
         fail("clock, passes or updates run backwards at iteration {}", now.iteration);
     }
@@ -232,7 +230,7 @@ class Suite {
     const bool converged = outcome.result.status == Status::kConverged;
     if (solver_.exact && !converged)
       fail("{} after {} iterations, kkt {:.3g}, expected converged, kkt <= {:.3g}",
-           status_name(outcome.result.status), outcome.result.iterations, c.kkt, outcome.kkt_target);
+           status_name(outcome.result.status), outcome.iterations, c.kkt, outcome.kkt_target);
     if (converged && !hinge()) {
       if (!(c.kkt <= outcome.kkt_target * kKktSlack))
         fail("converged with kkt {:.3g}, expected <= {:.3g}", c.kkt, outcome.kkt_target);
@@ -248,7 +246,7 @@ class Suite {
     const double slack = hinge() ? kHingeSlack : kValueSlack;
     if (!(c.objective - lowest <= kNearSlack * (begin - lowest) + slack * lowest))
       fail("F = {:.10g} after {} iterations, expected at most {} of the way above {:.10g}, from {:.10g}",
-           c.objective, outcome.result.iterations, kNearSlack, lowest, begin);
+           c.objective, outcome.iterations, kNearSlack, lowest, begin);
   }
 
   void agrees(const Problem& problem, const Outcome& outcome) const {
@@ -262,9 +260,6 @@ class Suite {
 
   void returns_last_iterate(const Problem&, const Outcome& outcome) const {
     const Sample& last = outcome.trace[outcome.sampled - 1];
-    if (last.iteration != outcome.result.iterations)
-      fail("says {} iterations, the last monitor.step() was of iteration {}", outcome.result.iterations,
-           last.iteration);
     const Certificate& c = outcome.certificate;
     if (!same_bits(last.objective, c.objective) || last.nnz != c.nnz)
       fail("returns a w with F = {:.17g} and {} nonzeros, the last iterate had {:.17g} and {}", c.objective,
@@ -290,12 +285,10 @@ class Suite {
   /// Runs a problem that is far from solved at iteration `at`, with a tolerance that is out of reach.
   std::string stops(Status expected, std::int64_t at, const Conditions& setup) const {
     const Outcome outcome = run(hard(), setup, at);
-    const SolveResult& result = outcome.result;
-    if (result.iterations != at || outcome.trace.back().iteration != at)
-      fail("told to stop at iteration {}, stopped at {} ({})", at, result.iterations,
-           status_name(result.status));
-    if (result.status != expected)
-      fail("status {}, expected {}", status_name(result.status), status_name(expected));
+    const Status status = outcome.result.status;
+    if (outcome.iterations != at)
+      fail("told to stop at iteration {}, stopped at {} ({})", at, outcome.iterations, status_name(status));
+    if (status != expected) fail("status {}, expected {}", status_name(status), status_name(expected));
     return fmt::format("at iteration {}", at);
   }
 
@@ -310,11 +303,11 @@ class Suite {
   }
 
   std::string stops_at_time_limit() const {
-    const SolveResult result = run(hard(), {.tol = 0.0, .monitor = {.time_limit = 0.0}}, 1).result;
-    if (result.status != Status::kTimeLimit || result.iterations > 1)
+    const Outcome outcome = run(hard(), {.tol = 0.0, .monitor = {.time_limit = 0.0}}, 1);
+    if (outcome.result.status != Status::kTimeLimit || outcome.iterations > 1)
       fail("{} after {} iterations at a limit of 0 s, expected time-limit after 1 at most",
-           status_name(result.status), result.iterations);
-    return fmt::format("after {} iterations at a limit of 0 s", result.iterations);
+           status_name(outcome.result.status), outcome.iterations);
+    return fmt::format("after {} iterations at a limit of 0 s", outcome.iterations);
   }
 
   /// An oracle takes a second for each pass. At the time limit the solver stops within a few of them, and
@@ -348,10 +341,10 @@ class Suite {
     stops(Status::kGapReached, 1, {.tol = 0.0, .monitor = {.gap_target = 1.0}});
     if (!solver_.exact) return "at iteration 1";
     const MonitorOptions monitor{.max_iterations = kExactIterations, .gap_target = kGapTarget};
-    const SolveResult result = run(hard(), {.tol = 0.0, .monitor = monitor}, kExactIterations).result;
-    if (result.status != Status::kGapReached)
-      fail("status {} after {} iterations, expected gap-reached", status_name(result.status),
-           result.iterations);
+    const Outcome outcome = run(hard(), {.tol = 0.0, .monitor = monitor}, kExactIterations);
+    if (outcome.result.status != Status::kGapReached)
+      fail("status {} after {} iterations, expected gap-reached", status_name(outcome.result.status),
+           outcome.iterations);
     return fmt::format("at iteration 1, and at a relative gap of {:g}", kGapTarget);
   }
 
@@ -368,7 +361,7 @@ class Suite {
         fail("{} updates at iteration {}, expected {}", b.updates, b.iteration, a.updates);
     }
     if (expected.trace.size() != found.trace.size())
-      fail("{} iterations, expected {}", found.result.iterations, expected.result.iterations);
+      fail("{} iterations, expected {}", found.iterations, expected.iterations);
     const SparseVector &a = expected.result.w, &b = found.result.w;
     if (a.index != b.index || !std::equal(a.value.begin(), a.value.end(), b.value.begin(), same_bits))
       fail("the two runs end at different w");
@@ -404,10 +397,11 @@ class Suite {
     else
       spec.lambda +=
           test::kkt_at_zero(Problem(spec)) * (1 + 1e-9);  // just above the largest gradient entry at 0
-    const SolveResult result = solve(problem(spec)).result;
-    if (result.status != Status::kConverged || result.w.nnz() != 0 || result.iterations != 0)
+    const Outcome outcome = solve(problem(spec));
+    const SolveResult& result = outcome.result;
+    if (result.status != Status::kConverged || result.w.nnz() != 0 || outcome.iterations != 0)
       fail("{} after {} iterations with {} nonzeros, expected converged after 0 with 0",
-           status_name(result.status), result.iterations, result.w.nnz());
+           status_name(result.status), outcome.iterations, result.w.nnz());
     return "converged at once";
   }
 
@@ -416,8 +410,7 @@ class Suite {
     const Outcome outcome = solve(tried);
     is_optimal(tried, outcome);
     require_no_rise(outcome, hinge() ? 1 + kHingeSlack : 1.0);
-    return fmt::format("{} after {} iterations", status_name(outcome.result.status),
-                       outcome.result.iterations);
+    return fmt::format("{} after {} iterations", status_name(outcome.result.status), outcome.iterations);
   }
 
   const SolverInfo& solver_;

@@ -271,7 +271,7 @@ TEST_F(External, ATrainerThatHangsIsStoppedWithAllThatItStarted) {
     interrupt = true;
   });
   RunHooks hooks;
-  hooks.interrupt = &interrupt;
+  hooks.stop = &interrupt;
   const std::unique_ptr<LoadedData> data = load();
   const RunOutcome outcome = train_externally(*data, job_of(adapter), folder.path(), hooks);
   user.join();

@@ -92,13 +92,10 @@ class Starts final : public Oracle, public SumOracle {
 };
 
 OracleInfo starts() {
-  return {.name = "starts",
-          .help = "",
-          .paper = "",
-          .make = [](const Dataset& data) { return std::make_unique<Starts>(data); },
-          .extra = {"start", {"label"}, [](std::size_t weight, const Dataset& data) {
-                      return std::vector<std::string>{data.vocabulary->outputs[weight]};
-                    }}};
+  return oracle_info<Starts>("starts", "", "",
+                             {"start", {"label"}, [](std::size_t weight, const Dataset& data) {
+                                return std::vector<std::string>{data.vocabulary->outputs[weight]};
+                              }});
 }
 
 /// Sequences of two positions with three labels. The first label is A more often than its features suggest.

@@ -47,9 +47,8 @@ struct Hooks {
   std::function<void(const std::string&)> warning;  ///< possible problems
   /// Gets the newest sample of a run from time to time.
   std::function<void(const std::string& run, const Sample&)> on_sample;
-  const std::atomic<bool>* interrupt = nullptr;  ///< set to stop cleanly
+  Interrupt stop;
 
-  bool stop() const { return interrupt && interrupt->load(); }
   void inform(const std::string& text) const {
     if (message) message(text);
   }

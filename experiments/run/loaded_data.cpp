@@ -60,7 +60,6 @@ LoadedData::LoadedData(std::shared_ptr<const DataPair> data, const Parallel& par
   const OracleInfo& oracle = oracle_registry().find(oracle_name());
   extra_names_ = &oracle.extra;
   oracle_ = make_oracle(oracle, train());
-  check_capabilities(oracle, *oracle_);
   if (test().positions() == 0) return;
   test_oracle_ = make_oracle(oracle, test());
   test_set_ = std::make_unique<EvaluationSet>(test(), *test_oracle_, parallel_.alone(), metrics_for(test()),

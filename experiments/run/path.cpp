@@ -9,6 +9,7 @@
 #include "core/base/sum.h"
 #include "core/certificates/dual.h"
 #include "core/data/reduction.h"
+#include "core/known_start.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -77,7 +78,7 @@ class Path {
     Objective first = objective(penalties.front());
     state_ = first.make_state();
     outcome_.setup_seconds = wall_seconds() - began_;
-    outcome_.warm_up_seconds = warm_up(first, {}, settings.warm_up, hooks.interrupt);
+    outcome_.warm_up_seconds = warm_up(first, {}, settings.warm_up, hooks.stop);
   }
 
   RunOutcome run() {
@@ -208,7 +209,7 @@ class Path {
 
   /// Solves once from w_, and moves w_ to the result.
   Status solve(Objective& checker) {
-    MonitorOptions options = monitor_options(settings_, hooks_.interrupt, data_.parallel().processes());
+    MonitorOptions options = monitor_options(settings_, hooks_.stop, data_.parallel().processes());
     options.objective_target = -kInfinity;
     options.time_limit -= outcome_.seconds;
     if (hooks_.stop()) return Status::kInterrupted;
@@ -231,7 +232,7 @@ class Path {
         {seen, monitor, w_, settings_.tol, scale(checker.lambda()), settings_.seed, in_sequence, &known});
     try {
       const StopScope scope = monitor.evaluation("the result was certified");
-      monitor.finish(result.iterations, result.w, result.working_set);
+      monitor.finish(result.w);
     } catch (const Stopped&) {
       result.status = Status::kInterrupted;
     }

@@ -182,7 +182,7 @@ TEST(Path, KeepsThePointsThatAreDoneWhenItIsInterrupted) {
   const auto data = load(chain_spec());
   std::atomic<bool> interrupt = false;
   RunHooks hooks;
-  hooks.interrupt = &interrupt;
+  hooks.stop = &interrupt;
   std::size_t points = 0;
   hooks.on_point = [&](const PathPoint&, const SparseVector&) { interrupt = ++points == 4; };
   const RunOutcome path =
@@ -240,7 +240,7 @@ TEST(Path, CertifiesNothingWithoutPoints) {
   const auto data = load(chain_spec());
   const std::atomic<bool> interrupt = true;
   RunHooks hooks;
-  hooks.interrupt = &interrupt;
+  hooks.stop = &interrupt;
   const RunOutcome path =
       path_over_lambda(*data, settings_for(chain_spec()), geometric(*data, 0.5, 3), hooks);
   // w = 0 is the optimum of the first point, so no solve is needed.

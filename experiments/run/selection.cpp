@@ -227,7 +227,7 @@ class Selector {
   /// Trains on all training instances except `without`.
   RunOutcome path(const std::vector<Index>& without, std::span<const Penalty> penalties,
                   const std::string& name, RunHooks hooks, const PathStart& start) {
-    hooks.interrupt = hooks_.interrupt;
+    hooks.stop = hooks_.stop;
     if (hooks_.on_sample) hooks.on_sample = [&](const Sample& sample) { hooks_.on_sample(name, sample); };
     const auto on = [&](const LoadedData& data) {
       return train_path(data, settings_, penalties, hooks, start);

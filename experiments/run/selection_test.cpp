@@ -280,7 +280,7 @@ TEST(SelectModel, ChoosesNothingWhenItIsInterrupted) {
   const LoadedData data = load();
   const std::atomic<bool> interrupt = true;
   Hooks hooks;
-  hooks.interrupt = &interrupt;
+  hooks.stop = &interrupt;
   const ModelSelection stopped = select_model(data, settings_of(), {grid(data)}, {.folds = 2}, hooks);
   EXPECT_TRUE(stopped.interrupted);
   EXPECT_EQ(stopped.points.size(), 1u) << "w = 0 is optimal at lambda_max, which no solve has to find out";

@@ -8,7 +8,7 @@
 namespace proxbench {
 
 RunOutcome tighten(const LoadedData& data, const SparseVector& w, const RunParameters& settings,
-                   const std::atomic<bool>* interrupt) {
+                   Interrupt interrupt) {
   const double began = wall_seconds();
   const SolverInfo& info = solver_registry().find(kBestForL1);
   RunParameters job;
@@ -21,14 +21,14 @@ RunOutcome tighten(const LoadedData& data, const SparseVector& w, const RunParam
   job.sampling_budget = 0.0;
   job.time_limit = settings.time_limit;
   job.seed = settings.seed;
-  RunOutcome found = train_from(data, job, w, {.on_sample = {}, .interrupt = interrupt, .with_test = false});
+  RunOutcome found = train_from(data, job, w, {.on_sample = {}, .stop = interrupt, .with_test = false});
   if (found.certificate.relative_gap() <= settings.tighten) found.status = Status::kGapReached;
   found.wall_seconds = wall_seconds() - began;
   return found;
 }
 
 void tighten(const LoadedData& data, const RunParameters& settings, RunOutcome& outcome,
-             const std::atomic<bool>* interrupt) {
+             Interrupt interrupt) {
   Certificate& found = outcome.certificate;
   if (found.relative_gap() <= settings.tighten) {
     outcome.tighten = {Status::kGapReached, settings.tighten, 0, 0.0};

@@ -18,12 +18,12 @@ namespace proxbench {
 /// while bounds are computed. wall_seconds of the outcome includes everything. The clock decides nothing
 /// else: without a time limit the same w gives the same bits. Throws Error if it fails.
 RunOutcome tighten(const LoadedData& data, const SparseVector& w, const RunParameters& settings,
-                   const std::atomic<bool>* interrupt = nullptr);
+                   Interrupt interrupt = {});
 
 /// Continues from the end of a run if its relative gap is above settings.tighten. The outcome's certificate
 /// gets the better bound. The outcome also gets the new w if that is no worse in F and kkt. `tighten` of the
 /// outcome says how this ended; it is gap-reached also if there was nothing to do.
 void tighten(const LoadedData& data, const RunParameters& settings, RunOutcome& outcome,
-             const std::atomic<bool>* interrupt = nullptr);
+             Interrupt interrupt = {});
 
 }  // namespace proxbench

@@ -88,7 +88,7 @@ std::string smaller_solvers_text(const LoadedData& data, const Objective& object
   std::vector<std::string> names;
   for (const std::string& name : fitting_solvers(objective.penalty(), objective.loss().kind, oracle))
     if (const SolverInfo& info = solver_registry().find(name);
-        !info.keeps_instances() && info.bytes_per_weight * d <= free_memory())
+        !info.keeps_instances && info.bytes_per_weight * d <= free_memory())
       names.push_back(name);
   return names.empty() ? "" : fmt::format("; solvers that need less: {}", fmt::join(names, ", "));
 }
@@ -175,11 +175,11 @@ RunOutcome train_from(const LoadedData& data, const RunParameters& settings, Spa
   outcome.parameters.solver_options = option_texts(options);
   outcome.kkt_at_zero = kkt_at_zero(evaluator);
 
-  Monitor monitor(evaluator, objective, monitor_options(settings, hooks.interrupt, processes),
+  Monitor monitor(evaluator, objective, monitor_options(settings, hooks.stop, processes),
                   hooks.with_test ? data.test_set(*reduced) : nullptr);
   monitor.on_sample = hooks.on_sample;
   outcome.setup_seconds = wall_seconds() - began;
-  outcome.warm_up_seconds = warm_up(evaluator, start, settings.warm_up, hooks.interrupt);
+  outcome.warm_up_seconds = warm_up(evaluator, start, settings.warm_up, hooks.stop);
   set_up.reset();
 
   const SolveResult result = solve_in_memory(
@@ -188,7 +188,7 @@ RunOutcome train_from(const LoadedData& data, const RunParameters& settings, Spa
   outcome.status = result.status;
   try {
     const StopScope scope = monitor.evaluation("the result was certified");
-    monitor.finish(result.iterations, result.w, result.working_set);
+    monitor.finish(result.w);
     outcome.certificate = certify(evaluator, result.w);
     outcome.certificate.dual = std::fmax(outcome.certificate.dual, monitor.lower_bound());
     outcome.status = checked_status(result.status, outcome.certificate, settings.tol * outcome.kkt_at_zero,
@@ -258,9 +258,10 @@ void begin_counting(RunFigures& figures) {
 
 void count_solve(const Monitor& monitor, const Objective& seen, const SolveResult& result,
                  RunFigures& figures) {
-  *figures.iterations += result.iterations;
+  const std::int64_t iterations = monitor.iterations();
+  *figures.iterations += iterations;
   figures.passes += seen.counts().passes();
-  figures.updates += seen.counts().updates().value_or(static_cast<double>(result.iterations));
+  figures.updates += seen.counts().updates().value_or(static_cast<double>(iterations));
   figures.seconds += monitor.seconds();
   figures.cpu_seconds += monitor.cpu_seconds();
   figures.sampling_seconds += monitor.sampling_seconds();
@@ -310,19 +311,17 @@ std::string model_of(const LoadedData& data, const std::string& format, const Op
   return model_text(header, data.train(), w, data.oracle().extra_weights(), data.extra_names());
 }
 
-double warm_up(Objective& objective, const SparseVector& w, double seconds,
-               const std::atomic<bool>* interrupt) {
+double warm_up(Objective& objective, const SparseVector& w, double seconds, Interrupt interrupt) {
   const double began = wall_seconds();
   double passed = 0.0;
-  while (passed < seconds &&
-         !agree(objective.parallel().processes(), interrupt != nullptr && interrupt->load())) {
+  while (passed < seconds && !agree(objective.parallel().processes(), interrupt())) {
     certify(objective, w);
     passed = agree(objective.parallel().processes(), wall_seconds() - began);
   }
   return passed;
 }
 
-MonitorOptions monitor_options(const RunParameters& settings, const std::atomic<bool>* interrupt,
+MonitorOptions monitor_options(const RunParameters& settings, Interrupt interrupt,
                                const Processes* processes) {
   MonitorOptions options;
   options.interrupt = interrupt;

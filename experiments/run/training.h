@@ -15,12 +15,11 @@ namespace proxbench {
 /// Callbacks during a run.
 struct RunHooks {
   std::function<void(const Sample&)> on_sample;  ///< off the clock
-  const std::atomic<bool>* interrupt = nullptr;  ///< set to stop at the next iteration
+  Interrupt stop = {};                           ///< at the next iteration
   bool with_test = true;                         ///< whether samples measure the test set
   /// Called off the clock after each point of a path; w is in the coordinates of all features.
   std::function<void(const PathPoint&, const SparseVector& w)> on_point = {};
 
-  bool stop() const { return interrupt != nullptr && interrupt->load(); }
   /// Returns a token for a StopScope. It requests a stop once stop() has been true for Monitor::kPatience
   /// seconds, so that short work still ends by itself.
   StopToken patient_stop() const;
@@ -85,11 +84,10 @@ Status checked_status(Status said, const Certificate& found, double kkt_target, 
 
 /// The monitor options that train() and train_path() derive from settings. Null: a single process. Several
 /// processes use the clock of the first.
-MonitorOptions monitor_options(const RunParameters& settings, const std::atomic<bool>* interrupt,
+MonitorOptions monitor_options(const RunParameters& settings, Interrupt interrupt,
                                const Processes* processes);
 /// Runs inference and full gradients at w for this many wall seconds. Returns the seconds that passed.
-double warm_up(Objective& objective, const SparseVector& w, double seconds,
-               const std::atomic<bool>* interrupt);
+double warm_up(Objective& objective, const SparseVector& w, double seconds, Interrupt interrupt);
 
 /// The share of the entries of X whose feature has a weight.
 double share_with_weight(const Dataset& data, const SparseVector& w);

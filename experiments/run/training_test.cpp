@@ -296,7 +296,7 @@ TEST(Train, WarmsUpForAsLongAsAskedOffTheClock) {
 
   const std::atomic<bool> interrupt{true};
   settings.warm_up = 1e6;
-  EXPECT_EQ(train(data, settings, {.on_sample = {}, .interrupt = &interrupt}).status, Status::kInterrupted);
+  EXPECT_EQ(train(data, settings, {.on_sample = {}, .stop = &interrupt}).status, Status::kInterrupted);
 }
 
 }  // namespace

@@ -66,12 +66,12 @@ class LineByLine {
 };
 
 /// Looks for a better bound in the rest of the time limit.
-void tighten_within_limit(const LoadedData& data, RunParameters job, const std::atomic<bool>& interrupt,
+void tighten_within_limit(const LoadedData& data, RunParameters job, Interrupt interrupt,
                           RunOutcome& outcome) {
   // A run that used all of its time still gets this many seconds.
   constexpr double kLeast = 1e-3;
   if (job.time_limit > 0) job.time_limit = std::max(job.time_limit - outcome.seconds, kLeast);
-  tighten(data, job, outcome, &interrupt);
+  tighten(data, job, outcome, interrupt);
 }
 
 RunOutcome run_path(const LoadedData& data, RunParameters job, const Options& data_options,
@@ -93,10 +93,10 @@ RunOutcome run_path(const LoadedData& data, RunParameters job, const Options& da
 
 /// Trains, writes a line of trace.csv for each sample, and writes the models.
 RunOutcome run_solver(const LoadedData& data, const RunParameters& job, const Options& data_options,
-                      const fs::path& folder, const std::atomic<bool>& interrupt) {
+                      const fs::path& folder, Interrupt interrupt) {
   LineByLine<Sample> trace(folder / "trace.csv", trace_columns());
   RunHooks hooks;
-  hooks.interrupt = &interrupt;
+  hooks.stop = interrupt;
   hooks.on_sample = [&](const Sample& sample) { trace.add(sample); };
   RunOutcome outcome = job.path                  ? run_path(data, job, data_options, folder, hooks)
                        : job.solver == kExternal ? train_externally(data, job, folder, hooks)
@@ -113,13 +113,12 @@ RunOutcome run_solver(const LoadedData& data, const RunParameters& job, const Op
   return outcome;
 }
 
-void do_job(Run run, const fs::path& folder, const std::atomic<bool>& interrupt) {
+void do_job(Run run, const fs::path& folder, Interrupt interrupt) {
   const RunParameters& job = run.parameters;
   for (const std::string& plugin : job.plugins)
     if (!is_python(plugin)) load_plugin(plugin);  // proxbench.worker has run those of Python
   const double begin = wall_seconds();
-  std::optional<StopScope> reading(std::in_place, StopToken([&] { return interrupt.load(); }),
-                                   "the data were read");
+  std::optional<StopScope> reading(std::in_place, StopToken(interrupt), "the data were read");
   const Options data_options =
       options_from(data_format_registry().find(job.format).options, job.data_options);
   const LoadedData data = data_of(job);
@@ -158,7 +157,7 @@ int worker_main(int argc, char** argv) {
   try {
     run = read_record(argv[1]);
     run.result = {};  // a manifest has the results of the earlier run
-    do_job(run, folder, asked_to_stop);
+    do_job(run, folder, &asked_to_stop);
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

@@ -332,14 +332,9 @@ OracleInfo chain_info() {
     const std::vector<std::string>& labels = data.vocabulary->outputs;
     return {labels[weight / labels.size()], labels[weight % labels.size()]};
   };
-  return {"chain",
-          "linear chain over each sequence: forward-backward, Viterbi; K*K transition weights",
-          "Zhong et al. 2014, appendix D.1",
-          [](const Dataset& data) { return std::make_unique<ChainOracle>(data); },
-          {Capability::kSum, Capability::kInstance, Capability::kBeliefs, Capability::kCovariance,
-           Capability::kDerivative, Capability::kNbest, Capability::kMax, Capability::kInstanceMax,
-           Capability::kFactors},
-          {"pair", {"label", "label"}, pair}};
+  return oracle_info<ChainOracle>(
+      "chain", "linear chain over each sequence: forward-backward, Viterbi; K*K transition weights",
+      "Zhong et al. 2014, appendix D.1", {"pair", {"label", "label"}, pair});
 }
 
 }  // namespace proxbench

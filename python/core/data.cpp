@@ -243,7 +243,7 @@ Data make_data(Rows& rows, const Truth& truth, const std::vector<std::string>& o
   Data out{nullptr, format, options_from(data_format_registry().find(format).options, options)};
   std::atomic<bool> interrupt = false;
   in_background(interrupt, [&] {
-    const StopScope scope(StopToken([&] { return interrupt.load(); }), "the data were read");
+    const StopScope scope(StopToken(Interrupt(&interrupt)), "the data were read");
     const auto vocabulary = std::make_shared<const Vocabulary>(Vocabulary{rows.names->names(), outputs});
     pair->oracle = oracle;
     pair->train = dataset_of(std::move(rows), truth, vocabulary, hierarchy, description);
@@ -276,7 +276,7 @@ Data read(const std::string& format, const std::vector<std::string>& train,
     throw Error::usage("train: found no file, expected those of format ", format);
   std::atomic<bool> interrupt = false;
   in_background(interrupt, [&] {
-    const StopScope scope(StopToken([&] { return interrupt.load(); }), "the data were read");
+    const StopScope scope(StopToken(Interrupt(&interrupt)), "the data were read");
     out.pair = std::make_shared<const DataPair>(read_data(info, files, out.options, oracle));
   });
   return out;

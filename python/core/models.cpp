@@ -89,7 +89,7 @@ std::unique_ptr<Applied> apply(const Model& model, const Data& data, bool test, 
   std::unique_ptr<Applied> out;
   std::atomic<bool> interrupt = false;
   in_background(interrupt, [&] {
-    const StopScope scope(StopToken([&] { return interrupt.load(); }), "the model was applied");
+    const StopScope scope(StopToken(Interrupt(&interrupt)), "the model was applied");
     out = std::make_unique<Applied>(model, data, test, threads);
   });
   return out;

@@ -163,7 +163,7 @@ class Problem {
     if (own_ != nullptr) {
       std::atomic<bool> interrupt = false;
       in_background(interrupt, [&] {
-        const StopScope scope(StopToken([&] { return interrupt.load(); }), "the problem was evaluated");
+        const StopScope scope(StopToken(Interrupt(&interrupt)), "the problem was evaluated");
         const std::lock_guard lock(mutex_);
         body();
       });
@@ -279,14 +279,13 @@ class Clock {
     if (!(set >= 0.0 && set <= static_cast<double>(dimension_)))
       throw Error::usage("monitor.step: found the working set ", set, ", expected a size up to ", dimension_);
     bool go_on = false;
-    guarded([&] { go_on = open().step(++steps_, last_, static_cast<std::uint64_t>(set), found); });
+    guarded([&] { go_on = open().step(last_, found, static_cast<std::uint64_t>(set)); });
     stopped_ = !go_on;
     return go_on;
   }
   bool out_of_time() { return open().out_of_time(); }
   double seconds() const { return open().seconds(); }
 
-  std::int64_t steps() const { return steps_; }
   bool stopped() const { return stopped_; }
   const SparseVector& last() const { return last_; }
   std::exception_ptr failure() const { return failure_; }
@@ -317,7 +316,6 @@ class Clock {
   Monitor* monitor_;
   Coord dimension_;
   Problem& view_;
-  std::int64_t steps_ = 0;
   bool stopped_ = false;
   SparseVector last_;
   std::exception_ptr failure_;
@@ -334,7 +332,7 @@ class PythonSolver final : public Solver {
   PythonSolver(std::string name, const Options& options) : name_(std::move(name)), options_(options) {}
 
   SolveResult solve(const SolveProblem& problem) override {
-    problem.monitor.start(problem.start);
+    if (!problem.monitor.start(problem.start)) return {problem.monitor.stop_status(), problem.start};
     const py::gil_scoped_acquire held;
     const auto view = std::make_shared<Problem>(problem.objective);
     const auto clock = std::make_shared<Clock>(problem, *view);
@@ -352,11 +350,12 @@ class PythonSolver final : public Solver {
         throw Error::usage("solver '", name_, "' returned None, expected its weights w");
       SolveResult out{clock->stopped() || problem.monitor.out_of_time() ? problem.monitor.stop_status()
                                                                         : Status::kConverged,
-                      vector_of(returned, problem.objective.dimension(), "the solver's result"),
-                      clock->steps()};
+                      vector_of(returned, problem.objective.dimension(), "the solver's result")};
       // A result that is not the last iterate is one more.
-      if (out.w.index != clock->last().index || out.w.value != clock->last().value) ++out.iterations;
-      out.working_set = out.w.nnz();
+      if (out.w.index != clock->last().index || out.w.value != clock->last().value) {
+        const py::gil_scoped_release released;
+        problem.monitor.step(out.w);
+      }
       return out;
     } catch (py::error_already_set& error) {
       for (const std::exception_ptr& own : {view->failure(), clock->failure()})
@@ -402,7 +401,7 @@ void check(const std::string& name, const Texts& options, const std::string& onl
                                        on_check(one.name, one.passed, one.found);
                                      }};
   in_background(interrupt, [&] {
-    const StopScope scope(StopToken([&] { return interrupt.load(); }), "the solver was checked");
+    const StopScope scope(StopToken(Interrupt(&interrupt)), "the solver was checked");
     check_solver(info, options_from(info.options, options), settings);
   });
 }

@@ -100,7 +100,7 @@ void run(const py::object& callback, const std::function<void(const RunHooks&)>&
   std::atomic<bool> interrupt = false;
   Callback call(callback, interrupt);
   RunHooks hooks;
-  hooks.interrupt = &interrupt;
+  hooks.stop = &interrupt;
   if (call.given())
     hooks.on_sample = [&](const Sample& sample) { call([&] { return dict_of(trace_columns(), sample); }); };
   try {
@@ -137,7 +137,7 @@ Trained train_along(const Data& data, const Texts& settings, const std::string& 
   std::atomic<bool> interrupt = false;
   Callback call(on_point, interrupt);
   RunHooks hooks;
-  hooks.interrupt = &interrupt;
+  hooks.stop = &interrupt;
   hooks.on_point = [&](const PathPoint& point, const SparseVector& w) {
     call([&] { return dict_of(path_columns(), point); }, [&] { return pair_of(w); });
   };
@@ -162,7 +162,7 @@ py::dict certificate_of(const Data& data, const py::object& w, const Texts& sett
   const SparseVector at = vector_of(w, data.dimension());
   std::atomic<bool> interrupt = false;
   in_background(interrupt, [&] {
-    const StopScope scope(StopToken([&] { return interrupt.load(); }), "the model was certified");
+    const StopScope scope(StopToken(Interrupt(&interrupt)), "the model was certified");
     const auto loaded = data.with_threads(config.threads);
     Objective objective = loaded->objective(penalty, config.loss);
     outcome.kkt_at_zero = kkt_at_zero(objective);
@@ -197,7 +197,7 @@ py::tuple select(const Data& data, const Texts& settings, const std::string& sol
                               .more_points = more_points};
   std::atomic<bool> interrupt = false;
   Hooks hooks;
-  hooks.interrupt = &interrupt;
+  hooks.stop = &interrupt;
   ModelSelection selected;
   in_background(interrupt, [&] {
     const auto loaded = data.with_threads(config.threads);

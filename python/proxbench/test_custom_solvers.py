@@ -88,7 +88,7 @@ def test_options_reach_the_solver(data):
     assert seen == [(7, 0.25, False, "y"), (1, 0.5, True, "x")]
     with pytest.raises(proxbench.Error, match="z"):
         proxbench.train(data, lambda_=1.0, solver="test-options", d="z")
-    with pytest.raises(proxbench.Error, match="unknown"):
+    with pytest.raises(proxbench.Error, match="option: found"):
         proxbench.train(data, lambda_=1.0, solver="test-options", e=1)
     assert set(proxbench.solvers()["test-options"]["options"]) == {"a", "b", "c", "d"}
 

@@ -89,11 +89,10 @@ class Bcd final : public Solver {
     SolveResult result{.w = problem.start};
     auto done = [&](Status status) {
       result.status = status;
-      result.working_set = index_.size();
       return std::move(result);
     };
 
-    problem.monitor.start(problem.start);
+    if (!problem.monitor.start(problem.start)) return done(Status::kDiverged);
     gold_extra_ = objective.oracle().gold_extra(objective.parallel());
     double epoch_target = 0.0, lowest = kInfinity, lowest_kkt = kInfinity;
     bool stuck = false;
@@ -101,7 +100,6 @@ class Bcd final : public Solver {
       objective.scores(result.w, scores_);  // recomputed, so that rounding does not accumulate
       loss_ = objective.infer({scores_}, &residual);
       const double value = objective.value(loss_, result.w.value);
-      if (!std::isfinite(value)) return done(Status::kDiverged);
       Objective::Selection selection;
       objective.select_gradient(residual, result.w,
                                 settings_.epochs.shrinking ? settings_.epochs.margin * lambda_ : -1.0,
@@ -120,7 +118,7 @@ class Bcd final : public Solver {
       dense::StallGuard guard(kPatience);
       double slack = kInfinity;  // this epoch's cycles have no gradient yet
       for (bool epoch = true; epoch;) {
-        const Cycle cycle = run_cycle(objective, problem.monitor, carriers, slack, result);
+        const Cycle cycle = run_cycle(objective, problem.monitor, carriers, slack);
         collect(result.w);
         if (!cycle.go_on) return done(problem.monitor.stop_status());
         if (settings_.epochs.shrinking) slack = cycle.largest / static_cast<double>(objective.instances());
@@ -147,8 +145,7 @@ class Bcd final : public Solver {
   };
 
   /// Visits every block once, then removes the coordinates that the shrinking test dropped.
-  Cycle run_cycle(Objective& objective, Monitor& monitor, Carriers& carriers, double slack,
-                  SolveResult& result) {
+  Cycle run_cycle(Objective& objective, Monitor& monitor, Carriers& carriers, double slack) {
     cut_blocks(objective.map().features());
     if (settings_.random_order) random_.shuffle(std::span(blocks_));
     keep_.assign(index_.size(), 1);
@@ -160,15 +157,13 @@ class Bcd final : public Solver {
       const bool last = b + 1 == blocks_.size() || stop_.requested();
       if (!last && objective.counts().passes() - reported < settings_.report) continue;
       reported = objective.counts().passes();
-      ++result.iterations;
       cycle.go_on = monitor.step(
-          result.iterations,
           [&] {
             SparseVector w;
             collect(w);
             return w;
           },
-          index_.size(), loss_);
+          loss_, index_.size());
     }
     std::size_t kept = 0;
     for (std::size_t i = 0; i < index_.size(); ++i)

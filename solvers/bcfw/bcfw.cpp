@@ -491,6 +491,7 @@ SolverInfo bcfw_info() {
       .continues_over_mu = true,
       .starts_anywhere = false,
       .scale_free = true,
+      .keeps_instances = true,
   };
 }
 

@@ -441,7 +441,7 @@ TEST(Bcfw, ContinuesWithItsDualPointAtAnotherMu) {
           {.max_iterations = 200000, .dense_samples = 200000, .sample_kkt = true, .gap_target = kGap});
       const SolveResult result =
           solver.solve({objective, monitor, start, 0.0, std::nan(""), 1, in_sequence, nullptr});
-      monitor.finish(result.iterations, result.w, result.working_set);
+      monitor.finish(result.w);
       EXPECT_EQ(result.status, Status::kGapReached);
       EXPECT_GE(monitor.trace().back().dual_gap, -1e-9 * monitor.trace().back().objective);
       if (in_sequence) start = result.w;

@@ -32,7 +32,9 @@ class Independent final : public Oracle, public SumOracle {
       positions.insert(positions.end(), every_.begin() + begin_[i], every_.begin() + begin_[i + 1]);
     return infer_on(positions, at, residual, parallel);
   }
-  double inference_flops(std::size_t, bool) const override { return 2.0 * outputs_ * static_cast<double>(positions()); }
+  double inference_flops(std::size_t, bool) const override {
+    return 2.0 * outputs_ * static_cast<double>(positions());
+  }
   void instance_terms(const Scores& scores, std::span<InstanceTerms> terms, const Parallel&) const override {
     std::vector<double> p(outputs_);
     for (std::size_t i = 0; i < terms.size(); ++i) {
@@ -88,10 +90,7 @@ class Independent final : public Oracle, public SumOracle {
 };
 
 PROXBENCH_PLUGIN(plugin) {
-  plugin.oracles.add({
-      .name = "independent",
-      .help = "each position by itself: a chain without transitions",
-      .paper = "Berger, Della Pietra, Della Pietra, A maximum entropy approach to NLP, 1996",
-      .make = [](const Dataset& data) { return std::make_unique<Independent>(data); },
-  });
+  plugin.oracles.add(oracle_info<Independent>(
+      "independent", "each position by itself: a chain without transitions",
+      "Berger, Della Pietra, Della Pietra, A maximum entropy approach to NLP, 1996"));
 }

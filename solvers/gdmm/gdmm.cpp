@@ -234,7 +234,6 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
   std::optional<AwaySteps> away;
   if (settings.inner == Inner::kAfw) away.emplace(*factors, objective.parallel());
   SolveResult result;
-  result.working_set = objective.dimension();
 
   monitor.start({});
   monitor.watch(factors);
@@ -243,7 +242,7 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
   Multipliers multipliers(*factors, settings);
   do {
     double share = 1.0;  // of the factors that a pass moves
-    multipliers.before_pass(result.iterations + 1);
+    multipliers.before_pass(monitor.iterations() + 1);
     switch (settings.inner) {
       case Inner::kAfw:
         for (int step = 0; step < kAwaySteps && !monitor.out_of_time(); ++step) {
@@ -262,12 +261,11 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
         break;
     }
     if (!monitor.out_of_time()) multipliers.after_pass(share);
-    ++result.iterations;
-    if (!monitor.step(result.iterations, weights, result.working_set)) {
+    if (!monitor.step(weights, kNaN, objective.dimension())) {
       result.status = monitor.stop_status();
       break;
     }
-  } while (problem.tol == 0.0 || result.iterations % kPassesBetweenChecks != 0 ||
+  } while (problem.tol == 0.0 || monitor.iterations() % kPassesBetweenChecks != 0 ||
            !(gap(objective, *factors) <= problem.tol));
   result.w = factors->weights();
   result.notes["factors"] = static_cast<double>(factors->size());

@@ -94,7 +94,7 @@ Trained train(const Task& task, const std::string& solver, std::map<std::string,
   for (const auto& [name, text] : set) options.set(name, text);
   Trained out;
   out.result = info.make(options)->solve({objective, monitor, {}, 0.0, std::nan(""), 7});
-  monitor.finish(out.result.iterations, out.result.w, out.result.working_set);
+  monitor.finish(out.result.w);
   out.trace = monitor.trace();
   out.certificate = certify(evaluator, out.result.w);
   return out;

@@ -54,9 +54,8 @@ class Minimiser : Minimisation {
   }
 
   SolveResult run() {
-    open(settings_.max_stagnant);
     std::optional<Status> ended;
-    if (!std::isfinite(at_.value)) ended = Status::kDiverged;
+    if (!open(settings_.max_stagnant)) ended = Status::kDiverged;
     while (!ended) ended = hessian_pays() ? newton_phase() : epoch();
     return finish(*ended);
   }
@@ -66,7 +65,7 @@ class Minimiser : Minimisation {
   /// nothing.
   std::optional<Status> epoch() {
     const auto blocks_pay = [&](std::span<const Coord> index) { return model_.blocks_pay(at_, index); };
-    entering_.select(at_, w(), result_.iterations == 0 ? problem_.known : nullptr, blocks_pay, selection_);
+    entering_.select(at_, w(), problem_.monitor.iterations() == 0 ? problem_.known : nullptr, blocks_pay, selection_);
     if (const auto ended = judge_optimality()) return ended;
     take_selection();
     const double target = settings_.epoch_factor * optimality_.l1;
@@ -142,12 +141,10 @@ class Minimiser : Minimisation {
   /// different iterations.
   Status give_up() {
     model_.forget();
-    cut_short_ = true;
     return problem_.monitor.stop_status();
   }
 
   SolveResult finish(Status status) {
-    if (!cut_short_) result_.working_set = at_.set.size();
     if (hessians_ > 0.0) result_.notes["hessians"] = hessians_;
     SolveResult result = give_back(status, model_.inner_passes());
     model_.end(at_.set);
@@ -160,7 +157,6 @@ class Minimiser : Minimisation {
   NewtonModel hessian_;
   double passes_before_;  ///< the objective's passes when the last Hessian was built or given up
   double hessians_ = 0.0;
-  bool cut_short_ = false;
 };
 
 /// Its members carry over from one lambda of a path to the next.

@@ -309,11 +309,10 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
   Monitor& monitor = problem.monitor;
   Random random(problem.seed);
   Ascent ascent(objective, settings, random);
-  SolveResult result{.w = problem.start};
+  SolveResult result;
   result.notes["belief_bytes"] = BeliefStore::bytes(objective);
 
-  monitor.start(problem.start);
-  if (problem.solved_at_zero()) return result;
+  if (!begin_passes(problem, result)) return result;
   ascent.start(problem.start, monitor);
   if (monitor.out_of_time()) {
     result.status = monitor.stop_status();
@@ -349,6 +348,7 @@ SolverInfo sdca_info() {
           .needs = {.capabilities = {Capability::kSum, Capability::kBeliefs}, .l2 = true, .smooth = true},
           .exact = false,
           .scale_free = true,
+          .keeps_instances = true,
       });
 }
 

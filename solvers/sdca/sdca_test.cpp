@@ -84,7 +84,7 @@ TEST(Sdca, RaisesTheDualWithEveryStep) {
                                .options = {{"batch", batch},
                                            {"line_search_precision", precision},
                                            {"reports", std::to_string(reports)}}});
-        ASSERT_EQ(r.result.iterations, 6 * reports);
+        ASSERT_EQ(r.iterations, 6 * reports);
         for (std::size_t s = 2; s < r.trace.size(); ++s)
           ASSERT_GE(dual_of(r.trace[s]), dual_of(r.trace[s - 1]) - 1e-12 * std::abs(dual_of(r.trace[s])))
               << s;

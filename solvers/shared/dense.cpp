@@ -71,10 +71,7 @@ void set_nonzeros(std::span<const double> w, SparseVector& out) {
 }
 
 Point::Point(const Objective& objective, const SparseVector& start)
-    : w(to_dense(start, objective.dimension())),
-      nonzeros(start),
-      scores(objective.make_scores()),
-      residual(objective.make_residual()) {}
+    : SmoothState(objective.make_state()), w(to_dense(start, objective.dimension())), nonzeros(start) {}
 
 void Point::evaluate(Objective& objective, bool with_residual) {
   set_nonzeros(w, nonzeros);
@@ -93,12 +90,9 @@ bool ChangeRule::met(double value) {
 }
 
 bool Run::open(Point& now, std::span<double> gradient) {
-  problem_.monitor.start(problem_.start);
+  status_ = Status::kDiverged;
+  if (!problem_.monitor.start(problem_.start)) return false;
   now.evaluate(problem_.objective);
-  if (!std::isfinite(now.value())) {
-    status_ = Status::kDiverged;
-    return false;
-  }
   problem_.objective.gradient(now.residual, now.w, gradient);
   change_.met(now.value());
   status_ = Status::kConverged;
@@ -111,7 +105,7 @@ double Run::kkt(const Point& at, std::span<const double> gradient) const {
 }
 
 bool Run::step(const Point& now, double kkt) {
-  const bool go_on = problem_.monitor.step(++iterations_, now.nonzeros, now.w.size(), now.loss);
+  const bool go_on = problem_.monitor.step(now.nonzeros, now.loss, now.w.size());
   if (kkt <= problem_.kkt_target())
     status_ = Status::kConverged;
   else if (!go_on)
@@ -131,8 +125,7 @@ Status Run::without_step() const {
 
 SolveResult Run::result(Point& now, Status status) {
   set_nonzeros(now.w, now.nonzeros);
-  return {
-      .status = status, .w = std::move(now.nonzeros), .iterations = iterations_, .working_set = now.w.size()};
+  return {status, std::move(now.nonzeros)};
 }
 
 OptionSpec change_option() {

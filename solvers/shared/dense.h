@@ -59,8 +59,8 @@ std::vector<double> to_dense(const SparseVector& w, std::size_t d);
 /// Fills `out` with the nonzeros of w, in the memory that it has.
 void set_nonzeros(std::span<const double> w, SparseVector& out);
 
-/// A point and the results of one inference there.
-struct Point {
+/// A point, with the state there.
+struct Point : SmoothState {
   Point(const Objective& objective, const SparseVector& start);
 
   /// Computes the scores, the smooth part and the l1 term at w, and the residual on request. Costs one pass.
@@ -69,9 +69,6 @@ struct Point {
 
   std::vector<double> w;
   SparseVector nonzeros;  ///< of w, at the last evaluate() or ScoreLine::move()
-  Scores scores;
-  Residual residual;
-  double loss = 0.0;    ///< l(w)
   double smooth = 0.0;  ///< l(w) + (mu/2)*||w||^2
   double l1 = 0.0;      ///< lambda*||w||_1
 };
@@ -136,7 +133,8 @@ class Run {
   /// kStalled.
   Status without_step() const;
 
-  /// Returns the result at `now`, whose nonzeros are made anew and moved into it.
+  /// Returns the result at `now`. Its nonzeros, which ScoreLine::open() may have replaced, are collected again
+  /// and moved into the result.
   SolveResult result(Point& now) { return result(now, status_); }
   SolveResult result(Point& now, Status status);
 
@@ -145,7 +143,6 @@ class Run {
   StallGuard guard_;
   ChangeRule change_;
   Status status_ = Status::kConverged;
-  std::int64_t iterations_ = 0;
 };
 
 }  // namespace proxbench::dense

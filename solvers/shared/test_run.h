@@ -29,7 +29,7 @@ struct Conditions {
   MonitorOptions monitor = {.max_iterations = 50000};
   std::map<std::string, std::string> options = {};
   SparseVector start = {};
-  const std::atomic<bool>* interrupt = nullptr;
+  Interrupt interrupt = {};
   const Oracle* oracle = nullptr;      ///< replaces the problem's own oracle
   double sampling_budget = kInfinity;  ///< every sample is a full one
   std::uint64_t seed = 7;
@@ -38,6 +38,7 @@ struct Conditions {
 
 struct Outcome {
   SolveResult result;
+  std::int64_t iterations = 0;
   std::vector<Sample> trace;
   std::size_t sampled =
       0;  ///< rows of the trace that the solver's own calls made; one more row is for the w that it returned
@@ -84,7 +85,8 @@ inline Outcome run(const SolverInfo& solver, const Problem& problem, const Condi
   out.sampled = monitor.trace().size();
   if (out.sampled == 0) throw Error("monitor.start() was never called");
   require_sparse(out.result.w, objective.dimension());
-  monitor.finish(out.result.iterations, out.result.w, out.result.working_set);
+  monitor.finish(out.result.w);
+  out.iterations = monitor.iterations();
   out.trace = monitor.trace();
   out.audits = monitor.audits();
   out.certificate = certify(evaluator, out.result.w);

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/known_start.h"
 #include "core/plugin.h"
 
 using namespace proxbench;
@@ -18,10 +19,10 @@ class Misbehaving final : public Solver {
   Misbehaving(void (*fault)(const SolveProblem&), Status says) : fault_(fault), says_(says) {}
   SolveResult solve(const SolveProblem& problem) override {
     problem.monitor.start(problem.start);
-    problem.monitor.step(1, problem.start, 0);
-    problem.monitor.step(2, problem.start, 0);
+    problem.monitor.step(problem.start);
+    problem.monitor.step(problem.start);
     fault_(problem);
-    return {says_, problem.start, 2, 0};
+    return {says_, problem.start};
   }
 
  private:

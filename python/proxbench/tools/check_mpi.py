@@ -189,7 +189,7 @@ def test_refuses_what_cannot_be_shared(mpi):
 
 def test_bad_input_is_told_once(mpi):
     mpi.fails(3, "nowhere.txt", "train", "--format", "crfsuite", "--train", "nowhere.txt", "--lambda", "1", "--model", "m.tsv")
-    mpi.fails(3, "unknown solver", *train("words", "prox-qm", "m.tsv"))
+    mpi.fails(3, "solver: found", *train("words", "prox-qm", "m.tsv"))
     mpi.fails(2, "expected an integer, 1 <= memory <= 1000", *train("words", "owl-qn", "m.tsv", "--option", "memory=0"))
 
 

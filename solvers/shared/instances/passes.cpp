@@ -13,13 +13,19 @@ OptionSpec reports_option() {
                   {1, 1e9});
 }
 
+bool begin_passes(const SolveProblem& problem, SolveResult& result) {
+  result.w = problem.start;
+  const bool finite = problem.monitor.start(problem.start);
+  result.status = finite ? Status::kConverged : Status::kDiverged;
+  return finite && (problem.start.nnz() > 0 || problem.kkt_at_zero > problem.kkt_target());
+}
+
 SolveResult run_passes(const SolveProblem& problem, std::size_t reports, const Passes& passes,
                        SolveResult result) {
   Objective& objective = problem.objective;
   const std::size_t instances = objective.instances();
   reports = std::min(reports, instances);
   const bool shows_convergence = passes.converged ? problem.tol > 0.0 : problem.kkt_target() > 0.0;
-  result.working_set = objective.dimension();
   Scores scores = objective.make_scores();
   Residual residual = objective.make_residual();
   const auto done = [&](Status status) {
@@ -30,8 +36,7 @@ SolveResult run_passes(const SolveProblem& problem, std::size_t reports, const P
   for (std::int64_t pass = 1;; ++pass) {
     for (std::size_t report = 0; report < reports; ++report) {
       const bool valid = passes.visit(pass, instances * report / reports, instances * (report + 1) / reports);
-      ++result.iterations;
-      const bool go_on = problem.monitor.step(result.iterations, passes.weights, result.working_set);
+      const bool go_on = problem.monitor.step(passes.weights, kNaN, objective.dimension());
       if (!valid) return done(Status::kDiverged);
       if (!go_on) return done(problem.monitor.stop_status());
     }

@@ -28,8 +28,11 @@ struct Passes {
   std::function<bool(const SparseVector& w, double loss)> converged = nullptr;
 };
 
-/// Runs the passes until the end. The caller has already called monitor.start(). Fills in status, w,
-/// iterations and the working set (d) of `result`.
+/// Starts the clock. Returns false, with `result` filled in, if F is not finite at the start or w = 0 is
+/// optimal.
+bool begin_passes(const SolveProblem& problem, SolveResult& result);
+/// Runs the passes until the end. Fills in status and w
+/// of `result`.
 SolveResult run_passes(const SolveProblem& problem, std::size_t reports, const Passes& passes,
                        SolveResult result);
 

@@ -36,7 +36,7 @@ void Iterate::leave(KnownStart& known) {
 void Iterate::select(const SparseVector& w, double from, const KnownStart* known,
                      Objective::Selection& selection) {
   if (known != nullptr && known->complete_above <= std::min(from, lambda()))
-    objective.select_gradient(known->selection, known->complete_above, from, selection);
+    objective.reselect(known->selection, known->complete_above, from, selection);
   else
     objective.select_gradient(residual(), w, from, selection);
 }

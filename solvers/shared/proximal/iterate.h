@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/stop_token.h"
-#include "core/objective.h"
+#include "core/known_start.h"
 #include "core/quasi_newton/line_search.h"
 #include "core/solver.h"
 #include "solvers/shared/proximal/working_set.h"

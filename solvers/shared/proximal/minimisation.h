@@ -16,14 +16,14 @@ class Minimisation {
   Minimisation(const SolveProblem& problem, Buffers& buffers)
       : problem_(problem), at_(problem.objective, buffers, problem.monitor.stop_token()) {
     result_.w = problem.start;
-    result_.working_set = problem.start.nnz();
   }
 
-  /// Starts the clock and the solve. Progress explains `patience`.
-  void open(std::int64_t patience) {
-    problem_.monitor.start(problem_.start);
+  /// Starts the clock and the solve. Progress explains `patience`. Returns false if F is not finite.
+  bool open(std::int64_t patience) {
+    const bool finite = problem_.monitor.start(problem_.start);
     at_.open(problem_.start, problem_.known);
     progress_.emplace(patience, at_.value);
+    return finite;
   }
 
   const SparseVector& w() { return at_.set.collect(result_.w); }
@@ -57,10 +57,8 @@ class Minimisation {
 
   /// Ends an iteration. Returns whether the solve goes on.
   bool report() {
-    result_.working_set = at_.set.size();
     // w's nonzeros are gathered only if a sample needs them, off the clock.
-    return problem_.monitor.step(
-        ++result_.iterations, [&] { return w(); }, at_.set.size(), at_.loss());
+    return problem_.monitor.step([&] { return w(); }, at_.loss(), at_.set.size());
   }
 
   /// Ends the solve.
