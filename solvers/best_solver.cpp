@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/data/typical_value.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -10,22 +11,29 @@ namespace proxbench {
 namespace {
 
 /// With l2 alone, dual steps on one instance at a time are faster than L-BFGS if features occur fewer times
-/// than this, on average. A step then changes few weights, where L-BFGS has vectors of all weights.
+/// than this, on average: a step then changes few weights, where L-BFGS has vectors of all weights.
 constexpr double kFewOccurrences = 30.0;
+/// And if L / (mu n) is at most this, where L is the mean of ||x||^2 over the n instances, in the units of X.
+/// The number of passes of dual ascent grows with this ratio (Shalev-Shwartz and Zhang, JMLR 2013).
+constexpr double kMostCondition = 5.0;
 
-/// Whether features are rare. False where processes share the data, since dual steps need all instances.
-bool features_are_rare(const DesignMatrix& x) {
-  return !x.shared() &&
-         static_cast<double>(x.nonzeros()) < kFewOccurrences * static_cast<double>(x.features());
+/// Whether dual steps pay. False where processes share the data, since these steps need all instances.
+bool dual_steps_pay(const Dataset& data, double mu) {
+  const DesignMatrix& x = data.x;
+  if (x.shared()) return false;
+  const double nonzeros = static_cast<double>(x.nonzeros()),
+               instances = static_cast<double>(data.instances()), unit = typical_value(x, Parallel());
+  return nonzeros < kFewOccurrences * static_cast<double>(x.features()) &&
+         nonzeros * unit * unit <= kMostCondition * mu * instances * instances;
 }
 
 }  // namespace
 
 std::string best_solver(const Penalty& penalty, Loss::Kind loss, const OracleInfo* oracle,
-                        const DesignMatrix* x) {
+                        const Dataset* data) {
   if (loss == Loss::Kind::kLog) {
     if (penalty.lambda > 0.0) return kBestForL1;
-    const bool dual = x != nullptr && features_are_rare(*x) && oracle != nullptr &&
+    const bool dual = data != nullptr && oracle != nullptr && dual_steps_pay(*data, penalty.mu) &&
                       unmet_needs(solver_registry().find("oeg"), penalty, loss, *oracle).empty();
     return dual ? "oeg" : "lbfgs";
   }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/data/design_matrix.h"
+#include "core/data/dataset.h"
 #include "core/oracle.h"
 #include "core/solver.h"
 
@@ -14,10 +14,10 @@ namespace proxbench {
 /// The best solver known for lambda > 0.
 inline constexpr const char* kBestForL1 = "prox-newton";
 
-/// The best solver known for an objective. A null `oracle` or `x` means that the oracle or the data are not
-/// known yet.
+/// The best solver known for an objective. A null `oracle` or `data` means that the oracle or the data are
+/// not known yet.
 std::string best_solver(const Penalty& penalty, Loss::Kind loss, const OracleInfo* oracle = nullptr,
-                        const DesignMatrix* x = nullptr);
+                        const Dataset* data = nullptr);
 
 /// The solvers that have no unmet_needs() for this objective with their default options.
 std::vector<std::string> fitting_solvers(const Penalty& penalty, Loss::Kind loss, const OracleInfo& oracle);

@@ -22,22 +22,31 @@ TEST(BestSolver, DependsOnThePenaltyTheLossAndTheOracle) {
   EXPECT_EQ(best_solver({0.0, 1.0}, Loss::Kind::kHinge, &oracle_registry().find("labels")), "gdmm");
 }
 
-/// A matrix of these positions in which each feature occurs so many times.
-DesignMatrix matrix(Index positions, Index occurrences) {
+/// Instances of one position each, where each feature occurs so many times and has this value.
+Dataset dataset(Index instances, Index occurrences, double value = 1.0) {
   DesignMatrix::Builder builder;
-  for (Index p = 0; p < positions; ++p) {
-    builder.add(p / occurrences, 1.0);
+  Dataset out;
+  for (Index i = 0; i < instances; ++i) {
+    builder.add(i / occurrences, value);
     builder.end_position();
+    out.begin.push_back(i + 1);
   }
-  return std::move(builder).build((positions + occurrences - 1) / occurrences);
+  out.x = std::move(builder).build((instances + occurrences - 1) / occurrences);
+  return out;
 }
 
-TEST(BestSolver, TakesDualStepsWhereFeaturesAreRare) {
-  const DesignMatrix rare = matrix(120, 4), frequent = matrix(120, 60);
+TEST(BestSolver, TakesDualStepsWhereFeaturesAreRareAndTheConditionIsGood) {
+  const Dataset rare = dataset(120, 4), frequent = dataset(120, 60), scaled = dataset(120, 4, 1024.0);
   const OracleInfo& chain = oracle_registry().find("chain");
-  EXPECT_EQ(best_solver({0.0, 1.0}, Loss::Kind::kLog, &chain, &rare), "oeg");
-  EXPECT_EQ(best_solver({0.0, 1.0}, Loss::Kind::kLog, &chain, &frequent), "lbfgs");
-  EXPECT_EQ(best_solver({1.0, 1.0}, Loss::Kind::kLog, &chain, &rare), kBestForL1);
+  const auto best = [&](const Penalty& penalty, const Dataset& data) {
+    return best_solver(penalty, Loss::Kind::kLog, &chain, &data);
+  };
+  EXPECT_EQ(best({0.0, 1.0}, rare), "oeg");
+  EXPECT_EQ(best({0.0, 1.0}, frequent), "lbfgs");
+  EXPECT_EQ(best({0.0, 1e-3}, rare), "lbfgs");
+  EXPECT_EQ(best({0.0, 1.0}, scaled), "lbfgs");
+  EXPECT_EQ(best({0.0, 1024.0 * 1024.0}, scaled), "oeg");
+  EXPECT_EQ(best({1.0, 1.0}, rare), kBestForL1);
   for (const OracleInfo& oracle : oracle_registry().items())
     if (const auto fitting = fitting_solvers({0.0, 1.0}, Loss::Kind::kLog, oracle); !fitting.empty())
       EXPECT_THAT(fitting, Contains(best_solver({0.0, 1.0}, Loss::Kind::kLog, &oracle, &rare)))

@@ -103,7 +103,7 @@ std::string flags_that_fit(const OracleInfo& oracle) {
 std::string best_or_flags(const RunParameters& settings, const LoadedData& data) {
   const OracleInfo& oracle = oracle_registry().find(data.oracle_name());
   try {
-    return solver_or_best("", settings.penalty, settings.loss, oracle, data.train().x);
+    return solver_or_best("", settings.penalty, settings.loss, oracle, data.train());
   } catch (const Error& error) {
     throw Error::usage(fmt::format("{}; expected {}", error.what(), flags_that_fit(oracle)));
   }

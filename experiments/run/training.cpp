@@ -112,11 +112,11 @@ SolveResult solve_in_memory(const LoadedData& data, const SolverInfo& info, Solv
 }  // namespace
 
 std::string solver_or_best(const std::string& asked, const Penalty& penalty, const Loss& loss,
-                           const OracleInfo& oracle, const DesignMatrix& x) {
+                           const OracleInfo& oracle, const Dataset& data) {
   if (!asked.empty()) return asked;
   if (fitting_solvers(penalty, loss.kind, oracle).empty())
     throw Error::usage(no_solver_text(penalty, loss.kind, oracle));
-  return best_solver(penalty, loss.kind, &oracle, &x);
+  return best_solver(penalty, loss.kind, &oracle, &data);
 }
 
 std::string unmet_start(const SolverInfo& solver, const std::string& start) {

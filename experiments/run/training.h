@@ -42,7 +42,7 @@ void require_needs(const LoadedData& data, const SolverInfo& solver, const Penal
 /// Returns the solver that was asked for or, if that is empty, the best one known for this objective on these
 /// data. Throws Error (kUsage) if no solver fits.
 std::string solver_or_best(const std::string& asked, const Penalty& penalty, const Loss& loss,
-                           const OracleInfo& oracle, const DesignMatrix& x);
+                           const OracleInfo& oracle, const Dataset& data);
 
 /// Why the solver cannot start from this model file; empty if it can, or if `start` is empty.
 std::string unmet_start(const SolverInfo& solver, const std::string& start);

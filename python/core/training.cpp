@@ -286,7 +286,7 @@ RunParameters parameters_of(const ExperimentConfig& config, const Texts& setting
   if (!searched.several()) out.penalty = penalty;
   out.format = data.format;
   out.solver = solver_or_best(solver, penalty, config.loss, oracle_registry().find(data.pair->oracle),
-                              data.pair->train.x);
+                              data.pair->train);
   out.solver_options = option_texts(options_from(solver_registry().find(out.solver).options, options));
   return out;
 }

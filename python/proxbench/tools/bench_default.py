@@ -3,12 +3,12 @@
 A reference run of the default solver comes first, to a proven gap of 1e-8, for at most --reference-time seconds. Then the
 default and the others take turns: the default until it is within 1e-6 of f*, the others no longer than it took. f* is the
 lowest F of all runs. An entry of the table is the default's median time to a relative difference from f*, divided by that of
-the fastest solver. From the second repetition on, only solvers that came within 1.5 times of the default run.
+the fastest solver. From the second repetition on, only solvers that came within 1.5 times of the default run. A problem on which
+the default takes more than 10 s has one repetition.
 
-Prints a Markdown table with the ten largest ratios, and how many are at most 1.1 and 1.3. Runs are stored in --out, so
-that after an interruption only missing ones are made; delete the folder after a change of the program. Configs have one
-value of each option: without one, all regimes and all held-out problems. The data are found as `proxbench` finds them
-(PROXBENCH_DATA).
+Prints a Markdown table with the ten largest ratios and, on standard error, how many are at most 1.1 and 1.3. Runs are stored
+in --out, so that after an interruption only missing ones are made; delete the folder after a change of the program. Without
+a config, all regimes and held-out problems are measured. The data are found as `proxbench` finds them (PROXBENCH_DATA).
 
 Exit status: 0 done; 1 a run failed; 2 bad usage.
 """
@@ -22,14 +22,14 @@ import sys
 from pathlib import Path
 
 from ..errors import UsageError
-from .common import ROOT, add_program, built, markdown, run
+from .common import ROOT, add_program, built, markdown, read_json, run
 
 TARGETS = [1e-2, 1e-3, 1e-4, 1e-6]
-# The other solvers, by whether lambda and mu are positive, for the log loss.
-OTHERS = {(True, False): ["prox-qn", "owl-qn", "liblbfgs-owlqn", "prox-gd-acc"],
-          (True, True): ["prox-qn", "owl-qn", "liblbfgs-owlqn", "prox-gd-acc"],
-          (False, True): ["newton-cg", "liblbfgs", "sdca", "oeg", "sag-nus", "prox-newton"]}
-DEFAULT = {True: "prox-newton", False: "lbfgs"}  # by whether lambda > 0
+# The solvers that may be the fastest, by whether lambda > 0.
+SOLVERS = {True: ["prox-newton", "prox-qn", "owl-qn", "liblbfgs-owlqn", "prox-gd-acc"],
+           False: ["lbfgs", "newton-cg", "liblbfgs", "sdca", "oeg", "prox-newton"]}
+DEFAULT = "default"
+LONG = 10.0  # seconds of a run that is not repeated
 
 
 def add_flags(parser):
@@ -44,7 +44,7 @@ def add_flags(parser):
 
 
 def problems_of(program, config):
-    """The arguments of `proxbench train` for each problem of a config, and its lambda and mu, by its name."""
+    """The arguments of `proxbench train` for each problem of a config, and whether lambda > 0, by its name."""
     planned = json.loads(run(program, "run", config, "--dry-run", "--quiet", "--json", "-", "--out", os.devnull + "/none",
                              cwd=ROOT))
     found = {}
@@ -55,7 +55,7 @@ def problems_of(program, config):
             flags += ["--" + flag, ",".join(data[flag])] if data[flag] else []
         flags += ["--hierarchy", data["hierarchy"]] if data["hierarchy"] else []
         flags += [word for key, value in data["options"].items() if value for word in ("--data-option", f"{key}={value}")]
-        found[f"{planned['experiment']}/{one['problem']}"] = flags, one["lambda"] > 0, one["mu"] > 0
+        found[f"{planned['experiment']}/{one['problem']}"] = flags, one["lambda"] > 0
     return found
 
 
@@ -71,7 +71,8 @@ class Runs:
         file = self.folder / f"{solver}-{repetition}.csv"
         if not file.exists():
             part = file.with_suffix(".part")
-            done = subprocess.run([self.options.program, "train", *map(str, self.flags), "--solver", solver, "--threads",
+            named = ["--solver", solver] if solver != DEFAULT else ["--json", file.with_suffix(".json")]
+            done = subprocess.run([self.options.program, "train", *map(str, self.flags), *named, "--threads",
                                    str(self.options.threads), "--gap", gap, "--tol", "0", "--time-limit", f"{limit:.3g}",
                                    "--quiet", "--trace", part], cwd=ROOT, capture_output=True, text=True, check=False)
             if done.returncode != 0:  # for example, it would need too much memory
@@ -89,32 +90,36 @@ def cost_to(trace, f, distance, column=1):
 
 
 def measure(options, name, problem):
-    """Makes the runs of a problem. Returns the median costs of each solver by target, and the lowest F."""
-    flags, l1, l2 = problem
-    runs, default, others = Runs(options, name, flags), DEFAULT[l1], OTHERS[l1, l2]
+    """Makes the runs of a problem. Returns the median costs of each solver by target."""
+    flags, l1 = problem
+    runs = Runs(options, name, flags)
     print(f"bench-default: {name}", file=sys.stderr, flush=True)
-    reference = runs.trace(default, "reference", options.reference_time, "1e-8")
+    reference = runs.trace(DEFAULT, "reference", options.reference_time, "1e-8")
+    default = read_json(runs.folder / f"{DEFAULT}-reference.json")["solver"]
+    others = [solver for solver in SOLVERS[l1] if solver != default]
     f = min(sample[0] for sample in reference)
     traces, limit = {}, min(options.time_limit, 1.3 * cost_to(reference, f, 5e-7, 2) + 0.2)
     for repetition in range(1, options.repetitions + 1):
-        ours = traces.setdefault(default, [])
-        ours.append(runs.trace(default, repetition, limit))
+        ours = traces.setdefault(DEFAULT, [])
+        ours.append(runs.trace(DEFAULT, repetition, limit))
         time = min(limit, cost_to(ours[0], f, 1e-6, 2))
         for solver in others:
             traces.setdefault(solver, []).append(runs.trace(solver, repetition, max(time, 0.01)))
         if repetition == 1:
             others = [solver for solver in others if any(
                 cost_to(traces[solver][0], f, target) < 1.5 * cost_to(ours[0], f, target) for target in TARGETS)]
+            if time > LONG:
+                break
     f = min(f, *(sample[0] for many in traces.values() for trace in many for sample in trace))
     return {solver: [statistics.median(cost_to(trace, f, target) for trace in many) for target in TARGETS]
-            for solver, many in traces.items()}, f
+            for solver, many in traces.items()}
 
 
-def cells_of(name, costs, default):
+def cells_of(name, costs):
     """A cell for each target that the default or another solver reached: ratio, problem, target, costs, solver."""
     for i, target in enumerate(TARGETS):
         best = min(costs, key=lambda solver: costs[solver][i])
-        ours, least = costs[default][i], costs[best][i]
+        ours, least = costs[DEFAULT][i], costs[best][i]
         if math.isfinite(least):
             yield (ours / least if least > 0 else 1.0, name, target, ours, least, best)
 
@@ -128,11 +133,10 @@ def main(options):
     cells = []
     for config in configs:
         for name, problem in problems_of(options.program, config).items():
-            costs, _ = measure(options, name, problem)
-            cells += cells_of(name, costs, DEFAULT[problem[1]])
+            cells += cells_of(name, measure(options, name, problem))
     cells.sort(reverse=True)
     print("\n".join(markdown(["problem", "target", "default", "fastest", "solver", "ratio"],
                              [[name, f"{target:g}", f"{ours:.3g}", f"{least:.3g}", best, f"{ratio:.2f}"]
                               for ratio, name, target, ours, least, best in cells[:10]])))
-    print(f"\n{len(cells)} entries: {sum(cell[0] <= 1.1 for cell in cells)} at most 1.1, "
-          f"{sum(cell[0] <= 1.3 for cell in cells)} at most 1.3")
+    print(f"{len(cells)} entries: {sum(cell[0] <= 1.1 for cell in cells)} at most 1.1, "
+          f"{sum(cell[0] <= 1.3 for cell in cells)} at most 1.3", file=sys.stderr)

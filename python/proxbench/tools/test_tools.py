@@ -1,11 +1,12 @@
 """Every tool starts, explains itself, and refuses bad usage in one line; what the tools share."""
+import math
 import os
 import subprocess
 
 import pytest
 
 from proxbench.errors import Error, UsageError
-from proxbench.tools import (bench_candidates, bench_constants, bench_processes, bench_tagging, common, kill_test, overhead,
+from proxbench.tools import (bench_candidates, bench_constants, bench_default, bench_processes, bench_tagging, common, kill_test, overhead,
                              readme_figure)
 from proxbench.tools.common import ROOT, start
 
@@ -123,6 +124,15 @@ def test_bench_constants_finds_every_constant_in_the_sources():
     assert len(bench_constants.changes_of([])) == len(bench_constants.CHANGES)
     with pytest.raises(Error, match="settings.h: found 0 definitions of kNothing"):
         bench_constants.value_of("settings.h", "kNothing")
+
+
+def test_bench_default_divides_by_the_fastest_solver_and_counts_a_miss_as_infinite():
+    trace = [(130.0, 1.0, 1.0), (100.5, 2.0, 2.0), (100.0, 8.0, 8.0)]
+    assert [bench_default.cost_to(trace, 100.0, distance) for distance in (1e-2, 1e-3)] == [2.0, 8.0]
+    assert bench_default.cost_to(trace, 99.0, 1e-3) == math.inf
+    costs = {"default": [2.0, 3.0, math.inf, math.inf], "owl-qn": [1.0, 4.0, 5.0, math.inf]}
+    assert list(bench_default.cells_of("p", costs)) == [(2.0, "p", 1e-2, 2.0, 1.0, "owl-qn"), (1.0, "p", 1e-3, 3.0, 3.0, "default"),
+                                                        (math.inf, "p", 1e-4, math.inf, 5.0, "owl-qn")]
 
 
 def test_bench_candidates_writes_groups_with_one_best(tmp_path):

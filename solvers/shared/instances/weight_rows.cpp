@@ -45,16 +45,24 @@ void WeightRows::set(const SparseVector& w) {
 }
 
 SparseVector WeightRows::nonzeros(double scale, const WeightRows& other, double other_scale) const {
-  SparseVector out;
-  const auto add = [&](Coord c, double mine, double others) {
-    const double value = other_scale == 0.0 ? scale * mine : scale * mine + other_scale * others;
-    if (value != 0.0) out.push_back(c, value);
+  const auto for_each = [&](const auto& visit) {
+    const auto at = [&](Coord c, double mine, double others) {
+      const double value = other_scale == 0.0 ? scale * mine : scale * mine + other_scale * others;
+      if (value != 0.0) visit(c, value);
+    };
+    for (Index j = 0; j < x_->features(); ++j)
+      for (Index k = 0; k < outputs_; ++k)
+        at(static_cast<Coord>(j) * outputs_ + k, row(j)[k], other.row(j)[k]);
+    for (std::size_t e = 0; e < extras_; ++e)
+      at(static_cast<Coord>(x_->features()) * outputs_ + e, extra_[e], other.extra_[e]);
   };
-  for (Index j = 0; j < x_->features(); ++j)
-    for (Index k = 0; k < outputs_; ++k)
-      add(static_cast<Coord>(j) * outputs_ + k, row(j)[k], other.row(j)[k]);
-  for (std::size_t e = 0; e < extras_; ++e)
-    add(static_cast<Coord>(x_->features()) * outputs_ + e, extra_[e], other.extra_[e]);
+  // Counts first: vectors that grow would take up to three times the memory, and the kernel's time for it.
+  std::size_t count = 0;
+  for_each([&](Coord, double) { ++count; });
+  SparseVector out;
+  out.index.reserve(count);
+  out.value.reserve(count);
+  for_each([&](Coord c, double value) { out.push_back(c, value); });
   return out;
 }
 
