@@ -40,6 +40,7 @@ class ReadCommands : public testing::Test {
     p.label = label;
     p.repetition = repetition;
     p.seed = static_cast<std::uint64_t>(repetition);
+    p.penalty = {1.0, 0.0};
     p.time_limit = 60.0;
     p.solver_options = {{"memory", "20"}, {"sigma", "0.5"}};
     RunFigures& result = stored.result;

@@ -83,6 +83,7 @@ TEST(HeldOut, MeasuresWhatObjectiveAndTestSetDo) {
   const test::Problem problem(kSpec);
   const LoadedData data = load();
   RunParameters settings = settings_of();
+  settings.penalty = {1.0, 0.0};
   const SparseVector w = train(data, settings).w;
   Objective objective = problem.objective(Parallel(1));
   const HeldOut loss(problem.data(), "chain", Parallel(1), kLoss);
