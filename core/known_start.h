@@ -9,7 +9,7 @@ namespace proxbench {
 struct KnownStart {
   /// The state at the start. The solver may move it out and leave anything of the same shape in its place.
   SmoothState& state;
-  /// Set by a solver that leaves in `state` the state at the point that it returns.
+  /// Whether the solver has left in `state` the state at the point that it returned.
   bool at_result = false;
   /// Holds the whole support and all coordinates with |g| > `complete_above`, whether they are candidates or
   /// not.

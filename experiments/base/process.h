@@ -52,8 +52,8 @@ class Process {
   bool wait_for(std::chrono::milliseconds timeout);
   bool ended() const { return ended_; }
   const ProcessEnd& end() const { return end_; }
-  /// Asks the process to end (SIGTERM), or its whole process group. A call at least `grace` seconds after the
-  /// first kills it (SIGKILL).
+  /// The first call sends SIGTERM to the process or, with `group`, to its process group. Later calls send
+  /// SIGKILL once `grace` seconds have passed since the first.
   void stop(double grace, bool group = false);
   /// Whether stop() has killed it.
   bool killed() const { return killed_; }

@@ -68,7 +68,7 @@ struct RunPenalty {
   std::vector<Penalty> penalties(double lambda_max) const;
 };
 
-/// Returns every lambda with every mu. With a path of lambda, a path of mu counts as its single values.
+/// Combines every lambda with every mu. Beside a path of lambda, each value of a path of mu is a number.
 std::vector<RunPenalty> grid_of(const PenaltyList& lambdas, const PenaltyList& mus);
 
 /// The penalties to choose from: every lambda with every mu.
@@ -84,8 +84,8 @@ struct PenaltySearch {
   /// The parameter that varies along each path: "mu" or "lambda".
   const char* name() const { return over_mu() ? "mu" : "lambda"; }
   Penalty largest() const { return {lambdas.largest(), mus.largest()}; }
-  /// Paths along lambda, one for each mu, or one path along mu; penalties descend. Throws Error (kUsage)
-  /// unless lambda + mu > 0 everywhere, and for a path that lambda_max leaves empty.
+  /// Paths along lambda, one for each mu, or one path along mu; penalties descend. Throws Error (kUsage) if
+  /// lambda + mu = 0 somewhere, or if START of a path is not above its END for this lambda_max.
   std::vector<std::vector<Penalty>> paths(double lambda_max) const;
 };
 

@@ -65,7 +65,8 @@ class Minimiser : Minimisation {
   /// nothing.
   std::optional<Status> epoch() {
     const auto blocks_pay = [&](std::span<const Coord> index) { return model_.blocks_pay(at_, index); };
-    entering_.select(at_, w(), problem_.monitor.iterations() == 0 ? problem_.known : nullptr, blocks_pay, selection_);
+    entering_.select(at_, w(), problem_.monitor.iterations() == 0 ? problem_.known : nullptr, blocks_pay,
+                     selection_);
     if (const auto ended = judge_optimality()) return ended;
     take_selection();
     const double target = settings_.epoch_factor * optimality_.l1;

@@ -106,15 +106,20 @@ def read(trace):
                 for row in csv.DictReader(lines) if row["objective"]]
 
 
+def cost_to(trace, f, distance, cost):
+    """The cost at the first sample within this relative distance of f; infinity if there is none."""
+    return next((costs[cost] for value, costs in trace if value - f <= distance * abs(f)), math.inf)
+
+
 def ratio(ours, other, lowest, cost, distance):
     """The cell of a table: the cost of `other` until F is near its lowest value, divided by that of `ours`."""
     logs, fails = [], 0
     for problem, f in lowest.items():
-        one, another = (next((costs[cost] for value, costs in traces[problem] if value - f <= distance * abs(f)), None)
-                        for traces in (ours, other))
-        if one and another:
+        one, another = (cost_to(traces[problem], f, distance, cost) for traces in (ours, other))
+        came = [0.0 < found < math.inf for found in (one, another)]
+        if all(came):
             logs.append(math.log(another / one))
-        elif one:
+        elif came[0]:
             fails += 1
     mean = f"{math.exp(sum(logs) / len(logs)):.2f}" if logs else "-"
     return mean + (f", fails on {fails}" if fails else "")

@@ -12,7 +12,6 @@ a config, all regimes and held-out problems are measured. The data are found as 
 
 Exit status: 0 done; 1 a run failed; 2 bad usage.
 """
-import csv
 import json
 import math
 import os
@@ -22,6 +21,7 @@ import sys
 from pathlib import Path
 
 from ..errors import UsageError
+from .bench_constants import cost_to, read
 from .common import ROOT, add_program, built, markdown, read_json, run
 
 TARGETS = [1e-2, 1e-3, 1e-4, 1e-6]
@@ -40,7 +40,7 @@ def add_flags(parser):
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--time-limit", type=float, default=60, help="seconds of a run of the default")
     parser.add_argument("--reference-time", type=float, default=200, help="seconds of the reference")
-    parser.add_argument("--cost", choices=["seconds", "cpu_seconds", "passes"], default="seconds")
+    parser.add_argument("--cost", choices=["seconds", "passes"], default="seconds")
 
 
 def problems_of(program, config):
@@ -67,7 +67,7 @@ class Runs:
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def trace(self, solver, repetition, limit, gap="0"):
-        """The samples of a run, as (F, cost)."""
+        """The samples of a run, as (F, costs)."""
         file = self.folder / f"{solver}-{repetition}.csv"
         if not file.exists():
             part = file.with_suffix(".part")
@@ -79,14 +79,7 @@ class Runs:
                 print(f"bench-default: {self.folder.name}: {solver}: {done.stderr.strip()[-300:]}", file=sys.stderr)
                 part.write_text("", encoding="utf-8")
             os.replace(part, file)
-        with open(file, encoding="utf-8") as lines:
-            rows = [row for row in csv.DictReader(lines) if row["objective"]]
-        return [(float(row["objective"]), float(row[self.options.cost]), float(row["seconds"])) for row in rows]
-
-
-def cost_to(trace, f, distance, column=1):
-    """The cost at the first sample within this relative distance of f; infinity if there is none."""
-    return next((sample[column] for sample in trace if sample[0] - f <= distance * abs(f)), math.inf)
+        return read(file)
 
 
 def measure(options, name, problem):
@@ -98,20 +91,24 @@ def measure(options, name, problem):
     default = read_json(runs.folder / f"{DEFAULT}-reference.json")["solver"]
     others = [solver for solver in SOLVERS[l1] if solver != default]
     f = min(sample[0] for sample in reference)
-    traces, limit = {}, min(options.time_limit, 1.3 * cost_to(reference, f, 5e-7, 2) + 0.2)
+    traces, limit = {}, min(options.time_limit, 1.3 * cost_to(reference, f, 5e-7, "seconds") + 0.2)
+
+    def to(trace, target):
+        return cost_to(trace, f, target, options.cost)
+
     for repetition in range(1, options.repetitions + 1):
         ours = traces.setdefault(DEFAULT, [])
         ours.append(runs.trace(DEFAULT, repetition, limit))
-        time = min(limit, cost_to(ours[0], f, 1e-6, 2))
+        time = min(limit, cost_to(ours[0], f, 1e-6, "seconds"))
         for solver in others:
             traces.setdefault(solver, []).append(runs.trace(solver, repetition, max(time, 0.01)))
         if repetition == 1:
             others = [solver for solver in others if any(
-                cost_to(traces[solver][0], f, target) < 1.5 * cost_to(ours[0], f, target) for target in TARGETS)]
+                to(traces[solver][0], target) < 1.5 * to(ours[0], target) for target in TARGETS)]
             if time > LONG:
                 break
     f = min(f, *(sample[0] for many in traces.values() for trace in many for sample in trace))
-    return {solver: [statistics.median(cost_to(trace, f, target) for trace in many) for target in TARGETS]
+    return {solver: [statistics.median(to(trace, target) for trace in many) for target in TARGETS]
             for solver, many in traces.items()}
 
 

@@ -127,9 +127,9 @@ def test_bench_constants_finds_every_constant_in_the_sources():
 
 
 def test_bench_default_divides_by_the_fastest_solver_and_counts_a_miss_as_infinite():
-    trace = [(130.0, 1.0, 1.0), (100.5, 2.0, 2.0), (100.0, 8.0, 8.0)]
-    assert [bench_default.cost_to(trace, 100.0, distance) for distance in (1e-2, 1e-3)] == [2.0, 8.0]
-    assert bench_default.cost_to(trace, 99.0, 1e-3) == math.inf
+    trace = [(130.0, {"seconds": 1.0}), (100.5, {"seconds": 2.0}), (100.0, {"seconds": 8.0})]
+    assert [bench_default.cost_to(trace, 100.0, distance, "seconds") for distance in (1e-2, 1e-3)] == [2.0, 8.0]
+    assert bench_default.cost_to(trace, 99.0, 1e-3, "seconds") == math.inf
     costs = {"default": [2.0, 3.0, math.inf, math.inf], "owl-qn": [1.0, 4.0, 5.0, math.inf]}
     assert list(bench_default.cells_of("p", costs)) == [(2.0, "p", 1e-2, 2.0, 1.0, "owl-qn"), (1.0, "p", 1e-3, 3.0, 3.0, "default"),
                                                         (math.inf, "p", 1e-4, math.inf, 5.0, "owl-qn")]

@@ -31,8 +31,7 @@ struct Passes {
 /// Starts the clock. Returns false, with `result` filled in, if F is not finite at the start or w = 0 is
 /// optimal.
 bool begin_passes(const SolveProblem& problem, SolveResult& result);
-/// Runs the passes until the end. Fills in status and w
-/// of `result`.
+/// Runs the passes until the end. Fills in status and w of `result`.
 SolveResult run_passes(const SolveProblem& problem, std::size_t reports, const Passes& passes,
                        SolveResult result);
 
