@@ -20,8 +20,10 @@ constexpr double kShortenCost = 8.0, kMostBeside = 0.2, kMostNear = 0.5;
 
 /// The members of a selection that are sums or maxima over all coordinates.
 constexpr double Objective::Selection::*kOverAll[] = {
-    &Objective::Selection::kkt_max, &Objective::Selection::kkt_l1, &Objective::Selection::kkt_squares,
-    &Objective::Selection::gradient_max, &Objective::Selection::excess_squares};
+    &Objective::Selection::kkt_max,       &Objective::Selection::kkt_l1,
+    &Objective::Selection::kkt_squares,   &Objective::Selection::along,
+    &Objective::Selection::along_sizes,   &Objective::Selection::gradient_max,
+    &Objective::Selection::excess_squares};
 
 /// Fills in the selections of the chunks that other processes visited.
 void exchange(const LinearMap& map, std::span<Objective::Selection> parts) {
@@ -211,7 +213,9 @@ void Objective::record(Coord c, double w, double g, double threshold, Selection&
   selection.kkt_max = std::max(selection.kkt_max, m);
   selection.kkt_l1 += m;
   selection.kkt_squares += m * m;
-  if (w != 0.0 || std::abs(g) > threshold) {
+  selection.along += w * g;
+  selection.along_sizes += std::abs(w * g);
+  if (threshold < kInfinity && (w != 0.0 || std::abs(g) > threshold)) {
     selection.index.push_back(c);
     selection.weight.push_back(w);
     selection.gradient.push_back(g);
@@ -292,6 +296,8 @@ void Objective::select_gradient(const Residual& residual, const SparseVector& w,
     out.kkt_max = std::max(out.kkt_max, part.kkt_max);
     out.kkt_l1 += part.kkt_l1;
     out.kkt_squares += part.kkt_squares;
+    out.along += part.along;
+    out.along_sizes += part.along_sizes;
     out.gradient_max = std::max(out.gradient_max, part.gradient_max);
     out.excess_squares += part.excess_squares;
     out.index.insert(out.index.end(), part.index.begin(), part.index.end());

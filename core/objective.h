@@ -95,8 +95,9 @@ class Objective {
   void gradient(const Residual& residual, std::span<const double> w, std::span<double> out) const;
 
   /// select_gradient() forms the gradient one feature at a time, in O(K) memory per thread. It keeps the
-  /// coordinates with |g| > threshold and the whole support of w, whose indices must ascend. It also finds
-  /// the max norm and the l1 norm of the minimum-norm subgradient of F over ALL coordinates.
+  /// coordinates with |g| > threshold and the whole support of w, whose indices must ascend. If the threshold
+  /// is infinite, it keeps none. It also finds the max norm and the l1 norm of the minimum-norm subgradient
+  /// of F over ALL coordinates.
   struct Selection {
     std::vector<Coord> index;    ///< ascending
     std::vector<double> weight;  ///< w there
@@ -110,6 +111,8 @@ class Objective {
     double excess_squares = 0.0;
     /// The sum of squares of the minimum-norm subgradient of F over all coordinates.
     double kkt_squares = 0.0;
+    /// <w, g + mu*w>, and the sum of the sizes of its terms.
+    double along = 0.0, along_sizes = 0.0;
     /// Coordinates outside `index` have a gradient of the smooth part of at most this size.
     double complete_above = 0.0;
   };

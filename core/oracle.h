@@ -423,6 +423,10 @@ struct OracleInfo {
   ExtraWeightNames extra = {};  ///< only for an oracle that has extra weights
 };
 
+inline bool has_capability(const OracleInfo& info, Capability capability) {
+  return std::ranges::find(info.capabilities, capability) != info.capabilities.end();
+}
+
 /// Describes an oracle that is made as T(data). It has the capabilities whose getters T overrides.
 template <class T>
 OracleInfo oracle_info(std::string name, std::string help, std::string paper, ExtraWeightNames extra = {}) {

@@ -31,7 +31,7 @@ std::string unmet_needs(const SolverInfo& solver, const Penalty& penalty, Loss::
 std::string unmet_needs(const SolverInfo& solver, const Penalty& penalty, Loss::Kind loss,
                         const OracleInfo& oracle) {
   for (const Capability needed : solver.needs.capabilities)
-    if (std::ranges::find(oracle.capabilities, needed) == oracle.capabilities.end())
+    if (!has_capability(oracle, needed))
       return all_parts("solver '", solver.name, "' needs an oracle with '", capability_name(needed),
                        "', which oracle '", oracle.name, "' has not");
   return unmet_needs(solver, penalty, loss);

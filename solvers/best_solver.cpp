@@ -33,15 +33,17 @@ std::string best_solver(const Penalty& penalty, Loss::Kind loss, const OracleInf
                         const Dataset* data) {
   if (loss == Loss::Kind::kLog) {
     if (penalty.lambda > 0.0) return kBestForL1;
-    const bool dual = data != nullptr && oracle != nullptr && dual_steps_pay(*data, penalty.mu) &&
-                      unmet_needs(solver_registry().find("oeg"), penalty, loss, *oracle).empty();
-    return dual ? "oeg" : "lbfgs";
+    const auto fits = [&](const char* name) {
+      return oracle != nullptr && data != nullptr &&
+             unmet_needs(solver_registry().find(name), penalty, loss, *oracle).empty();
+    };
+    if (fits("oeg") && dual_steps_pay(*data, penalty.mu)) return "oeg";
+    if (fits("newton-cg") && data->outputs() == 2 && !has_capability(*oracle, Capability::kCovariance))
+      return "newton-cg";  // two labels side by side
+    return "lbfgs";
   }
   // Label sets have no exact max oracle.
-  const bool has_max =
-      oracle == nullptr ||
-      std::ranges::find(oracle->capabilities, Capability::kInstanceMax) != oracle->capabilities.end();
-  return has_max ? "bcfw" : "gdmm";
+  return oracle == nullptr || has_capability(*oracle, Capability::kInstanceMax) ? "bcfw" : "gdmm";
 }
 
 std::vector<std::string> fitting_solvers(const Penalty& penalty, Loss::Kind loss, const OracleInfo& oracle) {

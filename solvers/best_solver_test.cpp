@@ -23,9 +23,12 @@ TEST(BestSolver, DependsOnThePenaltyTheLossAndTheOracle) {
 }
 
 /// Instances of one position each, where each feature occurs so many times and has this value.
-Dataset dataset(Index instances, Index occurrences, double value = 1.0) {
+Dataset dataset(Index instances, Index occurrences, double value = 1.0, std::size_t outputs = 3) {
   DesignMatrix::Builder builder;
   Dataset out;
+  Vocabulary names;
+  names.outputs.resize(outputs);
+  out.vocabulary = std::make_shared<const Vocabulary>(std::move(names));
   for (Index i = 0; i < instances; ++i) {
     builder.add(i / occurrences, value);
     builder.end_position();
@@ -51,6 +54,16 @@ TEST(BestSolver, TakesDualStepsWhereFeaturesAreRareAndTheConditionIsGood) {
     if (const auto fitting = fitting_solvers({0.0, 1.0}, Loss::Kind::kLog, oracle); !fitting.empty())
       EXPECT_THAT(fitting, Contains(best_solver({0.0, 1.0}, Loss::Kind::kLog, &oracle, &rare)))
           << oracle.name;
+}
+
+TEST(BestSolver, TakesNewtonStepsForTwoLabelsSideBySide) {
+  const Dataset two = dataset(120, 60, 1.0, 2), three = dataset(120, 60);
+  const auto best = [](const char* oracle, const Dataset& data) {
+    return best_solver({0.0, 1.0}, Loss::Kind::kLog, &oracle_registry().find(oracle), &data);
+  };
+  EXPECT_EQ(best("tree", two), "newton-cg");
+  EXPECT_EQ(best("tree", three), "lbfgs");
+  EXPECT_EQ(best("chain", two), "lbfgs");
 }
 
 TEST(BestSolver, FitsWhereAnyDoes) {

@@ -36,6 +36,8 @@ namespace {
 
 /// Collins et al. 2008, section 8: the first eta, and its factor after an accepted step.
 constexpr double kFirstEta = 0.5, kEtaGrowth = 1.05;
+/// The least score of gold labels in a first dual point that is chosen.
+constexpr double kGoldScore = 10.0;
 /// A smaller eta moves nothing beyond rounding, so the step is given up.
 constexpr double kLeastEta = 1e-6;
 /// The decrease of D that a step may owe to rounding, relative to the block's terms. An entropy is a
@@ -65,28 +67,25 @@ class Ascent {
   std::shared_ptr<const DualPoint> dual_point() const { return theta_; }
   SparseVector weights() const { return w_.nonzeros(); }
 
-  /// Sets theta_i to the scores at `start`. If start = 0, gives each gold label the score `gold_score`. Then
-  /// sets w = w(alpha). Costs a pass, which may stop early if the monitor is out of time. Returns false if a
-  /// loss is not finite.
+  /// Sets theta_i to the scores at `start`. If start = 0, gives each gold label the score `gold_score` or, if
+  /// that is NaN, a good one. Then sets w = w(alpha). Costs up to two passes, which may stop early if the
+  /// monitor is out of time. Returns false if a loss is not finite.
+  ///
+  /// With a gold score s, sum_i H and g(alpha) are about proportional to e^-s, and D = sum_i H - mu/2*||w||^2
+  /// is largest where the two terms of mu*||w||^2 = sum_i H balance. A smaller s makes D far below 0 if many
+  /// instances share features.
   bool start(const SparseVector& start, double gold_score, Monitor& monitor) {
     features_.emplace(objective_.map().x(), begin_);
     w_.set(start);
-    for (Index i = 0; i < objective_.instances(); ++i) {
-      double* const rows = theta_->rows(i);
-      scores(i, theta_->of(i));
-      for (std::size_t t = 0; t < w_.positions(i) && start.nnz() == 0; ++t) {
-        const auto on = objective_.oracle().gold_outputs(begin_[i] + static_cast<Index>(t));
-        if (!on.empty()) rows[t * w_.width() + on.back()] = gold_score;
-      }
-    }
-    w_.set({});
-    for (Index i = 0; i < objective_.instances() && !monitor.out_of_time(); ++i) {
-      entropy_[i] = infer(i, theta_->of(i), residual_.of(i));
-      if (!std::isfinite(entropy_[i])) return false;
-      direction_.form(features_->of(i), residual_.rows(i), residual_.extra(i), w_.width());
-      w_.add(-1.0 / objective_.mu(), direction_);
-    }
-    return true;
+    for (Index i = 0; i < objective_.instances(); ++i) scores(i, theta_->of(i));
+    if (start.nnz() > 0) return infer_all(monitor);
+    set_gold(std::isnan(gold_score) ? kGoldScore : gold_score);
+    if (!infer_all(monitor)) return false;
+    const double entropy = std::reduce(entropy_.begin(), entropy_.end()),
+                 excess = objective_.mu() * w_.squared_norm() / entropy;
+    if (!std::isnan(gold_score) || !(excess > 1.0) || monitor.out_of_time()) return true;
+    set_gold(kGoldScore + std::log(excess));
+    return infer_all(monitor);
   }
 
   /// Steps on instance i. Returns false, with nothing changed, if the loss is not finite at a trial.
@@ -127,6 +126,25 @@ class Ascent {
   }
 
  private:
+  void set_gold(double score) {
+    for (Index i = 0; i < objective_.instances(); ++i)
+      for (std::size_t t = 0; t < w_.positions(i); ++t) {
+        const auto on = objective_.oracle().gold_outputs(begin_[i] + static_cast<Index>(t));
+        if (!on.empty()) theta_->rows(i)[t * w_.width() + on.back()] = score;
+      }
+  }
+  /// Finds the entropies and residuals at all theta_i, and w = w(alpha). Returns false if a loss is not
+  /// finite.
+  bool infer_all(Monitor& monitor) {
+    w_.set({});
+    for (Index i = 0; i < objective_.instances() && !monitor.out_of_time(); ++i) {
+      entropy_[i] = infer(i, theta_->of(i), residual_.of(i));
+      if (!std::isfinite(entropy_[i])) return false;
+      direction_.form(features_->of(i), residual_.rows(i), residual_.extra(i), w_.width());
+      w_.add(-1.0 / objective_.mu(), direction_);
+    }
+    return true;
+  }
   /// Writes the scores of i at w into a vector laid out like theta_i.
   void scores(Index i, std::span<double> out) const {
     w_.scores(i, out.data());
@@ -163,9 +181,10 @@ struct Settings {
 };
 
 Schema<Settings> rows() {
-  return Schema<Settings>({option(&Settings::gold_score, "gold_score", "10",
+  return Schema<Settings>({option(&Settings::gold_score, "gold_score", "auto",
                                   "first dual point, where training starts at w = 0: marginals of a "
-                                  "model that gives this score to each gold label",
+                                  "model that gives this score to each gold label; auto: 10, or more if "
+                                  "that makes the dual objective larger",
                                   above(0, 100)),
                            option(&Settings::memory_limit, memory_limit_option()),
                            option(&Settings::reports, reports_option())});

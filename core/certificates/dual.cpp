@@ -221,17 +221,11 @@ class Bound {
   /// w.
   double gap_of_squares(double t) const {
     const Objective::Selection& selection = at_.selection;
-    double along = 0.0, sizes = 0.0;
-    for (std::size_t i = 0; i < selection.index.size(); ++i) {
-      const double term = selection.weight[i] * selection.gradient[i];
-      along += term;
-      sizes += std::abs(term);
-    }
     // Each of these three sums has at most d terms.
     const double rounding = kUnitRoundoff * (static_cast<double>(objective_.dimension()) + 64.0),
                  rest = 1.0 - t;
     const double squares = t * t * selection.kkt_squares * (1.0 + rounding) +
-                           2.0 * t * rest * mu_ * (along + rounding * sizes) +
+                           2.0 * t * rest * mu_ * (selection.along + rounding * selection.along_sizes) +
                            rest * rest * mu_ * 2.0 * objective_.penalty().l2(w_.value) * (1.0 + rounding);
     const double off = std::sqrt(std::max(squares, 0.0)) + t * rounding_.norm();
     return off * off / (2.0 * mu_);

@@ -54,8 +54,8 @@ struct PointBound {
   double loss, objective;  ///< l and F
   double rounding;         ///< of F, by point_rounding()
   double kkt_rounding;     ///< of selection.kkt_max, as the kkt of F at w; 0 for a hinge loss
-  /// Its threshold is lambda with both penalties, slightly below lambda with l1 only, and infinite with l2
-  /// only.
+  /// Made with the threshold lambda if lambda and mu > 0, slightly less than lambda if mu = 0, and infinity
+  /// if lambda = 0.
   Objective::Selection selection;
   DualBound bound;  ///< 0 if the computed one is not finite
 };

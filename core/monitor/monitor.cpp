@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
 #include "core/base/error.h"
@@ -13,8 +14,9 @@ namespace proxbench {
 namespace {
 
 /// The monitor keeps a copy of an iterate if the iteration took at least this many seconds. Shorter ones end
-/// soon enough by themselves.
-constexpr double kLongIteration = 0.1;
+/// soon enough by themselves. An iterate that has to be made must also be cheap beside the iteration: it
+/// takes up to this many seconds for each weight.
+constexpr double kLongIteration = 0.1, kMakingWeight = 1.6e-7;
 
 const MonitorOptions& checked(const MonitorOptions& options) {
   for (const auto& [name, value] :
@@ -133,8 +135,9 @@ PointBound Monitor::evaluate(const SparseVector& w, bool mean, const Observed& a
   if (at.with_kkt) {
     found = bound_at(evaluator_, w, scores_, residual_);
   } else {
-    found.loss = evaluator_.infer({scores_}, mean ? &residual_ : nullptr);
-    if (mean) found.rounding = point_rounding(evaluator_, w, found.loss, {&scores_, &residual_}).objective;
+    found.loss = evaluator_.infer({scores_}, at.with_bound ? &residual_ : nullptr);
+    if (at.with_bound)
+      found.rounding = point_rounding(evaluator_, w, found.loss, {&scores_, &residual_}).objective;
   }
   if (!mean) return found;
   const SparseVector of = mean_.mean();
@@ -156,7 +159,7 @@ Sample Monitor::look(SampleKind kind, const SparseVector& w, bool with_accuracy)
   if (kind != SampleKind::kLight) {
     const bool mean = kind == SampleKind::kGap && mean_.useful();
     at.with_bound = options_.sample_kkt || kind == SampleKind::kGap;
-    at.with_kkt = options_.sample_kkt || (at.with_bound && !mean);
+    at.with_kkt = options_.sample_kkt || (at.with_bound && !mean && !bound_.watches());
     found = evaluate(w, mean, at);
     at.scores = &scores_;
     at.found = &found;
@@ -242,7 +245,10 @@ bool Monitor::evaluated_too_long() {
 
 template <class Iterate>
 void Monitor::keep(const Iterate& iterate) {
-  has_kept_ = iterations_ == 0 || schedule_.iteration_seconds() >= kLongIteration;
+  constexpr bool kMade = !std::is_reference_v<std::invoke_result_t<const Iterate&>>;
+  const double long_enough =
+      std::max(kLongIteration, kMade ? kMakingWeight * static_cast<double>(working_set_) : 0.0);
+  has_kept_ = iterations_ == 0 || schedule_.iteration_seconds() >= long_enough;
   if (has_kept_) kept_ = iterate();  // reuses its memory
 }
 

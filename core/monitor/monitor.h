@@ -62,9 +62,10 @@ class Monitor {
 
   /// Called after each sample, off the clock.
   std::function<void(const Sample&)> on_sample;
-  /// For a solver that keeps a dual point. From now on, the monitor also computes a lower bound from that
-  /// point, whenever it looks for bounds and at the end. The point must be that of the iterate handed over
-  /// (core/certificates/dual_points.h). Call it after start().
+  /// For a solver that keeps a dual point. From now on, whenever it looks for bounds and at the end, the
+  /// monitor computes a lower bound from that point. The gradient gives another one only if kkt is sampled.
+  /// The point must be that of the iterate handed over (core/certificates/dual_points.h). Call it after
+  /// start().
   void watch(std::shared_ptr<const DualPoint> point) { bound_.watch(std::move(point)); }
 
   /// Takes the sample of the starting point and starts the clock. The solver calls this once it is ready

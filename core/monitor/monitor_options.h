@@ -31,6 +31,9 @@ struct MonitorOptions {
   /// grown by a quarter since the last accuracy. 0: no additional samples are full. Infinity: every sample is
   /// full.
   double sampling_budget = 0.01;
+  /// Whether the rule of a tenth holds for solvers that hand over no loss. If nobody reads the trace, their
+  /// samples need not be taken.
+  bool traced = true;
   /// Stop as soon as a sample shows F <= this. If the solver gives its losses, every iteration is checked.
   double objective_target = -kInfinity;
   /// Stop as soon as (F - the best lower bound seen)/|F| <= this (>= 0). 0: do not look for bounds. A bound

@@ -21,7 +21,7 @@ SampleKind Schedule::due(std::int64_t iteration, double seconds, double passes, 
   const bool wanted =
       iteration <= options_.dense_samples || seconds >= sampled_at_ * (1.0 + options_.sample_growth);
   if (!must && !wanted) return SampleKind::kNone;
-  if (full_fits() || (must && !loss_given)) return SampleKind::kFull;
+  if (full_fits() || (must && !loss_given && options_.traced)) return SampleKind::kFull;
   return loss_given ? SampleKind::kLight : SampleKind::kNone;
 }
 

@@ -3,7 +3,8 @@
 ///
 /// Between two samples the clock grows by at most a tenth, or by one iteration if that takes longer. Between
 /// two test accuracies it grows by at most a quarter, or by two iterations. This rule ignores the budget: if
-/// a solver hands over no loss, its full samples are taken off the clock even so. Samples that are closer
+/// a solver hands over no loss, its full samples are taken off the clock even so, unless nobody reads the
+/// trace (MonitorOptions::traced). Samples that are closer
 /// together are full, or have an accuracy, only if MonitorOptions::sampling_budget pays for that.
 
 #include <cstddef>

@@ -145,6 +145,7 @@ struct TrainCommand : TrainingFlags {
     const auto loaded = load(config, launched_processes(), make_parallel(asked), settings, progress);
     RunHooks hooks;
     hooks.stop = &interrupted;
+    hooks.traced = !trace.empty();
     hooks.on_sample = [&](const Sample& sample) { progress.sample(settings.solver, sample); };
     const RunOutcome outcome = train(*loaded, settings, hooks);
     write(config, *loaded, settings, outcome);

@@ -175,8 +175,9 @@ RunOutcome train_from(const LoadedData& data, const RunParameters& settings, Spa
   outcome.parameters.solver_options = option_texts(options);
   outcome.kkt_at_zero = kkt_at_zero(evaluator);
 
-  Monitor monitor(evaluator, objective, monitor_options(settings, hooks.stop, processes),
-                  hooks.with_test ? data.test_set(*reduced) : nullptr);
+  MonitorOptions watch = monitor_options(settings, hooks.stop, processes);
+  watch.traced = hooks.traced;
+  Monitor monitor(evaluator, objective, watch, hooks.with_test ? data.test_set(*reduced) : nullptr);
   monitor.on_sample = hooks.on_sample;
   outcome.setup_seconds = wall_seconds() - began;
   outcome.warm_up_seconds = warm_up(evaluator, start, settings.warm_up, hooks.stop);

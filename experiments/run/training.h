@@ -17,6 +17,7 @@ struct RunHooks {
   std::function<void(const Sample&)> on_sample;  ///< off the clock
   Interrupt stop = {};                           ///< at the next iteration
   bool with_test = true;                         ///< whether samples measure the test set
+  bool traced = true;                            ///< MonitorOptions::traced
   /// Called off the clock after each point of a path; w is in the coordinates of all features.
   std::function<void(const PathPoint&, const SparseVector& w)> on_point = {};
 

@@ -31,6 +31,7 @@ constexpr std::size_t kLooked = kTask;
 double additions_of_positions(const Objective& objective, std::span<const Coord> index) {
   const DesignMatrix& x = objective.map().x();
   const std::span<const Index> begin = objective.oracle().begin();
+  const bool candidates = has_capability(objective.oracle(), Capability::kCovariance);
   std::vector<std::size_t> seen(index.size(),
                                 objective.instances());  // the last instance that has the coordinate
   const std::size_t own = begin.size() - 1, step = std::max<std::size_t>(1, objective.instances() / kLooked),
@@ -48,7 +49,7 @@ double additions_of_positions(const Objective& objective, std::span<const Coord>
       }
       additions += on * on;
     }
-    additions += 2.0 * slots * slots;
+    if (candidates) additions += 2.0 * slots * slots;
   }
   add_processes(objective.parallel(), counts);
   return additions * static_cast<double>(objective.instances()) / looked;

@@ -78,6 +78,10 @@ void WeightRows::scores(Index instance, double* rows) const {
   }
 }
 
+double WeightRows::squared_norm() const {
+  return proxbench::squared_norm(rows_) + proxbench::squared_norm(extra_);
+}
+
 double WeightRows::dot(const InstanceDirection& direction) const {
   const KernelTable& kernels = kernels_in_use();
   double sum = kernels.dot(extra_.data(), direction.extra.data(), extra_.size());

@@ -44,6 +44,7 @@ class WeightRows {
     rows.resize(positions(instance) * width_);
     scores(instance, rows.data());
   }
+  double squared_norm() const;
   /// <w, direction>.
   double dot(const InstanceDirection& direction) const;
   /// w += step * direction.
