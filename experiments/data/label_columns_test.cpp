@@ -46,8 +46,7 @@ TEST(LabelColumns, OfWapitiFollowItsInput) {
   EXPECT_EQ(pairs_in("the DT O \tO \n"), "O/O") << "blanks at the ends of cells are no labels";
   EXPECT_EQ(pairs_in("B LOC\tO\nO\tB LOC\n"), "B LOC/O O/B LOC") << "labels with blanks";
   EXPECT_EQ(pairs_in("B LOC\tO\nB ORG\tO\nO\tO\n"), "B LOC/O B ORG/O O/O");
-  EXPECT_EQ(error_for("the DT O\tB\ncat O\tB\n"),
-            ":2: found 3 columns, expected 4, as in line 1");
+  EXPECT_EQ(error_for("the DT O\tB\ncat O\tB\n"), ":2: found 3 columns, expected 4, as in line 1");
 }
 
 TEST(LabelColumns, AreTheSameInAllLines) {
