@@ -97,7 +97,17 @@ TEST(Warnings, AreOfLabelsWithCharactersThatNobodySees) {
           "and 'A\u3000' (1)"));
 }
 
-TEST(Warnings, AreOfLinesThatLookLikeComments) {
+TEST(Warnings, AreOfLinesThatLookLikeCommentsOrHeaders) {
+  const std::string text = "the DT B\ncat NN I\n\n";
+  EXPECT_THAT(
+      warnings_of("conll", "# a z\n" + text + "# c z\n" + text),
+      ElementsAre("lines that begin with '#', such as '# a z' (FILE:1, 2 in all), are read as tokens: this "
+                  "format has no comments"));
+  EXPECT_THAT(warnings_of("conll", "# # B\n" + text), IsEmpty()) << "a token";
+  EXPECT_THAT(
+      warnings_of("conll", "Word POS Tag\n" + text + text),
+      ElementsAre("'Word POS Tag' (FILE:1) looks like a header and is read as a token: remove this line"));
+  EXPECT_THAT(warnings_of("conll", "Word NN B\n" + text), IsEmpty());
   EXPECT_THAT(
       warnings_of("crfsparse", "#\n1 1:1\n2 2:1\n\n#\n1 1:1\n2 1:1\n"),
       ElementsAre(

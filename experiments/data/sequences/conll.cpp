@@ -31,6 +31,7 @@
 #include <limits>
 #include <map>
 
+#include "experiments/base/files.h"
 #include "experiments/config/ini.h"
 #include "experiments/data/sequences/columns.h"
 #include "experiments/data/sequences/named_sequences.h"
@@ -106,6 +107,7 @@ class ConllReader {
       add_token(in, line, out);
       return true;
     });
+    check_hash_lines(part, out);
   }
 
   /// Determines the columns from the file's first token, as read() does for the first file.
@@ -125,7 +127,21 @@ class ConllReader {
     return line.find('\t') != line.npos && trim(line, kBlanks).find(' ') != line.npos;
   }
 
+  /// Whether the cells are names of columns, such as `word pos label`.
+  bool is_header() const {
+    static const std::vector<std::string> words{"word", "words", "token",   "tokens",
+                                                "form", "text",  "sentence"},
+        labels{"label",    "labels", "tag", "tags", "ner", "ner_tag",
+               "ner_tags", "chunk",  "pos", "upos", "xpos"};
+    std::string first(fields_.front()), last(fields_.back());
+    to_lowercase(first);
+    to_lowercase(last);
+    return contains(words, first) && contains(labels, last);
+  }
+
   void check_token(const LineReader& in, std::string_view line, NamedSequences& out) const {
+    if (in.line() == 1 && is_header())
+      out.warn("{example} ({where}) looks like a header and is read as a token: remove this line", in, line);
     if (!tabs_ && is_mixed(line))
       out.warn(
           "lines with TABs and spaces, such as {example} ({where}, {count} in all): both separate columns; "
@@ -140,13 +156,28 @@ class ConllReader {
           in);
   }
 
-  void check_label(const LineReader& in, NamedSequences& out) const {
+  void check_label(const LineReader& in, std::string_view line, NamedSequences& out) {
     constexpr std::size_t kUpos = 3, kXpos = 4, kRelation = 7;  // of CoNLL-U; each word should have them
     if (conllu_ && fields_[label_] == "_" && (label_ == kUpos || label_ == kXpos || label_ == kRelation))
       out.warn(
           "words with the label '_' ({where}, {count} in all): '_' means none in CoNLL-U, and is read as a "
           "label",
           in);
+    if (conllu_ || !line.starts_with('#') || !sentence_.cells.empty()) return;
+    HashLines& lines = hash_lines_[std::string(fields_[label_])];
+    if (lines.count++ == 0) lines = {1, std::string(line), in.line()};
+  }
+
+  /// Warns of lines that begin sentences with '#', if no other line has their label.
+  void check_hash_lines(const FilePart& part, NamedSequences& out) {
+    for (const auto& [label, lines] : std::exchange(hash_lines_, {})) {
+      const auto number = out.names.labels.find(label);
+      if (number && static_cast<std::uint64_t>(std::ranges::count(out.data.gold, *number)) == lines.count)
+        out.warn(
+            "lines that begin with '#', such as {example} ({where}, {count} in all), are read as tokens: "
+            "this format has no comments",
+            fmt::format("{}:{}", shown_name(part.path), lines.first), lines.example, lines.count);
+    }
   }
 
   /// Returns the place of a column from its number, which counts from the end if it is negative.
@@ -245,7 +276,7 @@ class ConllReader {
     if (conllu_ && unlabelled_) fields_[label_] = {};
     if (!unlabelled_ && fields_[label_].empty())
       in.fail(fmt::format("an empty label in column {}", label_), "a label (columns count from 0)");
-    if (!out.is_test()) check_label(in, out);
+    if (!out.is_test()) check_label(in, line, out);
     const std::size_t first = sentence_.cells.size();
     sentence_.cells.insert(sentence_.cells.end(), fields_.begin(), fields_.end());
     for (const Templates::Column& column : lowercase_) to_lowercase(sentence_.cells[first + column.place]);
@@ -266,6 +297,13 @@ class ConllReader {
     sentence_.cells.clear();
   }
 
+  /// Lines of one label that begin sentences with '#'.
+  struct HashLines {
+    std::uint64_t count = 0;
+    std::string example;
+    std::uint64_t first = 0;
+  };
+
   const Options& options_;
   const bool conllu_, tabs_;  ///< tabs_: only TABs separate columns
   Templates templates_;
@@ -282,6 +320,7 @@ class ConllReader {
   std::string first_line_;            ///< "file:line" of the line that set these, for messages
   std::vector<std::string_view> fields_;
   Sentence sentence_;
+  std::map<std::string, HashLines> hash_lines_;  ///< of the training file that is read, by label
 };
 
 /// Drops the features that occur at fewer than min_count positions of the training set. They are then unknown
