@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <span>
+#include <memory>
 #include <system_error>
 
 #include "core/base/error.h"
@@ -21,119 +21,80 @@
 #include "experiments/base/text.h"
 
 namespace proxbench {
-
-/// Unpacks one member of a compressed file.
-class Decoder {
- public:
-  virtual ~Decoder() = default;
-  /// Moves unpacked bytes to `out`, and removes what is used from the front of both. Returns true at the end
-  /// of the member. Throws the reason as a text if the bytes are damaged.
-  virtual bool unpack(std::string_view& in, std::span<char>& out) = 0;
-};
-
 namespace {
 
 constexpr std::size_t kBlock = 1 << 18;
 
-/// zlib, libbz2 and liblzma have the same kind of stream. Calls `step` for it and returns its status.
-template <class Stream, class Step>
-auto drive(Stream& stream, std::string_view& in, std::span<char>& out, const Step& step) {
-  stream.next_in = reinterpret_cast<decltype(stream.next_in)>(const_cast<char*>(in.data()));
-  stream.avail_in = static_cast<decltype(stream.avail_in)>(in.size());
-  stream.next_out = reinterpret_cast<decltype(stream.next_out)>(out.data());
-  stream.avail_out = static_cast<decltype(stream.avail_out)>(out.size());
-  const auto status = step(&stream);
-  in.remove_prefix(in.size() - stream.avail_in);
-  out = out.last(stream.avail_out);
-  return status;
+/// Makes a decoder of zlib, libbz2 or liblzma, whose streams are alike. `done` is the status at the end of a
+/// member, and `wait` the one when no byte can be moved.
+template <class Stream, class Begin, class Step, class End>
+Decoder decoder(const char* name, const Begin& begin, const Step& step, const End& end, int done, int wait) {
+  const std::shared_ptr<Stream> stream(new Stream{}, [end](Stream* ended) {
+    end(ended);
+    delete ended;
+  });
+  if (begin(stream.get()) != 0) throw std::bad_alloc();
+  return [=](std::string_view& in, std::span<char>& out) {
+    Stream& s = *stream;
+    s.next_in = reinterpret_cast<decltype(s.next_in)>(const_cast<char*>(in.data()));
+    s.avail_in = static_cast<decltype(s.avail_in)>(in.size());
+    s.next_out = reinterpret_cast<decltype(s.next_out)>(out.data());
+    s.avail_out = static_cast<decltype(s.avail_out)>(out.size());
+    const int status = step(&s);
+    in.remove_prefix(in.size() - s.avail_in);
+    out = out.last(s.avail_out);
+    if constexpr (std::is_same_v<Stream, z_stream>)
+      if (s.msg != nullptr) throw std::string(s.msg);
+    if (status != 0 && status != done && status != wait) throw fmt::format("{} error {}", name, status);
+    return status == done;
+  };
 }
 
-void require(bool ready) {
-  if (!ready) throw std::bad_alloc();
+Decoder gzip() {
+  return decoder<z_stream>(
+      "gzip", [](z_stream* s) { return inflateInit2(s, 16 + MAX_WBITS); },
+      [](z_stream* s) { return inflate(s, Z_NO_FLUSH); }, inflateEnd, Z_STREAM_END, Z_BUF_ERROR);
 }
 
-class Gzip : public Decoder {
- public:
-  Gzip() { require(inflateInit2(&stream_, 16 + MAX_WBITS) == Z_OK); }
-  ~Gzip() override { inflateEnd(&stream_); }
-  bool unpack(std::string_view& in, std::span<char>& out) override {
-    const int status = drive(stream_, in, out, [](z_stream* s) { return inflate(s, Z_NO_FLUSH); });
-    if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
-      throw std::string(stream_.msg != nullptr ? stream_.msg : zError(status));
-    return status == Z_STREAM_END;
-  }
+Decoder bzip2() {
+  return decoder<bz_stream>(
+      "bzip2", [](bz_stream* s) { return BZ2_bzDecompressInit(s, 0, 0); }, BZ2_bzDecompress,
+      BZ2_bzDecompressEnd, BZ_STREAM_END, BZ_OK);
+}
 
- private:
-  z_stream stream_{};
-};
+Decoder xz() {
+  return decoder<lzma_stream>(
+      "xz", [](lzma_stream* s) { return lzma_stream_decoder(s, UINT64_MAX, 0); },
+      [](lzma_stream* s) { return lzma_code(s, LZMA_RUN); }, lzma_end, LZMA_STREAM_END, LZMA_BUF_ERROR);
+}
 
-class Bzip2 : public Decoder {
- public:
-  Bzip2() { require(BZ2_bzDecompressInit(&stream_, 0, 0) == BZ_OK); }
-  ~Bzip2() override { BZ2_bzDecompressEnd(&stream_); }
-  bool unpack(std::string_view& in, std::span<char>& out) override {
-    const int status = drive(stream_, in, out, BZ2_bzDecompress);
-    if (status != BZ_OK && status != BZ_STREAM_END) throw fmt::format("bzip2 error {}", status);
-    return status == BZ_STREAM_END;
-  }
-
- private:
-  bz_stream stream_{};
-};
-
-class Xz : public Decoder {
- public:
-  Xz() { require(lzma_stream_decoder(&stream_, UINT64_MAX, 0) == LZMA_OK); }
-  ~Xz() override { lzma_end(&stream_); }
-  bool unpack(std::string_view& in, std::span<char>& out) override {
-    const lzma_ret status = drive(stream_, in, out, [](lzma_stream* s) { return lzma_code(s, LZMA_RUN); });
-    if (status == LZMA_MEM_ERROR) throw std::bad_alloc();
-    if (status != LZMA_OK && status != LZMA_STREAM_END && status != LZMA_BUF_ERROR)
-      throw fmt::format("xz error {}", static_cast<int>(status));
-    return status == LZMA_STREAM_END;
-  }
-
- private:
-  lzma_stream stream_ = LZMA_STREAM_INIT;
-};
-
-class Zstd : public Decoder {
- public:
-  Zstd() { require(stream_ != nullptr); }
-  ~Zstd() override { ZSTD_freeDStream(stream_); }
-  bool unpack(std::string_view& in, std::span<char>& out) override {
+Decoder zstd() {
+  const std::shared_ptr<ZSTD_DStream> stream(ZSTD_createDStream(), ZSTD_freeDStream);
+  return [stream](std::string_view& in, std::span<char>& out) {
     ZSTD_inBuffer from{in.data(), in.size(), 0};
     ZSTD_outBuffer to{out.data(), out.size(), 0};
-    const std::size_t left = ZSTD_decompressStream(stream_, &to, &from);
+    const std::size_t left = ZSTD_decompressStream(stream.get(), &to, &from);
     if (ZSTD_isError(left)) throw std::string(ZSTD_getErrorName(left));
     in.remove_prefix(from.pos);
     out = out.subspan(to.pos);
     return left == 0;
-  }
-
- private:
-  ZSTD_DStream* stream_ = ZSTD_createDStream();
-};
-
-template <class One>
-std::unique_ptr<Decoder> make() {
-  return std::make_unique<One>();
+  };
 }
 
 struct Packing {
   const char* name;
-  std::string_view begin;                        ///< the first bytes of a file; '?' is any byte
-  std::unique_ptr<Decoder> (*make)() = nullptr;  ///< null: cannot be unpacked
+  std::string_view begin;       ///< the first bytes of a file; '?' is any byte
+  Decoder (*make)() = nullptr;  ///< null: cannot be unpacked
 };
 
 using namespace std::string_view_literals;
 constexpr Packing kPackings[] = {
-    {"gzip", "\x1f\x8b"sv, make<Gzip>},
-    {"bzip2", "BZh?1AY&SY"sv, make<Bzip2>},
-    {"bzip2", "BZh?\x17\x72\x45\x38\x50\x90"sv, make<Bzip2>},  // of an empty file
-    {"xz", "\xfd\x37zXZ\0"sv, make<Xz>},
-    {"zstd", "\x28\xb5\x2f\xfd"sv, make<Zstd>},
-    {"zstd", "\x50\x2a\x4d\x18"sv, make<Zstd>},  // a skippable frame, which pzstd writes
+    {"gzip", "\x1f\x8b"sv, gzip},
+    {"bzip2", "BZh?1AY&SY"sv, bzip2},
+    {"bzip2", "BZh?\x17\x72\x45\x38\x50\x90"sv, bzip2},  // of an empty file
+    {"xz", "\xfd\x37zXZ\0"sv, xz},
+    {"zstd", "\x28\xb5\x2f\xfd"sv, zstd},
+    {"zstd", "\x50\x2a\x4d\x18"sv, zstd},  // a skippable frame, which pzstd writes
     {"zip", "PK\x03\x04"sv},
     {"zip", "PK\x05\x06"sv},  // an empty one
     {"7z", "7z\xbc\xaf\x27\x1c"sv},
@@ -234,7 +195,7 @@ std::size_t ByteSource::unpack(char* to, std::size_t size) {
   while (out.size() == size && !ended_) {
     try {
       // Decode even without new bytes: the decoder may hold text that did not fit into the buffer.
-      if (decoder_->unpack(unused_, out)) end_member();
+      if (decoder_(unused_, out)) end_member();
     } catch (const std::string& reason) {
       fail(fmt::format("a damaged {} stream ({})", packing_, reason),
            fmt::format("an intact {} file", packing_));

@@ -2,14 +2,18 @@
 /// The bytes of a file, unpacked if they are compressed.
 
 #include <cstdint>
-#include <memory>
+#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace proxbench {
 
-class Decoder;
+/// Unpacks one member of a compressed file: moves unpacked bytes to `out`, and removes what is used from the
+/// front of both. Returns true at the end of the member. Throws the reason as a text if the bytes are
+/// damaged.
+using Decoder = std::function<bool(std::string_view& in, std::span<char>& out)>;
 
 /// Reads the bytes of a file as they arrive. Detects gzip, bzip2, xz and zstd by content, not by name, and
 /// unpacks them. All methods throw Error (kInput).
@@ -43,8 +47,8 @@ class ByteSource {
   std::uint64_t line_ = 0;
   int descriptor_;
   bool detected_ = false, ended_ = false, began_ = false;
-  std::unique_ptr<Decoder> decoder_;  ///< null: a plain file
-  const char* packing_ = "";          ///< the name of the compression
+  Decoder decoder_;           ///< null: a plain file
+  const char* packing_ = "";  ///< the name of the compression
   std::vector<char> input_;
   std::string_view unused_;  ///< the part of `input_` that is not used yet
 };

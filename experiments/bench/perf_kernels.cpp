@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #if __has_include(<valgrind/callgrind.h>)
 #include <valgrind/callgrind.h>
 #else  // without the package valgrind the program only compiles, and counts nothing
@@ -17,9 +18,7 @@
 #include "core/base/random.h"
 #include "core/monitor/monitor.h"
 #include "core/quasi_newton/lbfgs.h"
-#include "experiments/base/files.h"
 #include "experiments/bench/kernels.h"
-#include "experiments/bench/perf_budget.h"
 #include "experiments/data/model_weights.h"
 #include "experiments/data/readers.h"
 #include "experiments/data/sequences/letters.h"
@@ -231,34 +230,19 @@ void count(const std::string& name) {
   throw Error::usage("unknown kernel '" + name + "'; 'list' names all");
 }
 
-/// `counts_file` holds the counts; `valgrind` is the version that made them.
-PerfCounts load_counts(const std::string& counts_file, const std::string& valgrind) {
-  return {{{"compiler", std::string(PROXBENCH_COMPILER)},
-           {"instruction set", std::string(PROXBENCH_INSTRUCTION_SET)},
-           {"libc", std::string("glibc ") + gnu_get_libc_version()},
-           {"valgrind", valgrind}},
-          read_json(counts_file, "JSON: {KERNEL: NUMBER, ...}").get<std::map<std::string, std::int64_t>>()};
-}
-
-int run(const std::vector<std::string>& arguments) {
+void run(const std::vector<std::string>& arguments) {
   const std::string command = arguments.empty() ? "" : arguments[0];
-  const std::size_t given = arguments.size();
-  if (command == "list" && given == 1) {
+  if (command == "list" && arguments.size() == 1)
     for (const CountedKernel& kernel : kKernels) std::puts(kernel.name);
-  } else if (command == "count" && given == 2) {
+  else if (command == "tools" && arguments.size() == 1)
+    fmt::print("{}\n", nlohmann::json{{"compiler", PROXBENCH_COMPILER},
+                                      {"instruction set", PROXBENCH_INSTRUCTION_SET},
+                                      {"libc", std::string("glibc ") + gnu_get_libc_version()}}
+                           .dump());
+  else if (command == "count" && arguments.size() == 2)
     count(arguments[1]);
-  } else if (command == "budget" && given == 3) {
-    fmt::print("{}", json_text(load_counts(arguments[1], arguments[2])));
-  } else if (command == "judge" && given == 4) {
-    const PerfJudgement judgement =
-        judge(read_perf_budget(arguments[1]), load_counts(arguments[2], arguments[3]));
-    fmt::print("{}", judgement.text);
-    return judgement.failed ? 1 : 0;
-  } else {
-    throw Error::usage(
-        "usage: proxbench_perf list | count KERNEL | budget COUNTS VALGRIND | judge BUDGET COUNTS VALGRIND");
-  }
-  return 0;
+  else
+    throw Error::usage("usage: proxbench_perf list | tools | count KERNEL");
 }
 
 }  // namespace
@@ -266,10 +250,10 @@ int run(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   try {
-    return proxbench::run({argv + 1, argv + argc});
+    proxbench::run({argv + 1, argv + argc});
+    return 0;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "proxbench_perf: error: %s\n", error.what());
-    const auto* own = dynamic_cast<const proxbench::Error*>(&error);
-    return own != nullptr && own->kind() == proxbench::ErrorKind::kUsage ? 2 : 1;
+    fmt::print(stderr, "proxbench_perf: error: {}\n", error.what());
+    return 1;
   }
 }

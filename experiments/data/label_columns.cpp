@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <memory>
 #include <set>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/options.h"
 #include "experiments/base/line_reader.h"
+#include "experiments/data/sequences/columns.h"
 #include "experiments/data/sequences/named_sequences.h"
 
 namespace proxbench {
@@ -20,29 +22,17 @@ constexpr const char* kColumns =
 
 struct Line {
   std::uint64_t number;
-  std::string text;                     ///< without blanks at its ends; empty: ends a sequence
-  std::vector<std::string_view> cells;  ///< views into `text`
-  bool position = true;                 ///< false: left out
+  std::string_view text;  ///< without blanks at its ends; empty: ends a sequence
+  std::vector<std::string_view> cells = {};
   bool hash() const { return text.starts_with('#'); }
+  /// Whether this is surely a position, unless it is left out.
+  bool sure() const { return !text.empty() && !hash(); }
   std::string_view gold() const { return cells[cells.size() - 2]; }
   std::string_view predicted() const { return cells.back(); }
 };
 
-std::vector<std::string_view> cells_of(std::string_view text, bool tabs) {
-  if (!tabs) return words_of(text);
-  std::vector<std::string_view> out = split(text, '\t');
-  for (std::string_view& cell : out) cell = trim(cell, " ");
-  return out;
-}
-
 bool is_integer(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
-
-/// 1-2 or 1.1
-bool is_range(std::string_view id) {
-  const std::size_t middle = id.find_first_of("-.");
-  return middle != id.npos && is_integer(id.substr(0, middle)) && is_integer(id.substr(middle + 1));
 }
 
 /// Whether a label ends in a probability: LABEL:P or LABEL/P.
@@ -55,17 +45,23 @@ bool has_probability(std::string_view label) {
 class ColumnsFile {
  public:
   explicit ColumnsFile(const std::string& path) : in_(path) {
-    for (std::string_view line; in_.next(line);)
-      lines_.push_back({in_.line(), std::string(trim(line, " \r\f\v")), {}});
-    for (Line& line : lines_)
-      if (trim(line.text).empty()) line.text.clear();
+    for (std::string_view line; in_.next(line);) {
+      const std::string_view text = trim(line, " \r\f\v");
+      lines_.push_back({in_.line(), trim(text).empty() ? "" : std::string_view(texts_.emplace_back(text))});
+    }
   }
 
   LabelColumns read() {
     split();
-    leave_out_scores();
-    leave_out_ranges();
-    check_columns();
+    leave_out("lines @score and @probability", [](const Line& line) {
+      const std::vector<std::string_view> words = words_of(line.text);
+      double number = 0.0;
+      return words.size() == 2 && (words[0] == "@score" || words[0] == "@probability") &&
+             parse_real(words[1], number);
+    });
+    if (counts_words())
+      leave_out("ranges and empty nodes of CoNLL-U",
+                [](const Line& line) { return line.sure() && is_range(line.cells.front()); });
     split_input_columns();
     leave_out_comments();
     check_labels();
@@ -77,47 +73,23 @@ class ColumnsFile {
     throw Error::in_file(in_.path(), line.number, found, expected);
   }
 
-  /// Calls use(line) for each line that may be a position.
-  template <class Use>
-  void each(const Use& use) {
+  /// Removes the lines for which wrong(line), called in their order, is true.
+  template <class Wrong>
+  void leave_out(const char* what, const Wrong& wrong) {
+    const std::size_t before = lines_.size();
+    std::vector<Line> left;
     for (Line& line : lines_)
-      if (line.position && !line.text.empty()) use(line);
-  }
-  /// Does what each() does, but skips lines that begin with '#'.
-  template <class Use>
-  void each_sure(const Use& use) {
-    each([&](Line& line) {
-      if (!line.hash()) use(line);
-    });
-  }
-  bool all_sure(bool (*holds)(const Line&)) {
-    bool all = true;
-    each_sure([&](const Line& line) { all = all && holds(line); });
-    return all;
-  }
-
-  void leave_out(Line& line, std::size_t& count) {
-    line.position = false;
-    ++count;
+      if (!wrong(line)) left.push_back(std::move(line));
+    lines_ = std::move(left);
+    if (lines_.size() < before)
+      notes_.push_back(fmt::format("{} left out: {}", what, before - lines_.size()));
   }
 
   void split() {
-    const auto first = std::ranges::find_if(lines_, [](const Line& line) {
-      return !line.text.empty() && !line.hash() && !line.text.starts_with('@');
-    });
-    const bool tabs = first != lines_.end() && first->text.find('\t') != std::string::npos;
-    for (Line& line : lines_)
-      if (!line.text.empty()) line.cells = cells_of(line.text, tabs);
-  }
-
-  void leave_out_scores() {
-    each([&](Line& line) {
-      const std::vector<std::string_view> words = words_of(line.text);
-      double number = 0.0;
-      if (words.size() == 2 && (words[0] == "@score" || words[0] == "@probability") &&
-          parse_real(words[1], number))
-        leave_out(line, scores_);
-    });
+    const auto first = std::ranges::find_if(
+        lines_, [](const Line& line) { return line.sure() && !line.text.starts_with('@'); });
+    const bool tabs = first != lines_.end() && first->text.find('\t') != std::string_view::npos;
+    for (Line& line : lines_) split_cells(line.text, tabs, line.cells);
   }
 
   /// Whether the integers in the first column count 1, 2, ... in each sequence, and all other lines are
@@ -127,41 +99,60 @@ class ColumnsFile {
     bool any = false;
     for (const Line& line : lines_) {
       if (line.text.empty()) next = 1;
-      if (line.text.empty() || line.hash() || !line.position) continue;
+      if (!line.sure() || is_range(line.cells.front())) continue;
       const std::string_view id = line.cells.front();
-      if (is_range(id)) continue;
       if (!is_integer(id) || !parse_integer(id, number) || number != next++) return false;
       any = true;
     }
     return any;
   }
 
-  void leave_out_ranges() {
-    if (!counts_words()) return;
-    each_sure([&](Line& line) {
-      if (is_range(line.cells.front())) leave_out(line, ranges_);
-    });
+  /// In Wapiti's output, only the predicted label stands after a TAB. Labels may also contain blanks; then
+  /// a predicted label does so, or equals the whole text before the TAB.
+  void split_input_columns() {
+    std::set<std::string_view> predicted;
+    for (const Line& line : lines_)
+      if (line.sure()) predicted.insert(line.predicted());
+    const auto with_blanks = [](std::string_view label) { return words_of(label).size() > 1; };
+    if (std::ranges::any_of(predicted, with_blanks)) return;
+    const auto first = std::ranges::find_if(lines_, &Line::sure);
+    if (first == lines_.end() || first->cells.size() != 2 || !with_blanks(first->gold())) return;
+    if (std::ranges::any_of(lines_, [&](const Line& line) {
+          return line.sure() && line.cells.size() == 2 && predicted.contains(line.gold());
+        }))
+      return;
+    for (Line& line : lines_) {
+      if (line.cells.size() != 2) continue;
+      std::vector<std::string_view> cells = words_of(line.gold());
+      cells.push_back(line.predicted());
+      line.cells = std::move(cells);
+    }
   }
 
-  void check_columns() {
-    const Line* first = nullptr;
-    each_sure([&](const Line& line) {
-      if (first == nullptr) first = &line;
-      if (line.cells.size() < 2 && first == &line) fail(line, "one column", kColumns);
-    });
-    if (first == nullptr) throw Error::in_file(in_.path(), 0, "no labels", kColumns);
+  /// Also checks that all other lines have the same number of columns.
+  void leave_out_comments() {
+    const auto found = std::ranges::find_if(lines_, &Line::sure);
+    if (found == lines_.end()) throw Error::in_file(in_.path(), 0, "no labels", kColumns);
+    const std::size_t columns = found->cells.size(), first = found->number;
+    if (columns < 2) fail(*found, "one column", kColumns);
+    std::set<std::string_view> labels;
+    for (const Line& line : lines_)
+      if (line.sure() && line.cells.size() == columns) labels.insert({line.gold(), line.predicted()});
     bool inside = false;  // a token of the sequence is known
-    for (Line& line : lines_) {
-      if (line.text.empty()) inside = false;
-      if (line.text.empty() || !line.position) continue;
-      if (!line.hash()) inside = true;
-      if (line.hash() && !inside) refuse_nbest(line);
-      if (line.cells.size() == first->cells.size()) continue;
-      if (inside)
+    leave_out("comments (#)", [&](const Line& line) {
+      const bool fits = line.cells.size() == columns;
+      if (line.text.empty()) return inside = false;
+      if (!inside && line.hash()) {
+        refuse_nbest(line);
+        inside = fits && (labels.contains(line.gold()) || labels.contains(line.predicted()));
+        return !inside;
+      }
+      inside = true;
+      if (!fits)
         fail(line, line.cells.size() == 1 ? "one column" : fmt::format("{} columns", line.cells.size()),
-             fmt::format("{}, as in line {}", first->cells.size(), first->number));
-      leave_out(line, comments_);
-    }
+             fmt::format("{}, as in line {}", columns, first));
+      return false;
+    });
   }
 
   /// Wapiti and CRF++ begin each of the n best label sequences with a line `# NUMBER SCORE`.
@@ -173,78 +164,34 @@ class ColumnsFile {
       fail(line, "one of the n best label sequences", "only the best one of each sequence");
   }
 
-  /// In Wapiti's output, only the predicted label stands after a TAB. Labels may also contain blanks; then
-  /// a predicted label does so, or equals the whole text before the TAB.
-  void split_input_columns() {
-    std::set<std::string_view> predicted;
-    const Line* first = nullptr;
-    bool blanks = false;
-    each_sure([&](const Line& line) {
-      if (first == nullptr) first = &line;
-      predicted.insert(line.predicted());
-      blanks = blanks || line.predicted().find(' ') != std::string_view::npos;
-    });
-    if (first->cells.size() != 2 || blanks) return;
-    bool whole = false;
-    each_sure([&](const Line& line) { whole = whole || predicted.contains(line.gold()); });
-    const std::size_t columns = words_of(first->gold()).size();
-    if (whole || columns < 2) return;
-    each([&](Line& line) {
-      const std::vector<std::string_view> words = words_of(line.gold());
-      if (words.size() == columns)
-        line.cells[0] = words.back();
-      else if (line.hash())
-        leave_out(line, comments_);
-      else
-        fail(line, fmt::format("{} columns before the TAB", words.size()),
-             fmt::format("{}, as in line {}", columns, first->number));
-    });
-  }
-
-  void leave_out_comments() {
-    std::set<std::string_view> labels;
-    each_sure([&](const Line& line) { labels.insert({line.gold(), line.predicted()}); });
-    bool inside = false;  // a token of the sequence is known
-    for (Line& line : lines_) {
-      if (line.text.empty()) inside = false;
-      if (line.text.empty() || !line.position) continue;
-      if (line.hash() && !inside && !labels.contains(line.gold()) && !labels.contains(line.predicted()))
-        leave_out(line, comments_);
-      else
-        inside = true;
-    }
-  }
-
-  void check_labels() {
-    each([&](const Line& line) {
+  void check_labels() const {
+    std::set<std::string_view> gold;
+    bool probable = true;
+    for (const Line& line : lines_) {
+      if (line.text.empty()) continue;
       for (const std::size_t back : {1, 2})
         if (line.cells[line.cells.size() - back].empty())
           fail(line, fmt::format("an empty label in column {}", line.cells.size() - back + 1), kColumns);
-    });
-    if (!all_sure([](const Line& line) { return has_probability(line.predicted()); })) return;
-    std::set<std::string_view> gold;
-    each([&](const Line& line) { gold.insert(line.gold()); });
-    each([&](const Line& line) {
-      if (!gold.contains(line.predicted()))
+      gold.insert(line.gold());
+      probable = probable && (line.hash() || has_probability(line.predicted()));
+    }
+    for (const Line& line : lines_)
+      if (probable && !line.text.empty() && !gold.contains(line.predicted()))
         fail(line, fmt::format("{}, a label with a probability", in_quotes(line.predicted())),
              "predicted labels alone (without --marginals, crfsuite -i, crf_test -v)");
-    });
   }
 
   LabelColumns result() {
     LabelColumns out;
     NameIndex names;
-    const auto end_sequence = [&] {
-      const auto positions = static_cast<Index>(out.data.positions());
-      if (out.data.begin.back() != positions) out.data.begin.push_back(positions);
-    };
+    lines_.push_back({});
     for (const Line& line : lines_) {
-      if (line.text.empty()) end_sequence();
-      if (line.text.empty() || !line.position) continue;
+      const auto positions = static_cast<Index>(out.data.positions());
+      if (line.text.empty() && out.data.begin.back() != positions) out.data.begin.push_back(positions);
+      if (line.text.empty()) continue;
       out.data.gold.push_back(names.intern(line.gold()));
       out.predicted.push_back(names.intern(line.predicted()));
     }
-    end_sequence();
     out.data.vocabulary = std::make_shared<const Vocabulary>(Vocabulary{{}, names.names()});
     std::vector<std::uint64_t> positions(names.names().size());
     for (const auto* labels : {&out.data.gold, &out.predicted})
@@ -255,16 +202,14 @@ class ColumnsFile {
          }))
       if (group.size() > 1) alike.push_back(joined(group, " and "));
     out.warning = alike_text(std::move(alike));
-    for (const auto& [count, what] : {std::pair(comments_, "comments (#)"),
-                                      {scores_, "lines @score and @probability"},
-                                      {ranges_, "ranges and empty nodes of CoNLL-U"}})
-      if (count > 0) out.notes.push_back(fmt::format("{} left out: {}", what, count));
+    out.notes = std::move(notes_);
     return out;
   }
 
   LineReader in_;
+  std::deque<std::string> texts_;
   std::vector<Line> lines_;
-  std::size_t comments_ = 0, scores_ = 0, ranges_ = 0;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace

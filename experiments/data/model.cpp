@@ -29,80 +29,46 @@ class RowCollector {
  public:
   explicit RowCollector(Model& model) : model_(model) {}
 
-  /// `key` is the text of the line before the weight.
-  void add(const LineReader& in, std::string_view escaped, Index output, double weight,
-           std::string_view key) {
-    if (first_line_ == 0 || escaped != escaped_) begin_row(in, escaped);
-    if (line_of_.size() <= output) line_of_.resize(output + std::size_t{1});
-    if (line_of_[output] >= first_line_) fail_again(in.path(), in.line(), key, line_of_[output]);
-    line_of_[output] = in.line();
-    if (place_ == WeightTable::kNone)
-      row_.emplace_back(output, weight);
-    else
-      late_.push_back({place_, output, weight, in.line()});
+  void add(const LineReader& in, std::string_view escaped, Index output, double weight) {
+    if (weights_.empty() || escaped != escaped_) {
+      escaped_ = escaped;
+      row_ = names_.intern(unescaped(in, escaped));
+      if (row_ == model_.feature_line.size()) model_.feature_line.push_back(in.line());
+    }
+    weights_.push_back({row_, output, weight, in.line()});
   }
 
   void finish() {
-    end_row();
-    if (!late_.empty()) add_late();
-    model_.unary = std::move(rows_).finish();
+    const auto place = [](const Weight& one) { return std::pair(one.row, one.output); };
+    if (!std::ranges::is_sorted(weights_, {}, place)) std::ranges::stable_sort(weights_, {}, place);
+    WeightTable::Builder rows;
+    WeightTable::Builder::Entries row;
+    for (std::size_t i = 0; i < weights_.size(); ++i) {
+      const Weight& one = weights_[i];
+      const std::string& name = names_.names()[one.row];
+      if (i > 0 && place(weights_[i - 1]) == place(one))
+        fail_again(model_.source, one.line, key_of({"unary", name, model_.outputs[one.output]}),
+                   weights_[i - 1].line);
+      row.emplace_back(one.output, one.weight);
+      if (i + 1 < weights_.size() && weights_[i + 1].row == one.row) continue;
+      rows.add(name, row);
+      row.clear();
+    }
+    model_.unary = std::move(rows).finish();
   }
 
  private:
-  using Entries = WeightTable::Builder::Entries;
-  struct Late {
-    Index place, output;
+  struct Weight {
+    Index row, output;
     double weight;
     std::size_t line;
   };
 
-  void begin_row(const LineReader& in, std::string_view escaped) {
-    end_row();
-    escaped_ = escaped;
-    name_ = unescaped(in, escaped);
-    first_line_ = in.line();
-    place_ = rows_.view().find(name_);
-  }
-
-  void end_row() {
-    if (row_.empty()) return;
-    std::ranges::sort(row_);
-    rows_.add(name_, row_);
-    row_.clear();
-    model_.feature_line.push_back(first_line_);
-  }
-
-  /// Adds the weights that were not beside others of their features.
-  void add_late() {
-    std::ranges::stable_sort(late_, {}, &Late::place);
-    WeightTable::Builder all;
-    auto late = late_.begin();
-    std::size_t number = 0;
-    rows_.view().for_each([&](Index place, const WeightTable::Row& row) {
-      Entries entries;
-      row.for_each([&](Index k, double weight) { entries.emplace_back(k, weight); });
-      for (; late != late_.end() && late->place == place; ++late) {
-        if (std::ranges::find(entries, late->output, &Entries::value_type::first) != entries.end())
-          fail_again(model_.source, late->line,
-                     fmt::format("unary\t{}\t{}\t", row.name, model_.outputs[late->output]),
-                     model_.feature_line[number]);
-        entries.emplace_back(late->output, late->weight);
-      }
-      std::ranges::sort(entries);
-      all.add(row.name, entries);
-      ++number;
-    });
-    rows_ = std::move(all);
-  }
-
   Model& model_;
-  WeightTable::Builder rows_;
-  std::string escaped_, name_;        ///< of the row that is read
-  std::size_t first_line_ = 0;        ///< of this row; 0: none yet
-  Index place_ = WeightTable::kNone;  ///< its place, if the feature has a row already
-  Entries row_;
-  std::vector<std::size_t> line_of_;  ///< by output, where it occurred last
-  std::vector<Late> late_;
+  NameIndex names_;      ///< of the features
+  std::string escaped_;  ///< the feature of the last weight
+  Index row_ = 0;        ///< and its row
+  std::vector<Weight> weights_;
 };
 
 /// Parses the text of a model, or the lines that a binary model has.
@@ -211,7 +177,7 @@ class ModelParser {
     if (second == line.npos || line.find('\t', second + 1) != line.npos) fail_line(line);
     const double weight = weight_of(line.substr(second + 1));
     rows_.add(in_, line.substr(feature, first - feature),
-              output_of(line.substr(first + 1, second - first - 1)), weight, line.substr(0, second + 1));
+              output_of(line.substr(first + 1, second - first - 1)), weight);
   }
 
   /// Returns the number of an output. Models that list no labels get their outputs from their weights.

@@ -90,27 +90,6 @@ BestScheme best_scheme(const std::vector<std::string>& labels) {
   return best;
 }
 
-/// If labels are written B_X or X-B in place of B-X, says so; otherwise returns "".
-std::string misspelt_text(const std::vector<std::string>& labels) {
-  std::vector<std::string> behind, swapped;
-  const auto is_typed = [](char c) { return c == '_' || c == ':' || c == '.' || c == '/' || c == '|'; };
-  std::string example;
-  for (const std::string& name : labels) {
-    const bool other = name.size() > 2 && is_typed(name[1]);
-    behind.push_back(other ? name.substr(0, 1) + "-" + name.substr(2) : name);
-    const std::size_t last = name.size() < 3 ? 0 : name.size() - 2;
-    const bool suffix = last > 0 && (name[last] == '-' || is_typed(name[last]));
-    swapped.push_back(suffix ? name.substr(last + 1) + "-" + name.substr(0, last) : name);
-    if (example.empty() && name.size() > 2) example = name;
-  }
-  for (const std::vector<std::string>* right : {&behind, &swapped})
-    if (*right != labels)
-      if (const BestScheme best = best_scheme(*right); best.labels == std::ssize(labels))
-        return "no chunks are counted: labels such as '" + example + "' look like those of " +
-               best.scheme->name + ", but these are TAG-TYPE, with one letter and '-' in front";
-  return "";
-}
-
 }  // namespace
 
 std::vector<std::string> chunk_scheme_names() {
@@ -120,18 +99,14 @@ std::vector<std::string> chunk_scheme_names() {
 }
 
 ChunkScheming chunk_scheme_of(const std::vector<std::string>& labels) {
-  const BestScheme found = best_scheme(labels);
-  const ChunkScheme* best = found.scheme;
-  const std::ptrdiff_t most = found.labels;
-  if (best == nullptr || 2 * most < std::ssize(labels))
-    if (const std::string misspelt = misspelt_text(labels); best == nullptr || !misspelt.empty())
-      return {nullptr, misspelt};
-  if (most == std::ssize(labels)) return {best, ""};
-  const auto typed = std::ranges::count_if(
-      labels, [&](const std::string& name) { return fits(name, *best) && name.find('-') != name.npos; });
+  const auto [best, most] = best_scheme(labels);
+  if (best == nullptr || most == std::ssize(labels)) return {best, ""};
+  const auto typed = std::ranges::count_if(labels, [scheme = best](const std::string& name) {
+    return fits(name, *scheme) && name.find('-') != name.npos;
+  });
   if (2 * typed < std::ssize(labels)) return {};
   const auto wrong =
-      std::ranges::find_if(labels, [&](const std::string& name) { return !fits(name, *best); });
+      std::ranges::find_if(labels, [scheme = best](const std::string& name) { return !fits(name, *scheme); });
   return {nullptr, "no chunks are counted: most labels are those of " + std::string(best->name) +
                        ", but label '" + *wrong + "' is not"};
 }

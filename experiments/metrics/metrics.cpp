@@ -38,22 +38,6 @@ bool has_structures(const Dataset& data) {
   return data.on.empty() && data.graded() > data.instances();
 }
 
-std::vector<MetricInfo> accuracy_metrics() {
-  return {
-      {.name = "accuracy",
-       .help = "share of positions predicted right; of groups of candidates, of those whose gold one is "
-               "chosen; of "
-               "multi-label data, of all labels at all positions (one minus the Hamming loss)",
-       .paper = "an output that training data lack counts as a miss",
-       .measure = accuracy},
-      {.name = "structure-accuracy",
-       .help = "share of instances with all positions predicted right",
-       .paper = "an output that training data lack counts as a miss; not of instances of one position",
-       .measure = structure_accuracy,
-       .applies = has_structures},
-  };
-}
-
 // ---- candidates chosen from groups
 
 bool has_candidates(const Dataset& data) {
@@ -63,27 +47,25 @@ bool has_counts(const Dataset& data) {
   return !data.counts.empty();
 }
 
-/// Returns the mean over groups of measure(qualities of the group, index of the chosen candidate).
+/// Returns the mean over groups of measure(quality of the chosen candidate, highest quality of the group).
 double mean_of_chosen(const Dataset& data, std::span<const Index> prediction,
-                      double (*measure)(std::span<const double> quality, std::size_t chosen)) {
+                      double (*measure)(double chosen, double highest)) {
   double sum = 0.0;
   for (std::size_t i = 0; i < data.instances(); ++i) {
     const std::span<const double> quality(&data.quality[data.begin[i]], data.begin[i + 1] - data.begin[i]);
     for (std::size_t c = 0; c < quality.size(); ++c)
-      if (prediction[data.begin[i] + c] != kNoOutput) sum += measure(quality, c);
+      if (prediction[data.begin[i] + c] != kNoOutput) sum += measure(quality[c], std::ranges::max(quality));
   }
   return sum / static_cast<double>(data.instances());
 }
 
 double ranking_accuracy(const Dataset& data, std::span<const Index> prediction) {
-  return mean_of_chosen(data, prediction, [](std::span<const double> quality, std::size_t chosen) {
-    return quality[chosen] == std::ranges::max(quality) ? 1.0 : 0.0;
-  });
+  return mean_of_chosen(data, prediction,
+                        [](double chosen, double highest) { return chosen == highest ? 1.0 : 0.0; });
 }
 
 double mean_quality(const Dataset& data, std::span<const Index> prediction) {
-  return mean_of_chosen(data, prediction,
-                        [](std::span<const double> quality, std::size_t chosen) { return quality[chosen]; });
+  return mean_of_chosen(data, prediction, [](double chosen, double) { return chosen; });
 }
 
 /// Returns F1 of the sums over the chosen candidates.
@@ -98,35 +80,6 @@ double ranking_f1(const Dataset& data, std::span<const Index> chosen) {
   return f1_of(correct, gold, guessed);
 }
 
-double oracle_f1(const Dataset& data, std::span<const Index>) {
-  return ranking_f1(data, data.gold);
-}
-
-std::vector<MetricInfo> ranking_metrics() {
-  return {
-      {.name = "ranking-accuracy",
-       .help = "share of groups whose chosen candidate has the highest quality",
-       .paper = "unlike accuracy, any of several that share it is right",
-       .measure = ranking_accuracy,
-       .applies = has_candidates},
-      {.name = "mean-quality",
-       .help = "mean over groups of the chosen candidate's quality",
-       .paper = "of counts: the mean of F1 by group",
-       .measure = mean_quality,
-       .applies = has_candidates},
-      {.name = "ranking-f1",
-       .help = "F1 over the corpus of the chosen candidates' items",
-       .paper = "2*correct/(gold + guessed), each summed over groups; Andrew and Gao 2007, section 4.1",
-       .measure = ranking_f1,
-       .applies = has_counts},
-      {.name = "oracle-f1",
-       .help = "the same where the gold candidate of each group is chosen: what re-ranking could reach",
-       .paper = "Andrew and Gao 2007, table 1",
-       .measure = oracle_f1,
-       .applies = has_counts},
-  };
-}
-
 // ---- label sets
 
 double label_f1(const Dataset& data, std::span<const Index> prediction) {
@@ -138,19 +91,46 @@ double label_f1(const Dataset& data, std::span<const Index> prediction) {
                static_cast<double>(guessed));
 }
 
-std::vector<MetricInfo> label_set_metrics() {
-  return {{.name = "label-f1",
-           .help = "micro-averaged F1 of predicted label sets",
-           .paper = "2*correct/(gold + guessed), each counted over all labels and positions",
-           .measure = label_f1,
-           .applies = [](const Dataset& data) { return !data.on.empty(); }}};
-}
-
 Registry<MetricInfo>& registry() {
   static Registry<MetricInfo> all = [] {
     Registry<MetricInfo> r("metric");
-    for (const auto& metrics : {accuracy_metrics(), chunk_metrics(), ranking_metrics(), label_set_metrics()})
-      for (const MetricInfo& metric : metrics) r.add(metric);
+    r.add({.name = "accuracy",
+           .help = "share of positions predicted right; of groups of candidates, of those whose gold one is "
+                   "chosen; of "
+                   "multi-label data, of all labels at all positions (one minus the Hamming loss)",
+           .paper = "an output that training data lack counts as a miss",
+           .measure = accuracy});
+    r.add({.name = "structure-accuracy",
+           .help = "share of instances with all positions predicted right",
+           .paper = "an output that training data lack counts as a miss; not of instances of one position",
+           .measure = structure_accuracy,
+           .applies = has_structures});
+    for (const MetricInfo& metric : chunk_metrics()) r.add(metric);
+    r.add({.name = "ranking-accuracy",
+           .help = "share of groups whose chosen candidate has the highest quality",
+           .paper = "unlike accuracy, any of several that share it is right",
+           .measure = ranking_accuracy,
+           .applies = has_candidates});
+    r.add({.name = "mean-quality",
+           .help = "mean over groups of the chosen candidate's quality",
+           .paper = "of counts: the mean of F1 by group",
+           .measure = mean_quality,
+           .applies = has_candidates});
+    r.add({.name = "ranking-f1",
+           .help = "F1 over the corpus of the chosen candidates' items",
+           .paper = "2*correct/(gold + guessed), each summed over groups; Andrew and Gao 2007, section 4.1",
+           .measure = ranking_f1,
+           .applies = has_counts});
+    r.add({.name = "oracle-f1",
+           .help = "the same where the gold candidate of each group is chosen: what re-ranking could reach",
+           .paper = "Andrew and Gao 2007, table 1",
+           .measure = [](const Dataset& data, std::span<const Index>) { return ranking_f1(data, data.gold); },
+           .applies = has_counts});
+    r.add({.name = "label-f1",
+           .help = "micro-averaged F1 of predicted label sets",
+           .paper = "2*correct/(gold + guessed), each counted over all labels and positions",
+           .measure = label_f1,
+           .applies = [](const Dataset& data) { return !data.on.empty(); }});
     return r;
   }();
   return all;

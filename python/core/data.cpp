@@ -26,7 +26,6 @@ struct Rows {
   std::shared_ptr<NameIndex> names;  ///< of the features
   bool is_test = false;
   std::uint64_t unknown = 0;  ///< entries of a test set whose feature is unknown
-  std::size_t positions = 0;
 };
 
 /// Encodes the items of python-crfsuite: an item is the attributes of one position. It is a dict, whose
@@ -35,40 +34,25 @@ struct Rows {
 /// own name.
 class ItemReader {
  public:
-  ItemReader(Rows& out, const char* name) : out_(out), name_(name) {}
+  ItemReader(Rows& out, const std::string& name) : out_(out), name_(name) {}
 
-  void read(const py::object& sequences) {
-    std::size_t i = 0;
-    if (PySequence_Check(sequences.ptr()) == 0)
-      throw Error::usage(fmt::format("{}: found a {}, expected a list of sequences", name_,
-                                     Py_TYPE(sequences.ptr())->tp_name));
-    for (const py::handle sequence : py::iter(sequences)) {
-      std::size_t t = 0;
-      if (PyDict_Check(sequence.ptr()) || is_text(sequence.ptr()) || PySequence_Check(sequence.ptr()) == 0)
-        throw Error::usage(fmt::format("{}[{}]: found a {}, expected a list of items, one a position", name_,
-                                       i, Py_TYPE(sequence.ptr())->tp_name));
-      for (const py::handle item : py::iter(sequence)) {
-        where_ = {i, t};
-        prefix_.clear();
-        add_item(item.ptr());
-        end_position();
-        ++t;
-      }
-      if (t == 0)
-        throw Error::usage(fmt::format("{}[{}]: found an empty sequence, expected positions", name_, i));
-      out_.begin.push_back(static_cast<Index>(out_.positions));
-      ++i;
-      if (i % kSequencesPerCheck == 0 && PyErr_CheckSignals() != 0) throw py::error_already_set();
+  void read(const py::list& items) {
+    for (const py::handle item : items) {
+      prefix_.clear();
+      add_item(item.ptr());
+      end_position();
+      if (++position_ % kItemsPerCheck == 0 && PyErr_CheckSignals() != 0) throw py::error_already_set();
     }
   }
 
  private:
-  static constexpr std::size_t kSequencesPerCheck = 1024;
+  static constexpr std::size_t kItemsPerCheck = 16384;
 
   static bool is_text(PyObject* object) { return PyUnicode_Check(object) || PyBytes_Check(object); }
   [[noreturn]] void fail(const std::string& found, const char* expected) const {
-    throw Error::usage(fmt::format("{}[{}][{}]: found {}, expected {}", name_, where_.first, where_.second,
-                                   found, expected));
+    const auto next = std::ranges::upper_bound(out_.begin, position_);
+    throw Error::usage(fmt::format("{}[{}][{}]: found {}, expected {}", name_, next - out_.begin.begin() - 1,
+                                   position_ - next[-1], found, expected));
   }
   std::string_view text_of(PyObject* object) const {
     Py_ssize_t size = 0;
@@ -138,91 +122,58 @@ class ItemReader {
       for (std::size_t e = 0; e < numbers_.size(); ++e) out_.rows.add(numbers_[e], row_.value[e]);
     }
     out_.rows.end_position();
-    ++out_.positions;
     row_.text.clear();
     row_.text_end.clear();
     row_.value.clear();
   }
 
   Rows& out_;
-  const char* name_;
-  std::pair<std::size_t, std::size_t> where_;
+  const std::string& name_;
+  std::size_t position_ = 0;
   std::string prefix_;
   NamedRows row_;
   std::vector<Index> numbers_;
 };
 
-Rows new_rows(const Rows* train) {
-  Rows out;
-  out.is_test = train != nullptr;
-  out.names = train != nullptr ? train->names : std::make_shared<NameIndex>();
+Rows new_rows(const Integers& begin, const Rows* train) {
+  return {.rows = {},
+          .begin = list_of<Index>(begin),
+          .names = train != nullptr ? train->names : std::make_shared<NameIndex>(),
+          .is_test = train != nullptr};
+}
+
+Rows rows_of_items(const py::list& items, const Integers& begin, const Rows* train, const std::string& name) {
+  Rows out = new_rows(begin, train);
+  ItemReader(out, name).read(items);
   return out;
 }
 
-Rows rows_of_items(const py::object& x, const Rows* train, const char* name) {
-  Rows out = new_rows(train);
-  ItemReader(out, name).read(x);
-  return out;
-}
-
-/// Entries of a row may come in any order; repeated ones are added.
-Rows rows_of_csr(const Integers& indptr, const Integers& indices, const Reals& values, std::int64_t columns,
-                 const Integers& begin, const std::vector<std::string>& names, const Rows* train,
-                 const char* name) {
-  Rows out = new_rows(train);
-  const std::int64_t entries = indices.size();
-  require_size(values, static_cast<std::size_t>(entries), "the matrix's data");
-  if (train == nullptr) {
-    for (std::int64_t j = 0; j < columns; ++j)
-      if (out.names->intern(names.empty() ? std::to_string(j) : names.at(static_cast<std::size_t>(j))) != j)
-        throw Error::usage("feature names: found '", names.at(static_cast<std::size_t>(j)),
-                           "' twice, expected distinct ones");
-  } else if (static_cast<std::size_t>(columns) != out.names->names().size()) {
-    throw Error::usage(name, ": found ", columns, " columns, expected ", out.names->names().size(),
-                       ", as in training");
-  }
+/// Entries of a row may come in any order; repeated ones are added. `names` are those of the columns of a
+/// training set.
+Rows rows_of_csr(const Integers& indptr, const Integers& indices, const Reals& values, const Integers& begin,
+                 const std::vector<std::string>& names, const Rows* train) {
+  Rows out = new_rows(begin, train);
+  if (train == nullptr)
+    for (const std::string& name : names) out.names->intern(name);
   for (py::ssize_t p = 0; p + 1 < indptr.size(); ++p) {
-    const std::int64_t first = indptr.data()[p], last = indptr.data()[p + 1];
-    if (first < 0 || last < first || last > entries)
-      throw Error::usage(name, ": found indptr[", p + 1, "] = ", last, ", expected ascending offsets up to ",
-                         entries);
-    for (std::int64_t e = first; e < last; ++e) {
-      const std::int64_t j = indices.data()[e];
-      const double value = values.data()[e];
-      if (j < 0 || j >= columns)
-        throw Error::usage(name, ", row ", p, ": found column ", j, ", expected one below ", columns);
-      if (!std::isfinite(value) || std::abs(value) > kLargestValue)
-        throw Error::usage(fmt::format("{}, row {}, column {}: found {}, expected finite values up to 1e150",
-                                       name, p, j, std::isnan(value) ? "NaN" : fmt::format("{:g}", value)));
-      out.rows.add(static_cast<Index>(j), value);
-    }
+    for (std::int64_t e = indptr.data()[p]; e < indptr.data()[p + 1]; ++e)
+      out.rows.add(static_cast<Index>(indices.data()[e]), values.data()[e]);
     out.rows.end_position();
-    ++out.positions;
   }
-  for (py::ssize_t i = 1; i < begin.size(); ++i) out.begin.push_back(static_cast<Index>(begin.data()[i]));
   return out;
 }
 
-std::vector<Index> indices_of(const Integers& given) {
-  return {given.data(), given.data() + given.size()};
-}
-
-/// What is known of the instances beside X.
-struct Truth {
-  Integers gold;  ///< -1: unknown, -2: none
-  std::vector<double> quality;
-  std::vector<std::size_t> label_begin;  ///< of sets of labels; empty: there are none
-  std::vector<Index> label;
-};
+/// What is known of the instances beside X: gold outputs (-1: unknown, -2: none), qualities, and label sets.
+using Truth = std::tuple<Integers, std::vector<double>, std::vector<std::size_t>, Integers>;
 
 Dataset dataset_of(Rows&& rows, const Truth& truth, std::shared_ptr<const Vocabulary> vocabulary,
                    std::shared_ptr<const Hierarchy> hierarchy, std::string description) {
   Dataset out;
   out.begin = std::move(rows.begin);
-  for (py::ssize_t p = 0; p < truth.gold.size(); ++p)
-    out.gold.push_back(static_cast<Index>(static_cast<std::int32_t>(truth.gold.data()[p])));
-  out.quality = truth.quality;
-  out.on = {truth.label_begin, truth.label};
+  const auto& [gold, quality, label_begin, label] = truth;
+  out.gold = list_of<Index>(gold);
+  out.quality = quality;
+  out.on = {label_begin, list_of<Index>(label)};
   if (rows.unknown > 0) out.notes["unknown attributes"] = rows.unknown;
   out.x = std::move(rows.rows).build(static_cast<Index>(vocabulary->features.size()));
   out.vocabulary = std::move(vocabulary);
@@ -233,17 +184,13 @@ Dataset dataset_of(Rows&& rows, const Truth& truth, std::shared_ptr<const Vocabu
 }
 
 Data make_data(Rows& rows, const Truth& truth, const std::vector<std::string>& outputs,
-               const std::optional<std::vector<std::int64_t>>& parents, const std::string& description,
+               const std::optional<std::vector<Index>>& parents, const std::string& description,
                const std::string& oracle, const std::string& format, const Texts& options, Rows* test_rows,
-               const Truth* test_truth) {
-  std::shared_ptr<const Hierarchy> hierarchy;
-  if (parents)
-    hierarchy = std::make_shared<const Hierarchy>(std::vector<Index>(parents->begin(), parents->end()));
+               const std::optional<Truth>& test_truth) {
+  const auto hierarchy = parents ? std::make_shared<const Hierarchy>(*parents) : nullptr;
   auto pair = std::make_shared<DataPair>();
   Data out{nullptr, format, options_from(data_format_registry().find(format).options, options)};
-  std::atomic<bool> interrupt = false;
-  in_background(interrupt, [&] {
-    const StopScope scope(StopToken(Interrupt(&interrupt)), "the data were read");
+  stop_on_signals("the data were read", [&](const Interrupt&) {
     const auto vocabulary = std::make_shared<const Vocabulary>(Vocabulary{rows.names->names(), outputs});
     pair->oracle = oracle;
     pair->train = dataset_of(std::move(rows), truth, vocabulary, hierarchy, description);
@@ -274,9 +221,7 @@ Data read(const std::string& format, const std::vector<std::string>& train,
   files.hierarchy = found(hierarchy);
   if (info.needs_files && files.train.empty())
     throw Error::usage("train: found no file, expected those of format ", format);
-  std::atomic<bool> interrupt = false;
-  in_background(interrupt, [&] {
-    const StopScope scope(StopToken(Interrupt(&interrupt)), "the data were read");
+  stop_on_signals("the data were read", [&](const Interrupt&) {
     out.pair = std::make_shared<const DataPair>(read_data(info, files, out.options, oracle));
   });
   return out;
@@ -297,28 +242,17 @@ py::dict facts_of(const Dataset& set) {
 
 /// X as (indptr, indices, values).
 py::tuple csr_of(const Dataset& set) {
-  const Index positions = set.x.positions();
-  py::array_t<std::int64_t> indptr(positions + py::ssize_t{1}),
-      indices(static_cast<py::ssize_t>(set.x.nonzeros()));
-  py::array_t<double> values(static_cast<py::ssize_t>(set.x.nonzeros()));
-  std::int64_t at = 0;
-  indptr.mutable_data()[0] = 0;
-  for (Index p = 0; p < positions; ++p) {
+  std::vector<std::int64_t> indptr{0};
+  std::vector<Index> indices;
+  std::vector<double> values;
+  for (Index p = 0; p < set.x.positions(); ++p) {
     set.x.for_each_entry(p, [&](Index j, double value) {
-      indices.mutable_data()[at] = j;
-      values.mutable_data()[at++] = value;
+      indices.push_back(j);
+      values.push_back(value);
     });
-    indptr.mutable_data()[p + 1] = at;
+    indptr.push_back(std::ssize(indices));
   }
-  return py::make_tuple(indptr, indices, values);
-}
-
-/// Gold outputs, -1 where unknown and -2 where there is none.
-py::array_t<std::int64_t> gold_of(const Dataset& set) {
-  py::array_t<std::int64_t> out(static_cast<py::ssize_t>(set.gold.size()));
-  for (std::size_t p = 0; p < set.gold.size(); ++p)
-    out.mutable_data()[p] = static_cast<std::int32_t>(set.gold[p]);
-  return out;
+  return py::make_tuple(array_of(indptr), array_of(indices), array_of(values));
 }
 
 }  // namespace
@@ -334,41 +268,25 @@ std::unique_ptr<LoadedData> Data::with_threads(int threads) const {
 }
 
 void add_data(py::module_& module) {
-  py::class_<Rows>(module, "Rows")
-      .def_readonly("positions", &Rows::positions)
-      .def_readonly("unknown", &Rows::unknown);
-  py::class_<Truth>(module, "Truth")
-      .def(py::init([](Integers gold, std::vector<double> quality, std::vector<std::size_t> label_begin,
-                       const Integers& label) {
-             return Truth{std::move(gold), std::move(quality), std::move(label_begin), indices_of(label)};
-           }),
-           py::arg("gold"), py::arg("quality") = std::vector<double>(),
-           py::arg("label_begin") = std::vector<std::size_t>(), py::arg("label") = Integers());
-  module.def("rows_of_items", &rows_of_items, py::arg("x"), py::arg("train").none(true) = nullptr,
-             py::arg("name") = "X");
-  module.def("rows_of_csr", &rows_of_csr, py::arg("indptr"), py::arg("indices"), py::arg("values"),
-             py::arg("columns"), py::arg("begin"), py::arg("names"), py::arg("train").none(true) = nullptr,
-             py::arg("name") = "X");
-  module.def("make_data", &make_data, py::arg("rows"), py::arg("truth"), py::arg("outputs"),
-             py::arg("parents"), py::arg("description"), py::arg("oracle"), py::arg("format"),
-             py::arg("options"), py::arg("test_rows").none(true) = nullptr,
-             py::arg("test_truth").none(true) = nullptr);
-  module.def("read", &read, py::arg("format"), py::arg("train"), py::arg("test"), py::arg("hierarchy"),
-             py::arg("oracle"), py::arg("options"));
+  py::class_<Rows>(module, "Rows").def_property_readonly("features", [](const Rows& rows) {
+    return rows.names->names().size();
+  });
+  add_function(module, "rows_of_items", &rows_of_items, "items", "begin", "train", "name");
+  add_function(module, "rows_of_csr", &rows_of_csr, "indptr", "indices", "values", "begin", "names", "train");
+  add_function(module, "make_data", &make_data, "rows", "truth", "outputs", "parents", "description",
+               "oracle", "format", "options", "test_rows", "test_truth");
+  add_function(module, "read", &read, "format", "train", "test", "hierarchy", "oracle", "options");
   py::class_<Data>(module, "Data")
       .def_property_readonly("oracle", [](const Data& data) { return data.pair->oracle; })
       .def_readonly("format", &Data::format)
+      .def_property_readonly("dimension", &Data::dimension)
       .def_property_readonly("features",
                              [](const Data& data) { return data.pair->train.vocabulary->features; })
       .def_property_readonly("outputs", [](const Data& data) { return data.pair->train.vocabulary->outputs; })
-      .def("facts",
-           [](const Data& data, bool test) { return facts_of(test ? data.pair->test : data.pair->train); })
-      .def("begin",
-           [](const Data& data, bool test) { return (test ? data.pair->test : data.pair->train).begin; })
-      .def("gold",
-           [](const Data& data, bool test) { return gold_of(test ? data.pair->test : data.pair->train); })
-      .def("csr",
-           [](const Data& data, bool test) { return csr_of(test ? data.pair->test : data.pair->train); });
+      .def("facts", [](const Data& data, bool test) { return facts_of(data.part(test)); })
+      .def("begin", [](const Data& data, bool test) { return data.part(test).begin; })
+      .def("gold", [](const Data& data, bool test) { return array_of(data.part(test).gold); })
+      .def("csr", [](const Data& data, bool test) { return csr_of(data.part(test)); });
 }
 
 }  // namespace proxbench::python

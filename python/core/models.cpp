@@ -12,19 +12,12 @@ namespace {
 
 using Outputs = py::array_t<std::int64_t>;
 
-Outputs array_of_outputs(std::span<const Index> outputs) {
-  Outputs out(static_cast<py::ssize_t>(outputs.size()));
-  for (std::size_t i = 0; i < outputs.size(); ++i)
-    out.mutable_data()[i] = static_cast<std::int32_t>(outputs[i]);
-  return out;
-}
-
 /// A model applied to one data set, the training or the test part of Data.
 class Applied {
  public:
   Applied(const Model& model, const Data& data, bool test, int threads)
       : parallel_(resolved_threads(threads)) {
-    const Dataset& set = test ? data.pair->test : data.pair->train;
+    const Dataset& set = data.part(test);
     if (set.instances() == 0) throw Error::usage("data: found no test set, expected one");
     batch_.oracle = data.pair->oracle;
     batch_.data = with_labels(set, model.labels);
@@ -42,7 +35,7 @@ class Applied {
     tagged_.oracle->decode(tagged_.scores, Decoding::kStructure, tagged_.outputs, parallel_);
   }
 
-  Outputs outputs() const { return array_of_outputs(tagged_.outputs); }
+  Outputs outputs() const { return array_of(tagged_.outputs); }
 
   /// Probabilities: one for each output at each position.
   py::array_t<double> marginals() const {
@@ -70,8 +63,8 @@ class Applied {
       py::list all;
       const std::size_t size = found.outputs.size() / std::max<std::size_t>(found.score.size(), 1);
       for (std::size_t s = 0; s < found.score.size(); ++s)
-        all.append(py::make_tuple(
-            found.score[s], array_of_outputs(std::span<const Index>(found.outputs).subspan(s * size, size))));
+        all.append(py::make_tuple(found.score[s],
+                                  array_of(std::span<const Index>(found.outputs).subspan(s * size, size))));
       out.append(all);
     }
     return out;
@@ -87,16 +80,13 @@ class Applied {
 
 std::unique_ptr<Applied> apply(const Model& model, const Data& data, bool test, int threads) {
   std::unique_ptr<Applied> out;
-  std::atomic<bool> interrupt = false;
-  in_background(interrupt, [&] {
-    const StopScope scope(StopToken(Interrupt(&interrupt)), "the model was applied");
-    out = std::make_unique<Applied>(model, data, test, threads);
-  });
+  stop_on_signals("the model was applied",
+                  [&](const Interrupt&) { out = std::make_unique<Applied>(model, data, test, threads); });
   return out;
 }
 
 /// The model's weights in the coordinates of the data, as (coordinates, values).
-py::tuple weights_for(const Model& model, const Data& data) {
+Sparse weights_for(const Model& model, const Data& data) {
   const Dataset& train = data.pair->train;
   const OracleInfo& info = oracle_registry().find(data.pair->oracle);
   return pair_of(model_weights(model, train, make_oracle(info, train)->extra_weights(), info.extra,
@@ -106,7 +96,8 @@ py::tuple weights_for(const Model& model, const Data& data) {
 /// The nonzero unary weights: names of features, offsets of rows, outputs, values.
 py::tuple unary_of(const Model& model) {
   py::list names;
-  std::vector<std::int64_t> begin{0}, outputs;
+  std::vector<std::size_t> begin{0};
+  std::vector<Index> outputs;
   std::vector<double> values;
   model.unary.for_each([&](Index, const WeightTable::Row& row) {
     names.append(py::str(row.name.data(), row.name.size()));
@@ -114,9 +105,9 @@ py::tuple unary_of(const Model& model) {
       outputs.push_back(k);
       values.push_back(weight);
     });
-    begin.push_back(static_cast<std::int64_t>(values.size()));
+    begin.push_back(values.size());
   });
-  return py::make_tuple(names, py::array(py::cast(begin)), py::array(py::cast(outputs)), array_of(values));
+  return py::make_tuple(names, array_of(begin), array_of(outputs), array_of(values));
 }
 
 py::list extra_of(const Model& model) {
@@ -151,7 +142,7 @@ void add_models(py::module_& module) {
              write_file_atomically(file, names_binary_model(file) ? model_bytes(model) : model_text(model));
            })
       .def(py::pickle([](const Model& model) { return py::bytes(model_bytes(model)); }, &model_of_bytes));
-  module.def("parse_model", &model_of_bytes, py::arg("text"));
+  add_function(module, "parse_model", &model_of_bytes, "text");
   module.def(
       "load_model", [](const std::string& file) { return read_model(file); }, py::arg("file"));
 }

@@ -93,82 +93,20 @@ void in_background(std::atomic<bool>& interrupt, const std::function<void()>& wo
   if (failure) std::rethrow_exception(failure);
 }
 
-namespace {
-
-/// An array of numbers of the kinds (NumPy's dtype.kind) that are expected. Throws Error.
-template <class Array>
-Array numbers_of(const py::object& given, std::string_view kinds, const char* name) {
-  const py::array any = py::array::ensure(given);
-  if (!any) PyErr_Clear();
-  if (any && (any.size() == 0 || kinds.find(any.dtype().kind()) != std::string_view::npos)) {
-    const auto out = Array::ensure(any);
-    if (out) return out;
-    PyErr_Clear();
-  }
-  throw Error::usage(name, ": found ",
-                     any ? "an array of " + py::str(any.dtype()).cast<std::string>()
-                         : "a " + std::string(Py_TYPE(given.ptr())->tp_name),
-                     ", expected ", kinds.find('f') != std::string_view::npos ? "numbers" : "integers");
+void stop_on_signals(const char* what, const std::function<void(const Interrupt&)>& work) {
+  std::atomic<bool> interrupt = false;
+  in_background(interrupt, [&] {
+    const StopScope scope(StopToken(Interrupt(&interrupt)), what);
+    work(&interrupt);
+  });
 }
 
-constexpr std::string_view kReals = "fiub", kIntegers = "iu";
-
-}  // namespace
-
-Integers integers_of(const py::object& given, const char* name) {
-  return numbers_of<Integers>(given, kIntegers, name);
+SparseVector vector_of(const Sparse& w) {
+  return {list_of<Coord>(w.first), {w.second.data(), w.second.data() + w.second.size()}};
 }
 
-Reals reals_of(const py::object& given, const char* name) {
-  return numbers_of<Reals>(given, kReals, name);
-}
-
-SparseVector vector_of(const py::object& given, Coord dimension, const char* name) {
-  SparseVector out;
-  const auto add = [&](std::size_t at, Coord c, double value) {
-    if (!std::isfinite(value))
-      throw Error::usage(name, "[", at, "]: found ", std::isnan(value) ? "NaN" : "an infinite number",
-                         ", expected finite numbers");
-    if (value != 0.0) out.push_back(c, value);
-  };
-  if (!py::isinstance<py::tuple>(given)) {
-    const Reals dense = reals_of(given, name);
-    require_size(dense, dimension, name);
-    for (std::size_t c = 0; c < dimension; ++c) add(c, c, dense.data()[c]);
-    return out;
-  }
-  const auto pair = py::reinterpret_borrow<py::tuple>(given);
-  if (pair.size() != 2)
-    throw Error::usage(name, ": found a tuple of ", pair.size(), ", expected a pair (coordinates, values)");
-  const Integers index = integers_of(pair[0], name);
-  const Reals value = reals_of(pair[1], name);
-  require_size(index, static_cast<std::size_t>(index.size()), name);
-  require_size(value, static_cast<std::size_t>(index.size()), name);
-  for (py::ssize_t i = 0; i < index.size(); ++i) {
-    const std::int64_t c = index.data()[i];
-    if (c < 0 || static_cast<Coord>(c) >= dimension || (i > 0 && c <= index.data()[i - 1]))
-      throw Error::usage(name, ": found coordinate ", c, ", expected ascending ones below ", dimension);
-    add(static_cast<std::size_t>(i), static_cast<Coord>(c), value.data()[i]);
-  }
-  return out;
-}
-
-void require_size(const py::array& given, std::size_t size, const char* name) {
-  if (given.ndim() == 1 && static_cast<std::size_t>(given.size()) == size) return;
-  std::string shape;
-  for (py::ssize_t i = 0; i < given.ndim(); ++i)
-    shape += (i > 0 ? ", " : "") + std::to_string(given.shape(i));
-  throw Error::usage(name, ": found an array of shape (", shape, "), expected ", size, " numbers");
-}
-
-py::array_t<double> array_of(std::span<const double> numbers) {
-  return py::array_t<double>(static_cast<py::ssize_t>(numbers.size()), numbers.data());
-}
-
-py::tuple pair_of(const SparseVector& w) {
-  py::array_t<std::int64_t> index(static_cast<py::ssize_t>(w.nnz()));
-  std::copy(w.index.begin(), w.index.end(), index.mutable_data());
-  return py::make_tuple(index, array_of(w.value));
+Sparse pair_of(const SparseVector& w) {
+  return {array_of(w.index), array_of(w.value)};
 }
 
 py::dict dict_of(const Certificate& found) {

@@ -8,6 +8,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <map>
@@ -37,18 +38,32 @@ using Texts = std::map<std::string, std::string>;
 /// afterwards.
 void in_background(std::atomic<bool>& interrupt, const std::function<void()>& work);
 
-/// Arrays of one's own type, copied only if the type or layout differs. Throw Error for other things than
-/// integers or real numbers; a float is no integer. `name` is used in messages.
-Integers integers_of(const py::object& given, const char* name);
-Reals reals_of(const py::object& given, const char* name);
-/// Takes a dense vector of `dimension` numbers, or a pair (coordinates, values). Throws Error for another
-/// shape and for numbers that are not finite. `name` is used in messages.
-SparseVector vector_of(const py::object& given, Coord dimension, const char* name = "w");
-/// Throws Error unless the array has this size.
-void require_size(const py::array& given, std::size_t size, const char* name);
-py::array_t<double> array_of(std::span<const double> numbers);
-/// (coordinates, values) as arrays of NumPy.
-py::tuple pair_of(const SparseVector& w);
+/// Does the same for work that stops at the next stop_point() then; `what` is its name in the error.
+void stop_on_signals(const char* what, const std::function<void(const Interrupt&)>& work);
+
+/// Weights: ascending coordinates, and their values, none of which is zero. python/proxbench/arrays.py makes
+/// and checks them, and all other arrays that users give.
+using Sparse = std::pair<Integers, Reals>;
+SparseVector vector_of(const Sparse& w);
+Sparse pair_of(const SparseVector& w);
+/// The numbers of an array as another type, such as an unsigned one.
+template <class T>
+std::vector<T> list_of(const Integers& given) {
+  return {given.data(), given.data() + given.size()};
+}
+/// Numbers as an array. kUnknownOutput and kNoOutput become -1 and -2.
+template <class Range>
+auto array_of(const Range& numbers) {
+  constexpr bool reals = std::is_same_v<std::ranges::range_value_t<Range>, double>;
+  py::array_t<std::conditional_t<reals, double, std::int64_t>> out(std::ssize(numbers));
+  std::ranges::transform(numbers, out.mutable_data(), [](auto number) {
+    if constexpr (std::is_same_v<decltype(number), Index>)
+      return static_cast<std::int32_t>(number);
+    else
+      return number;
+  });
+  return out;
+}
 py::object object_of(const Value& value);
 /// objective, loss, nnz, kkt, lower_bound, gap and relative_gap.
 py::dict dict_of(const Certificate& found);
@@ -59,6 +74,7 @@ struct Data {
   std::string format;  ///< whose files have the same names of features and labels
   Options options;     ///< of the format
 
+  const Dataset& part(bool test) const { return test ? pair->test : pair->train; }
   /// Of w.
   Coord dimension() const;
   /// Call it in the background.
@@ -73,6 +89,12 @@ Penalty single_penalty(const ExperimentConfig& config);
 /// Returns the parameters of a run on these data. An empty solver is the best one known.
 RunParameters parameters_of(const ExperimentConfig& config, const Texts& settings, const Data& data,
                             const std::string& solver, const Texts& options);
+
+/// Binds a function with the names of its arguments.
+template <class Function, class... Names>
+void add_function(py::module_& module, const char* name, const Function& function, Names... arguments) {
+  module.def(name, function, py::arg(arguments)...);
+}
 
 void add_data(py::module_& module);
 void add_training(py::module_& module);

@@ -15,6 +15,24 @@
 namespace proxbench::python {
 namespace {
 
+/// An array that is used in place: contiguous, and of doubles.
+using Dense = py::array_t<double, py::array::c_style>;
+
+bool same(const SparseVector& a, const SparseVector& b) {
+  return a.index == b.index && a.value == b.value;
+}
+
+/// Calls body() without the GIL. If that throws, keeps the exception, since Python forgets its type.
+void without_gil(std::exception_ptr& failure, const std::function<void()>& body) {
+  const py::gil_scoped_release released;
+  try {
+    body();
+  } catch (...) {
+    failure = std::current_exception();
+    throw;
+  }
+}
+
 /// F of one data set. Within a solver it borrows the solver's objective until close(); otherwise it has one
 /// of its own. One thread of Python at a time may use it.
 class Problem {
@@ -22,8 +40,7 @@ class Problem {
   Problem(const Data& data, const Texts& settings) {
     const ExperimentConfig config = config_of(settings);
     const Penalty penalty = single_penalty(config);
-    std::atomic<bool> interrupt = false;
-    in_background(interrupt, [&] {
+    stop_on_signals("the problem was made", [&](const Interrupt&) {
       loaded_ = std::make_unique<LoadedData>(data.pair, Parallel(resolved_threads(config.threads)));
       own_ = std::make_unique<Objective>(loaded_->train().x, loaded_->oracle(), penalty, loaded_->parallel(),
                                          config.loss);
@@ -45,30 +62,30 @@ class Problem {
     return *f_;
   }
   Coord dimension() const { return objective().dimension(); }
-  /// The exception that ended the last call within a solver, since Python forgets its type.
+  /// The exception that ended the last call within a solver.
   std::exception_ptr failure() const { return failure_; }
 
-  double loss(const py::object& w) {
-    const SparseVector at = vector_of(w, dimension());
+  double loss(const Sparse& w) {
+    const SparseVector at = vector_of(w);
     double out = 0.0;
     work([&] { out = infer(at, false); });
     return out;
   }
 
+  using Coordinates = std::optional<Integers>;
+
   /// The gradient of the loss, without the penalties, at all coordinates or at ascending ones.
-  std::pair<double, py::array_t<double>> loss_and_gradient(const py::object& w,
-                                                           const py::object& coordinates) {
-    const SparseVector at = vector_of(w, dimension());
-    const bool some = !coordinates.is_none();
-    const std::vector<Coord> set = some ? set_of(coordinates) : std::vector<Coord>();
-    py::array_t<double> gradient(static_cast<py::ssize_t>(some ? set.size() : dimension()));
+  std::pair<double, py::array_t<double>> loss_and_gradient(const Sparse& w, const Coordinates& coordinates) {
+    const SparseVector at = vector_of(w);
+    const std::vector<Coord> set = coordinates ? list_of<Coord>(*coordinates) : std::vector<Coord>();
+    py::array_t<double> gradient(static_cast<py::ssize_t>(coordinates ? set.size() : dimension()));
     const std::span<double> to(gradient.mutable_data(), static_cast<std::size_t>(gradient.size()));
     double out = 0.0;
     work([&] {
       out = infer(at, true);
       // The objective adds mu * w of the weights that it is given.
       const std::vector<double> none(to.size(), 0.0);
-      if (some)
+      if (coordinates)
         objective().partial_gradient(point_.residual, set, none, to);
       else
         objective().gradient(point_.residual, none, to);
@@ -78,22 +95,17 @@ class Problem {
 
   /// The Hessian of the loss at w, without mu, times v. Both have entries at all coordinates, or v at
   /// ascending ones, and is 0 elsewhere.
-  py::array_t<double> hessian_product(const py::object& w, const py::object& direction,
-                                      const py::object& coordinates) {
+  py::array_t<double> hessian_product(const Sparse& w, const Reals& v, const Coordinates& coordinates) {
     if (objective().oracle().derivatives() == nullptr || objective().loss().hinge())
       throw Error::usage("hessian_product: this loss or oracle has no second derivatives");
-    const SparseVector at = vector_of(w, dimension());
-    const bool some = !coordinates.is_none();
-    const std::vector<Coord> set = some ? set_of(coordinates) : std::vector<Coord>();
-    const std::size_t size = some ? set.size() : dimension();
-    const Reals v = reals_of(direction, "v");
-    require_size(v, size, "v");
-    py::array_t<double> out(static_cast<py::ssize_t>(size));
-    const std::span<const double> from(v.data(), size);
-    const std::span<double> to(out.mutable_data(), size);
+    const SparseVector at = vector_of(w);
+    const std::vector<Coord> set = coordinates ? list_of<Coord>(*coordinates) : std::vector<Coord>();
+    py::array_t<double> out(v.size());
+    const std::span<const double> from(v.data(), static_cast<std::size_t>(v.size()));
+    const std::span<double> to(out.mutable_data(), from.size());
     work([&] {
       if (!curvature_) curvature_ = std::make_unique<Curvature>(objective());
-      if (!curved_ || curved_->index != at.index || curved_->value != at.value) {
+      if (!curved_ || !same(*curved_, at)) {
         make_buffers();
         objective().scores(at, point_.scores);
         point_.loss = curvature_->infer({point_.scores}, point_.residual);
@@ -101,17 +113,17 @@ class Problem {
         point_.has_residual = point_.known = true;
         curved_ = at;
       }
-      if (some)
+      if (coordinates)
         curvature_->product(set, from, to);
       else
         curvature_->product(from, to);
-      for (std::size_t i = 0; i < size; ++i) to[i] -= objective().mu() * from[i];
+      for (std::size_t i = 0; i < to.size(); ++i) to[i] -= objective().mu() * from[i];
     });
     return out;
   }
 
-  py::dict certificate(const py::object& w) {
-    const SparseVector at = vector_of(w, dimension());
+  py::dict certificate(const Sparse& w) {
+    const SparseVector at = vector_of(w);
     Certificate found;
     work([&] { found = certify(objective(), at); });
     return dict_of(found);
@@ -119,33 +131,17 @@ class Problem {
 
   /// Adds scale * (gradient of the loss of some instances) to `out`, which may be w, and returns their loss
   /// at w. Instances follow one another: a change of w by one is seen by the next.
-  double add_instance_gradients(const py::object& numbers, const py::object& weights,
-                                const py::object& to_add, double scale) {
+  double add_instance_gradients(const Integers& instances, const Dense& w, Dense& out, double scale) {
     const InstanceOracle* const oracle = objective().oracle().instance();
     if (oracle == nullptr || objective().loss().hinge())
       throw Error::usage("add_instance_gradients: this loss or oracle has no gradients of single instances");
-    const Integers instances = integers_of(numbers, "instances");
-    const auto w = array_in_place(weights, "w");
-    auto out = array_in_place(to_add, "out");
-    if (!out.writeable())
-      throw Error::usage("out: found an array that is read-only, expected one to write to");
     const double* const from = w.data();
     double* const to = out.mutable_data();
     double loss = 0.0;
-    const std::span<const std::int64_t> all(instances.data(), static_cast<std::size_t>(instances.size()));
-    const py::gil_scoped_release released;
-    const std::lock_guard lock(mutex_);
-    try {
-      for (const std::int64_t instance : all) {
-        if (instance < 0 || static_cast<std::size_t>(instance) >= objective().instances())
-          throw Error::usage("instances: found ", instance, ", expected numbers below ",
-                             objective().instances());
-        loss += add_one(static_cast<Index>(instance), from, to, scale);
-      }
-    } catch (...) {
-      failure_ = std::current_exception();
-      throw;
-    }
+    without_gil(failure_, [&] {
+      const std::lock_guard lock(mutex_);
+      for (const Index instance : list_of<Index>(instances)) loss += add_one(instance, from, to, scale);
+    });
     return loss;
   }
 
@@ -160,23 +156,12 @@ class Problem {
 
   /// Within a solver, this thread is in the background already.
   void work(const std::function<void()>& body) {
-    if (own_ != nullptr) {
-      std::atomic<bool> interrupt = false;
-      in_background(interrupt, [&] {
-        const StopScope scope(StopToken(Interrupt(&interrupt)), "the problem was evaluated");
-        const std::lock_guard lock(mutex_);
-        body();
-      });
-      return;
-    }
     objective();
-    const py::gil_scoped_release released;
-    try {
+    if (own_ == nullptr) return without_gil(failure_, body);
+    stop_on_signals("the problem was evaluated", [&](const Interrupt&) {
+      const std::lock_guard lock(mutex_);
       body();
-    } catch (...) {
-      failure_ = std::current_exception();
-      throw;
-    }
+    });
   }
 
   void make_buffers() {
@@ -187,39 +172,16 @@ class Problem {
 
   /// The loss at w; nothing is computed again at the same w.
   double infer(const SparseVector& w, bool residual) {
-    const bool same = point_.known && point_.w.index == w.index && point_.w.value == w.value;
-    if (same && (point_.has_residual || !residual)) return point_.loss;
+    const bool known = point_.known && same(point_.w, w);
+    if (known && (point_.has_residual || !residual)) return point_.loss;
     make_buffers();
-    if (!same) objective().scores(w, point_.scores);
+    if (!known) objective().scores(w, point_.scores);
     point_.known = false;
     point_.loss = objective().infer({point_.scores}, residual ? &point_.residual : nullptr);
     point_.w = w;
     point_.known = true;
     point_.has_residual = residual;
     return point_.loss;
-  }
-
-  /// The array itself, since `out` may be w.
-  Reals array_in_place(const py::object& given, const char* name) const {
-    if (!Reals::check_(given))
-      throw Error::usage(name, ": found another object, expected a contiguous array of float64");
-    auto out = py::reinterpret_borrow<Reals>(given);
-    require_size(out, dimension(), name);
-    return out;
-  }
-
-  std::vector<Coord> set_of(const py::object& given) const {
-    const Integers coordinates = integers_of(given, "coordinates");
-    require_size(coordinates, static_cast<std::size_t>(coordinates.size()), "coordinates");
-    std::vector<Coord> out;
-    for (py::ssize_t i = 0; i < coordinates.size(); ++i) {
-      const std::int64_t c = coordinates.data()[i];
-      if (c < 0 || static_cast<Coord>(c) >= dimension() || (i > 0 && c <= coordinates.data()[i - 1]))
-        throw Error::usage("coordinates: found ", c, " at place ", i, ", expected ascending ones below ",
-                           dimension());
-      out.push_back(static_cast<Coord>(c));
-    }
-    return out;
   }
 
   double add_one(Index instance, const double* w, double* out, double scale) {
@@ -263,25 +225,18 @@ class Problem {
 /// What a solver in Python sees of its monitor.
 class Clock {
  public:
-  Clock(const SolveProblem& problem, Problem& view)
-      : monitor_(&problem.monitor), dimension_(problem.objective.dimension()), view_(view) {}
+  explicit Clock(Monitor& monitor) : monitor_(&monitor) {}
   void close() { monitor_ = nullptr; }
 
   /// Returns whether to go on.
-  bool step(const py::object& w, const py::object& loss, const py::object& working_set) {
+  bool step(const Sparse& w, double loss, std::uint64_t working_set) {
     if (stopped_)
       throw Error::usage(
           "monitor.step: found a call after it had returned False, expected the solver to return");
-    last_ = vector_of(w, dimension_);
-    const double found = loss.is_none() ? kNaN : number(loss, "loss");
-    const double set =
-        working_set.is_none() ? static_cast<double>(last_.nnz()) : number(working_set, "working_set");
-    if (!(set >= 0.0 && set <= static_cast<double>(dimension_)))
-      throw Error::usage("monitor.step: found the working set ", set, ", expected a size up to ", dimension_);
-    bool go_on = false;
-    guarded([&] { go_on = open().step(last_, found, static_cast<std::uint64_t>(set)); });
-    stopped_ = !go_on;
-    return go_on;
+    last_ = vector_of(w);
+    Monitor& monitor = open();
+    without_gil(failure_, [&] { stopped_ = !monitor.step(last_, loss, working_set); });
+    return !stopped_;
   }
   bool out_of_time() { return open().out_of_time(); }
   double seconds() const { return open().seconds(); }
@@ -291,31 +246,12 @@ class Clock {
   std::exception_ptr failure() const { return failure_; }
 
  private:
-  static double number(const py::object& given, const char* name) {
-    const double out = PyFloat_AsDouble(given.ptr());
-    if (out != -1.0 || PyErr_Occurred() == nullptr) return out;
-    PyErr_Clear();
-    throw Error::usage("monitor.step: found ", name, " of the type ", Py_TYPE(given.ptr())->tp_name,
-                       ", expected a number");
-  }
   Monitor& open() const {
     if (monitor_ == nullptr) throw Error::usage("monitor: found a call after its run, expected none");
     return *monitor_;
   }
-  void guarded(const std::function<void()>& body) {
-    open();
-    const py::gil_scoped_release released;
-    try {
-      body();
-    } catch (...) {
-      failure_ = std::current_exception();
-      throw;
-    }
-  }
 
   Monitor* monitor_;
-  Coord dimension_;
-  Problem& view_;
   bool stopped_ = false;
   SparseVector last_;
   std::exception_ptr failure_;
@@ -335,7 +271,7 @@ class PythonSolver final : public Solver {
     if (!problem.monitor.start(problem.start)) return {problem.monitor.stop_status(), problem.start};
     const py::gil_scoped_acquire held;
     const auto view = std::make_shared<Problem>(problem.objective);
-    const auto clock = std::make_shared<Clock>(problem, *view);
+    const auto clock = std::make_shared<Clock>(problem.monitor);
     const Closer closer{*view, *clock};
     try {
       py::dict options, facts;
@@ -345,14 +281,12 @@ class PythonSolver final : public Solver {
       facts["kkt_target"] = problem.kkt_target();
       facts["kkt_at_zero"] = problem.kkt_at_zero;
       facts["seed"] = problem.seed;
-      const py::object returned = functions().at(name_)(view, clock, facts, options);
-      if (returned.is_none())
-        throw Error::usage("solver '", name_, "' returned None, expected its weights w");
+      const auto w = functions().at(name_)(view, clock, facts, options).cast<Sparse>();
       SolveResult out{clock->stopped() || problem.monitor.out_of_time() ? problem.monitor.stop_status()
                                                                         : Status::kConverged,
-                      vector_of(returned, problem.objective.dimension(), "the solver's result")};
+                      vector_of(w)};
       // A result that is not the last iterate is one more.
-      if (out.w.index != clock->last().index || out.w.value != clock->last().value) {
+      if (!same(out.w, clock->last())) {
         const py::gil_scoped_release released;
         problem.monitor.step(out.w);
       }
@@ -395,13 +329,11 @@ void register_solver(const std::string& description, py::object function) {
 void check(const std::string& name, const Texts& options, const std::string& only,
            const py::object& on_check) {
   const SolverInfo& info = solver_registry().find(name);
-  std::atomic<bool> interrupt = false;
   const ConformanceSettings settings{.only = only, .on_check = [&](const ConformanceCheck& one) {
                                        const py::gil_scoped_acquire held;
                                        on_check(one.name, one.passed, one.found);
                                      }};
-  in_background(interrupt, [&] {
-    const StopScope scope(StopToken(Interrupt(&interrupt)), "the solver was checked");
+  stop_on_signals("the solver was checked", [&](const Interrupt&) {
     check_solver(info, options_from(info.options, options), settings);
   });
 }
@@ -419,21 +351,17 @@ void add_problem(py::module_& module) {
       .def_property_readonly("instances", [](const Problem& p) { return p.objective().instances(); })
       .def_property_readonly("passes", [](const Problem& p) { return p.objective().counts().passes(); })
       .def("loss", &Problem::loss, py::arg("w"))
-      .def("loss_and_gradient", &Problem::loss_and_gradient, py::arg("w"),
-           py::arg("coordinates") = py::none())
-      .def("hessian_product", &Problem::hessian_product, py::arg("w"), py::arg("v"),
-           py::arg("coordinates") = py::none())
+      .def("loss_and_gradient", &Problem::loss_and_gradient, py::arg("w"), py::arg("coordinates"))
+      .def("hessian_product", &Problem::hessian_product, py::arg("w"), py::arg("v"), py::arg("coordinates"))
       .def("certificate", &Problem::certificate, py::arg("w"))
-      .def("add_instance_gradients", &Problem::add_instance_gradients, py::arg("instances"), py::arg("w"),
-           py::arg("out").noconvert(), py::arg("scale") = 1.0);
+      .def("add_instance_gradients", &Problem::add_instance_gradients, py::arg("instances"),
+           py::arg("w").noconvert(), py::arg("out").noconvert(), py::arg("scale"));
   py::class_<Clock, std::shared_ptr<Clock>>(module, "Monitor")
-      .def("step", &Clock::step, py::arg("w"), py::arg("loss") = py::none(),
-           py::arg("working_set") = py::none())
+      .def("step", &Clock::step, py::arg("w"), py::arg("loss"), py::arg("working_set"))
       .def("out_of_time", &Clock::out_of_time)
       .def_property_readonly("seconds", &Clock::seconds);
-  module.def("register_solver", &register_solver, py::arg("description"), py::arg("function"));
-  module.def("check_solver", &check, py::arg("name"), py::arg("options"), py::arg("only"),
-             py::arg("on_check"));
+  add_function(module, "register_solver", &register_solver, "description", "function");
+  add_function(module, "check_solver", &check, "name", "options", "only", "on_check");
 }
 
 }  // namespace proxbench::python

@@ -95,16 +95,14 @@ class Callback {
   std::optional<py::error_already_set> failure_;
 };
 
-/// Runs work(hooks) in the background and rethrows what the callback threw.
-void run(const py::object& callback, const std::function<void(const RunHooks&)>& work) {
+/// Runs work(hooks, call) in the background. It may call the callback. Rethrows what that threw.
+void run(const py::object& callback, const std::function<void(RunHooks&, Callback&)>& work) {
   std::atomic<bool> interrupt = false;
   Callback call(callback, interrupt);
   RunHooks hooks;
   hooks.stop = &interrupt;
-  if (call.given())
-    hooks.on_sample = [&](const Sample& sample) { call([&] { return dict_of(trace_columns(), sample); }); };
   try {
-    in_background(interrupt, [&] { work(hooks); });
+    in_background(interrupt, [&] { work(hooks, call); });
   } catch (const Error&) {
     call.rethrow();
     throw;
@@ -113,16 +111,17 @@ void run(const py::object& callback, const std::function<void(const RunHooks&)>&
 }
 
 Trained train_once(const Data& data, const Texts& settings, const std::string& solver, const Texts& options,
-                   const py::object& start, const py::object& callback) {
+                   const std::optional<Sparse>& start, const py::object& callback) {
   const ExperimentConfig config = config_of(settings);
   Trained out{data, {}};
   single_penalty(config);
   const RunParameters parameters = parameters_of(config, settings, data, solver, options);
-  const bool given = !start.is_none();
-  if (given && !solver_registry().find(parameters.solver).starts_anywhere)
-    throw Error::usage(unmet_start(solver_registry().find(parameters.solver), "given"));
-  const SparseVector from = given ? vector_of(start, data.dimension(), "start") : SparseVector();
-  run(callback, [&](const RunHooks& hooks) {
+  const SolverInfo& info = solver_registry().find(parameters.solver);
+  if (start && !info.starts_anywhere) throw Error::usage(unmet_start(info, "given"));
+  const SparseVector from = start ? vector_of(*start) : SparseVector();
+  run(callback, [&](RunHooks& hooks, Callback& call) {
+    if (call.given())
+      hooks.on_sample = [&](const Sample& sample) { call([&] { return dict_of(trace_columns(), sample); }); };
     out.outcome = train_from(*data.with_threads(config.threads), parameters, from, hooks);
   });
   return out;
@@ -133,15 +132,11 @@ Trained train_along(const Data& data, const Texts& settings, const std::string& 
                     const py::object& on_point) {
   const ExperimentConfig config = config_of(settings);
   Trained out{data, {}};
-  RunParameters parameters = parameters_of(config, settings, data, solver, options);
-  std::atomic<bool> interrupt = false;
-  Callback call(on_point, interrupt);
-  RunHooks hooks;
-  hooks.stop = &interrupt;
-  hooks.on_point = [&](const PathPoint& point, const SparseVector& w) {
-    call([&] { return dict_of(path_columns(), point); }, [&] { return pair_of(w); });
-  };
-  in_background(interrupt, [&] {
+  const RunParameters parameters = parameters_of(config, settings, data, solver, options);
+  run(on_point, [&](RunHooks& hooks, Callback& call) {
+    hooks.on_point = [&](const PathPoint& point, const SparseVector& w) {
+      call([&] { return dict_of(path_columns(), point); }, [&] { return pair_of(w); });
+    };
     const auto loaded = data.with_threads(config.threads);
     const PenaltyPaths paths = search_of(config).paths(lambda_max(*loaded, config.loss));
     if (paths.size() != 1)
@@ -149,20 +144,16 @@ Trained train_along(const Data& data, const Texts& settings, const std::string& 
           "lambda_ and mu: found several values of both, expected one number, and a list or path");
     out.outcome = train_path(*loaded, parameters, paths.front(), hooks);
   });
-  call.rethrow();
   return out;
 }
 
-py::dict certificate_of(const Data& data, const py::object& w, const Texts& settings,
-                        double tighten_seconds) {
+py::dict certificate_of(const Data& data, const Sparse& w, const Texts& settings, double tighten_seconds) {
   const ExperimentConfig config = config_of(settings);
   RunOutcome outcome;
   outcome.parameters.loss = config.loss;
   const Penalty penalty = outcome.parameters.penalty = single_penalty(config);
-  const SparseVector at = vector_of(w, data.dimension());
-  std::atomic<bool> interrupt = false;
-  in_background(interrupt, [&] {
-    const StopScope scope(StopToken(Interrupt(&interrupt)), "the model was certified");
+  const SparseVector at = vector_of(w);
+  stop_on_signals("the model was certified", [&](const Interrupt& interrupt) {
     const auto loaded = data.with_threads(config.threads);
     Objective objective = loaded->objective(penalty, config.loss);
     outcome.kkt_at_zero = kkt_at_zero(objective);
@@ -171,7 +162,7 @@ py::dict certificate_of(const Data& data, const py::object& w, const Texts& sett
       RunParameters search = outcome.parameters;
       search.tighten = 1e-9;
       search.time_limit = tighten_seconds;
-      const RunOutcome better = tighten(*loaded, at, search, &interrupt);
+      const RunOutcome better = tighten(*loaded, at, search, interrupt);
       outcome.certificate.dual = std::fmax(outcome.certificate.dual, better.certificate.dual);
     }
     set_facts(*loaded, outcome);
@@ -303,17 +294,13 @@ void add_training(py::module_& module) {
         return py::bytes(
             model_of(*loaded, all.data.format, all.data.options, all.outcome.parameters, all.outcome.w));
       });
-  module.def("train", &train_once, py::arg("data"), py::arg("settings"), py::arg("solver"),
-             py::arg("options"), py::arg("start"), py::arg("callback"));
-  module.def("train_path", &train_along, py::arg("data"), py::arg("settings"), py::arg("solver"),
-             py::arg("options"), py::arg("on_point"));
-  module.def("certify", &certificate_of, py::arg("data"), py::arg("w"), py::arg("settings"),
-             py::arg("tighten"));
-  module.def("select", &select, py::arg("data"), py::arg("settings"), py::arg("solver"), py::arg("options"),
-             py::arg("measure"), py::arg("folds"), py::arg("held_out"), py::arg("one_se"),
-             py::arg("more_points"));
+  add_function(module, "train", &train_once, "data", "settings", "solver", "options", "start", "callback");
+  add_function(module, "train_path", &train_along, "data", "settings", "solver", "options", "on_point");
+  add_function(module, "certify", &certificate_of, "data", "w", "settings", "tighten");
+  add_function(module, "select", &select, "data", "settings", "solver", "options", "measure", "folds",
+               "held_out", "one_se", "more_points");
   module.def("solvers", &solvers);
-  module.def("work", &work, py::arg("arguments"));
+  add_function(module, "work", &work, "arguments");
   module.attr("SETTINGS") = kSettings;
 }
 

@@ -8,6 +8,7 @@ from typing import Any, Union
 
 import numpy as np
 
+from . import arrays
 from .compiled import checked, require
 from .datasets import Data
 from .errors import UsageError
@@ -88,7 +89,11 @@ def solver(name: str, help: str = "", paper: str = "", l1: bool = False, l2: boo
                             "help": one.help, "min": one.min, "max": one.max, "choices": list(one.choices)})
 
         def solve(core, monitor, facts, values):
-            return function(Problem(core, facts), Monitor(monitor), **values)
+            dimension = core.dimension
+            w = function(Problem(core, facts), Monitor(monitor, dimension), **values)
+            if w is None:
+                raise UsageError(f"solver '{name}' returned None, expected its weights w")
+            return arrays.weights(w, dimension, "the solver's result")
 
         description = {"name": name, "help": help or (inspect.getdoc(function) or "a solver in Python").split("\n")[0],
                        "paper": paper, "options": options, "exact": exact,
@@ -130,29 +135,44 @@ class Problem:
     @checked
     def loss(self, w: Weights) -> float:
         """The loss at w, without penalties."""
-        return self._core.loss(w)
+        return self._core.loss(self._weights(w))
 
     @checked
     def loss_and_gradient(self, w: Weights, coordinates=None) -> tuple[float, np.ndarray]:
         """(loss, its gradient) at w, without penalties; the gradient at all coordinates, or at ascending ones."""
-        return self._core.loss_and_gradient(w, coordinates)
+        return self._core.loss_and_gradient(self._weights(w), self._coordinates(coordinates))
 
     @checked
     def hessian_product(self, w: Weights, v: np.ndarray, coordinates=None) -> np.ndarray:
         """The Hessian of the loss at w times v, without penalties. Given ascending coordinates, v and the product have
         entries only there."""
-        return self._core.hessian_product(w, v, coordinates)
+        some = self._coordinates(coordinates)
+        v = arrays.sized(arrays.reals(v, "v"), self.dimension if some is None else some.size, "v")
+        return self._core.hessian_product(self._weights(w), v, some)
 
     @checked
     def certificate(self, w: Weights) -> dict[str, float]:
         """What is proven about w: a dict with objective, loss, nnz, kkt, lower_bound, gap and relative_gap."""
-        return self._core.certificate(w)
+        return self._core.certificate(self._weights(w))
 
     @checked
     def add_instance_gradients(self, instances, w: np.ndarray, out: np.ndarray, scale: float = 1.0) -> float:
         """Adds scale * (the gradient of the loss of these instances) to `out`, and returns their loss at w. `out` may be
         w: then each instance sees the change by the one before it. w and out are contiguous arrays of float64."""
-        return self._core.add_instance_gradients(instances, w, out, scale)
+        chosen = arrays.integers(instances, "instances").ravel()
+        wrong = (chosen < 0) | (chosen >= self.instances)
+        if wrong.any():
+            raise UsageError(f"instances: found {chosen[np.argmax(wrong)]}, expected numbers below {self.instances}")
+        w, out = (arrays.in_place(array, self.dimension, name) for array, name in ((w, "w"), (out, "out")))
+        if not out.flags.writeable:
+            raise UsageError("out: found an array that is read-only, expected one to write to")
+        return self._core.add_instance_gradients(chosen, w, out, scale)
+
+    def _weights(self, w):
+        return arrays.weights(w, self.dimension)
+
+    def _coordinates(self, given):
+        return None if given is None else arrays.coordinates(given, self.dimension)
 
     @property
     def start(self) -> np.ndarray:
@@ -173,8 +193,8 @@ class Problem:
 class Monitor:
     """The clock of a run, for its solver. `seconds` is the time on the clock so far."""
 
-    def __init__(self, core):
-        self._core = core
+    def __init__(self, core, dimension):
+        self._core, self._dimension = core, dimension
 
     @property
     def seconds(self) -> float:
@@ -183,12 +203,22 @@ class Monitor:
     @checked
     def step(self, w: Weights, loss: float | None = None, working_set: int | None = None) -> bool:
         """Takes a new iterate, and the loss there without penalties if it is known. Returns whether to go on."""
-        return self._core.step(w, loss, working_set)
+        w = arrays.weights(w, self._dimension)
+        size = len(w[0]) if working_set is None else _number("working_set", working_set)
+        if not 0 <= size <= self._dimension:
+            raise UsageError(f"monitor.step: found the working set {size:g}, expected a size up to {self._dimension}")
+        return self._core.step(w, np.nan if loss is None else _number("loss", loss), int(size))
 
     @checked
     def out_of_time(self) -> bool:
         """Whether to return now, with the w of the last step: a limit was reached, or the user wants to stop."""
         return self._core.out_of_time()
+
+
+def _number(name, given):
+    if not hasattr(given, "__float__"):
+        raise UsageError(f"monitor.step: found {name} of the type {type(given).__name__}, expected a number")
+    return float(given)
 
 
 @checked

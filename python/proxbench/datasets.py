@@ -8,6 +8,7 @@ from .compiled import checked, require
 from .errors import UsageError
 
 UNKNOWN, NONE = -1, -2
+LARGEST_VALUE = 1e150  # squares of values up to here have finite sums over positions, as for files
 
 
 class Data:
@@ -177,10 +178,10 @@ class _Maker:
         self.parents = self.train = self.test_rows = self.test_truth = None
 
     def truth(self, *parts):
-        self.train = require().Truth(*parts)
+        self.train = _truth(*parts)
 
     def test(self, rows, begin, *parts):
-        self.test_rows, self.test_truth = rows, require().Truth(*parts)
+        self.test_rows, self.test_truth = rows, _truth(*parts)
 
     def data(self, outputs, description):
         if len(set(outputs)) < len(outputs):
@@ -190,6 +191,11 @@ class _Maker:
             rows=self.rows, truth=self.train, outputs=outputs, parents=self.parents, description=description,
             oracle=self.oracle, format=self.format, options=self.options, test_rows=self.test_rows,
             test_truth=self.test_truth))
+
+
+def _truth(gold, quality=(), label_begin=(), label=()):
+    """What is known of the instances beside X: gold outputs, qualities, and sets of labels."""
+    return gold, list(quality), list(label_begin), np.asarray(label, dtype=np.int64)
 
 
 def _parts(test, size, names):
@@ -234,9 +240,13 @@ def _sequence_rows(X, lengths, feature_names, train, name) -> tuple[Any, np.ndar
     if lengths is not None or _is_matrix(X):
         return _matrix_rows(X, lengths, feature_names, train, name)
     X = _items(X, name)
-    rows = require().rows_of_items(X, train, name)
+    for i, one in enumerate(X):
+        if isinstance(one, (str, bytes, dict)) or not hasattr(one, "__getitem__") or not hasattr(one, "__len__"):
+            raise UsageError(f"{name}[{i}]: found a {type(one).__name__}, expected a list of items, one a position")
+        if len(one) == 0:
+            raise UsageError(f"{name}[{i}]: found an empty sequence, expected positions")
     begin = np.concatenate([[0], np.cumsum([len(one) for one in X], dtype=np.int64)])
-    return rows, begin
+    return require().rows_of_items(list(chain.from_iterable(X)), begin, train, name), begin
 
 
 def _group_rows(X, lengths, feature_names, train, name) -> tuple[Any, np.ndarray]:
@@ -244,7 +254,7 @@ def _group_rows(X, lengths, feature_names, train, name) -> tuple[Any, np.ndarray
         return _matrix_rows(X, lengths, feature_names, train, name)
     X = _items(X, name)
     begin = _begin_of(lengths, len(X), name)
-    return require().rows_of_items([X[a:b] for a, b in zip(begin, begin[1:])], train, name), begin
+    return require().rows_of_items(list(X), begin, train, name), begin
 
 
 def _items(X, name):
@@ -274,18 +284,30 @@ def _matrix_rows(X, lengths, feature_names, train, name) -> tuple[Any, np.ndarra
             raise UsageError(f"{name}: found an array of {X.ndim} dimensions, expected a matrix")
     if X.dtype.kind not in "fiub":
         raise UsageError(f"{name}: found values of the type {X.dtype}, expected real numbers")
-    if not issparse(X):
-        bad = ~np.isfinite(X)
-        if bad.any():
-            row, column = np.argwhere(bad)[0]
-            raise UsageError(f"{name}, row {row}, column {column}: found {X[row, column]}, expected finite numbers")
-        X = csr_matrix(X)
-    X = X.tocsr()
+    X = csr_matrix(X)
+    _check_entries(X, name)
     begin = np.arange(X.shape[0] + 1) if lengths is None else _begin_of(lengths, X.shape[0], name)
-    names = [] if feature_names is None else [str(one) for one in _items(feature_names, "feature_names")]
-    if names and len(names) != X.shape[1]:
+    names = [str(one) for one in (range(X.shape[1]) if feature_names is None else _items(feature_names, "feature_names"))]
+    if len(names) != X.shape[1]:
         raise UsageError(f"feature_names: found {len(names)}, expected one for each of {X.shape[1]} columns")
-    return require().rows_of_csr(X.indptr, X.indices, X.data, X.shape[1], begin, names, train, name), begin
+    if len(set(names)) < len(names):
+        twice = next(one for i, one in enumerate(names) if one in names[:i])
+        raise UsageError(f"feature names: found '{twice}' twice, expected distinct ones")
+    if train is not None and X.shape[1] != train.features:
+        raise UsageError(f"{name}: found {X.shape[1]} columns, expected {train.features}, as in training")
+    return require().rows_of_csr(X.indptr, X.indices, X.data, begin, names, train), begin
+
+
+def _check_entries(X, name):
+    try:
+        X.check_format(full_check=True)
+    except ValueError as error:
+        raise UsageError(f"{name}: found a matrix whose {error}, expected one of a valid format") from None
+    large = ~(np.abs(X.data) <= LARGEST_VALUE)
+    if large.any():
+        at = int(np.argmax(large))
+        row = np.searchsorted(X.indptr, at, side="right") - 1
+        raise UsageError(f"{name}, row {row}, column {X.indices[at]}: found {X.data[at]:g}, expected finite values up to 1e150")
 
 
 def _begin_of(lengths, rows, name):

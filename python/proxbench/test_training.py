@@ -466,7 +466,7 @@ NAN, INF = float("nan"), float("inf")
     (lambda: proxbench.sequences(M3, C3, lengths=[1.5, 0.5]), "lengths"),
     (lambda: proxbench.sequences(M3, C3, lengths=["a", "b"]), "lengths"),
     (lambda: proxbench.classes([[1.0], [NAN]], C3), "row 1, column 0: found nan"),
-    (lambda: proxbench.classes(sparse.csr_matrix([[1.0], [NAN]]), C3), "found NaN"),
+    (lambda: proxbench.classes(sparse.csr_matrix([[1.0], [NAN]]), C3), "found nan"),
     (lambda: proxbench.classes([[1j], [1]], C3), "complex"),
     (lambda: proxbench.classes(sparse.csr_matrix([[1j], [1]]), C3), "complex"),
     (lambda: proxbench.classes([["a"], ["b"]], C3), "no numbers"),

@@ -7,6 +7,7 @@ from typing import Any, Union
 
 import numpy as np
 
+from . import arrays
 from .compiled import checked, require
 from .custom_solvers import Weights
 from .datasets import Data, _items, _texts, sequences
@@ -287,7 +288,10 @@ def train(data: Data, lambda_: float = 0.0, mu: float = 0.0, loss: str = "log", 
     keys = _settings(lambda_, mu, loss, gap, tol, threads, seed, time_limit, max_iterations, cost, settings)
     if isinstance(start, Model):
         start = start.weights_for(data)
-    return Result(require().train(_core_of(data), keys, _solver(solver), _texts(options), start, _callable(callback)))
+    core = _core_of(data)
+    if start is not None:
+        start = arrays.weights(start, core.dimension, "start")
+    return Result(require().train(core, keys, _solver(solver), _texts(options), start, _callable(callback)))
 
 
 @checked
@@ -324,7 +328,8 @@ def certify(data: Data, w: Weights | Model, lambda_: float = 0.0, mu: float = 0.
     if isinstance(w, Model):
         w = w.weights_for(data)
     keys = _settings(lambda_, mu, loss, None, None, threads, None, None, None, None, None)
-    return require().certify(_core_of(data), w, keys, _real("tighten", tighten))
+    core = _core_of(data)
+    return require().certify(core, arrays.weights(w, core.dimension), keys, _real("tighten", tighten))
 
 
 @checked

@@ -81,38 +81,35 @@ std::string in_lower_case(std::string_view text) {
   return out;
 }
 
+/// The texts that mean "off" and "on", in lower case.
+struct Binary {
+  std::string_view off, on;
+};
+constexpr Binary kBinary[] = {{"0", "1"}, {"false", "true"}, {"no", "yes"}, {"n", "y"}, {"f", "t"}};
+
 struct Attribute {
   std::string name;
-  std::vector<std::string> values = {};  ///< the two values of a binary attribute in their order
-  bool words = false;                    ///< these are words instead of 0 and 1
-  bool label = false;                    ///< otherwise a feature
-  Index number = 0;                      ///< number of the label or feature
+  std::string type = {};           ///< "numeric", or two values, such as "{0,1}"
+  const Binary* binary = nullptr;  ///< null: numeric
+  bool on_first = false;           ///< whether the first of the two values means on
+  bool label = false;              ///< otherwise a feature
+  Index number = 0;                ///< number of the label or feature
 
-  bool binary() const { return !values.empty(); }
-  /// Whether the text is one of the values, in any case.
-  bool has_value(std::string_view text) const {
-    return std::ranges::any_of(
-        values, [&](const std::string& value) { return in_lower_case(value) == in_lower_case(text); });
+  /// The number that a text means: 0 or 1 if the attribute is binary. Words may have any case.
+  std::optional<double> value(std::string_view text) const {
+    double out = 0.0;
+    if (binary != nullptr && binary != kBinary)
+      out = binary->on == in_lower_case(text) ? 1.0 : binary->off == in_lower_case(text) ? 0.0 : kNaN;
+    else if (!parse_real(text, out))
+      return std::nullopt;
+    return binary == nullptr || out == 0.0 || out == 1.0 ? std::optional(out) : std::nullopt;
   }
-  std::string type() const { return binary() ? fmt::format("{{{}}}", joined(values, ",")) : "numeric"; }
 };
-
-/// The texts that mean "off" and "on", in lower case.
-constexpr std::pair<std::string_view, std::string_view> kBinary[] = {
-    {"0", "1"}, {"false", "true"}, {"no", "yes"}, {"n", "y"}, {"f", "t"}};
 
 std::string_view without_quotes(std::string_view text) {
   const bool quoted =
       text.size() > 1 && (text.front() == '\'' || text.front() == '"') && text.back() == text.front();
   return quoted ? text.substr(1, text.size() - 2) : text;
-}
-
-/// Returns 0 or 1 for a text of kBinary, otherwise -1.
-int meaning_of(std::string_view text) {
-  const std::string lower = in_lower_case(text);
-  for (const auto& [off, on] : kBinary)
-    if (lower == off || lower == on) return lower == on;
-  return -1;
 }
 
 /// Removes the text up to the next comma from the front and returns it.
@@ -123,36 +120,31 @@ std::string_view take_field(std::string_view& text) {
   return field;
 }
 
-/// Returns the values of "{A,B}" if they mean off and on, in any order; otherwise nothing.
-std::vector<std::string> binary_values(std::string_view type) {
-  if (!type.starts_with('{') || !type.ends_with('}')) return {};
-  std::string_view rest = type.substr(1, type.size() - 2);
-  std::vector<std::string> out;
-  while (!rest.empty()) out.emplace_back(without_quotes(take_field(rest)));
-  if (out.size() != 2) return {};
-  const std::string first = in_lower_case(out[0]), second = in_lower_case(out[1]);
-  const bool known = std::ranges::any_of(kBinary, [&](const auto& pair) {
-    return (first == pair.first && second == pair.second) || (first == pair.second && second == pair.first);
-  });
-  return known ? out : std::vector<std::string>();
-}
-
 /// Parses the text after @attribute. If it is incomplete, it continues on the next lines.
 Attribute parse_attribute(LineReader& in, std::string text) {
-  std::string_view type = text;
-  Attribute out{take_name(in, type)};
+  std::string_view rest = text;
+  Attribute out{take_name(in, rest)};
   if (out.name.empty()) in.fail("an attribute without a name", kAttribute);
-  std::string whole(type);
+  std::string type(rest);
   for (std::string_view line;
-       (whole.empty() || (whole.front() == '{' && whole.back() != '}')) && next_line(in, line);)
-    whole += line;
-  out.values = binary_values(whole);
-  out.words = out.binary() && out.values[0] != "0" && out.values[0] != "1";
-  const std::string lower = in_lower_case(whole);
-  if (!out.binary() && lower != "numeric" && lower != "real" && lower != "integer")
-    in.fail(fmt::format("type {} of attribute {}", in_quotes(whole), in_quotes(out.name)),
-            "{0,1}, {FALSE,TRUE}, numeric, real or integer");
-  return out;
+       (type.empty() || (type.front() == '{' && type.back() != '}')) && next_line(in, line);)
+    type += line;
+  out.type = in_lower_case(type);
+  std::erase_if(out.type,
+                [](char c) { return std::string_view(" \t'\"").find(c) != std::string_view::npos; });
+  if (out.type == "numeric" || out.type == "real" || out.type == "integer") {
+    out.type = "numeric";
+    return out;
+  }
+  for (const Binary& one : kBinary) {
+    out.on_first = out.type == fmt::format("{{{},{}}}", one.on, one.off);
+    if (out.on_first || out.type == fmt::format("{{{},{}}}", one.off, one.on)) {
+      out.binary = &one;
+      return out;
+    }
+  }
+  in.fail(fmt::format("type {} of attribute {}", in_quotes(type), in_quotes(out.name)),
+          "{0,1}, {FALSE,TRUE}, numeric, real or integer");
 }
 
 struct Header {
@@ -242,14 +234,14 @@ class ArffReader {
     for (Attribute& attribute : attributes) {
       const std::optional<Index> label = names.labels.find(attribute.name);
       attribute.label = label.has_value();
-      if (label && !attribute.binary())
+      if (label && attribute.binary == nullptr)
         throw Error::in_file(path, 0, fmt::format("label {} of a numeric type", in_quotes(attribute.name)),
                              "{0,1} or {FALSE,TRUE}");
       if (!label && bias_ > 0.0 && attribute.name == kBias)
         throw Error::in_file(path, 0, "attribute 'bias' beside the bias", "another name, or bias = 0");
       attribute.number = label ? *label : names.features.intern(attribute.name);
       if (label) found[*label] = true;
-      if (attribute.binary() && meaning_of(attribute.values[0]) == 1) on_first_ = attribute.name;
+      if (attribute.on_first) on_first_ = attribute.name;
     }
     for (std::size_t k = 0; k < found.size(); ++k)
       if (!found[k])
@@ -269,9 +261,9 @@ class ArffReader {
       fail(fmt::format("{} attributes", found.size()), std::to_string(attributes_.size()));
     for (std::size_t i = 0; i < found.size(); ++i)
       if (const Attribute& a = found[i], &known = attributes_[i];
-          a.name != known.name || a.values != known.values)
-        fail(fmt::format("attribute {}, {}", in_quotes(a.name), a.type()),
-             fmt::format("{}, {}", in_quotes(known.name), known.type()));
+          a.name != known.name || a.type != known.type)
+        fail(fmt::format("attribute {}, {}", in_quotes(a.name), a.type),
+             fmt::format("{}, {}", in_quotes(known.name), known.type));
   }
 
   void read_row(const LineReader& in, std::string_view line, NamedSequences& out) {
@@ -291,16 +283,14 @@ class ArffReader {
 
   void add(const LineReader& in, std::size_t attribute, std::string_view text, NamedSequences& out) {
     const Attribute& of = attributes_[attribute];
-    double value = -1.0;
-    text = without_quotes(text);
-    const bool number = parse_real(text, value);
-    if (of.words) value = of.has_value(text) ? meaning_of(text) : -1.0;
-    if (of.binary() ? value != 0.0 && value != 1.0 : !number)
-      in.fail(fmt::format("value {} of attribute {}", in_quotes(text), in_quotes(of.name)),
-              of.binary() ? joined(of.values, " or ") : "a finite number");
+    const std::optional<double> value = of.value(without_quotes(text));
+    if (!value)
+      in.fail(
+          fmt::format("value {} of attribute {}", in_quotes(without_quotes(text)), in_quotes(of.name)),
+          of.binary == nullptr ? "a finite number" : fmt::format("{} or {}", of.binary->off, of.binary->on));
     if (!of.label)
-      out.rows.add(of.number, value);
-    else if (value == 1.0)
+      out.rows.add(of.number, *value);
+    else if (*value == 1.0)
       on_.push_back(of.number);
   }
 
@@ -361,50 +351,29 @@ DataPair read_arff(const DataFiles& files, const Options& options) {
 /// Replaces the five entities of XML by their characters.
 std::string without_entities(std::string_view text) {
   static constexpr std::pair<std::string_view, char> kEntities[] = {
-      {"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''}};
-  std::string out;
-  while (!text.empty()) {
-    std::size_t taken = 1;
-    char c = text.front();
-    for (const auto& [entity, meaning] : kEntities)
-      if (text.starts_with(entity)) {
-        taken = entity.size();
-        c = meaning;
-      }
-    out += c;
-    text.remove_prefix(taken);
-  }
+      {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''}, {"&amp;", '&'}};
+  std::string out(text);
+  for (const auto& [entity, meaning] : kEntities)
+    for (std::size_t at = 0; (at = out.find(entity, at)) != out.npos; ++at)
+      out.replace(at, entity.size(), 1, meaning);
   return out;
 }
 
-/// Returns the place of the quote after `name=` in the attributes of an XML element, or the element's size.
-std::size_t begin_of_name(std::string_view element) {
-  constexpr std::string_view kName = "name", kSpace = " \t\n";
-  for (std::size_t at = 0; (at = element.find(kName, at)) != element.npos; ++at) {
-    if (at == 0 || kSpace.find(element[at - 1]) == kSpace.npos) continue;
-    const std::size_t equals = std::min(element.find_first_not_of(kSpace, at + kName.size()), element.size()),
-                      open = std::min(element.find_first_not_of(kSpace, equals + 1), element.size());
-    if (open < element.size() && element[equals] == '=' && (element[open] == '"' || element[open] == '\''))
-      return open;
+/// Returns the name of a label from the attributes of its element in XML. Calls fail() if there is none.
+template <class Fail>
+std::string name_of_label(std::string_view attributes, const Fail& fail) {
+  constexpr std::string_view kSpace = " \t\n";
+  for (;;) {
+    const std::size_t equals = attributes.find('=');
+    const std::string_view key = trim(attributes.substr(0, equals), kSpace);
+    if (equals == attributes.npos) fail("a label without a name");
+    attributes = trim(attributes.substr(equals + 1), kSpace);
+    if (!attributes.starts_with('"') && !attributes.starts_with('\'')) fail("a label without a name");
+    const std::size_t close = attributes.find(attributes.front(), 1);
+    if (close == attributes.npos) fail("a name without its closing quote");
+    if (key == "name") return without_entities(attributes.substr(1, close - 1));
+    attributes.remove_prefix(close + 1);
   }
-  return element.size();
-}
-
-/// Returns the lines, with each line of a comment replaced by an empty line.
-std::string text_without_comments(LineReader& in) {
-  constexpr std::string_view kOpen = "<!--", kClose = "-->";
-  std::string text, out;
-  for (std::string_view line; in.next(line);) (text += line) += '\n';
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t open = std::min(text.find(kOpen, at), text.size());
-    out.append(text, at, open - at);
-    at = open == text.size() ? open
-                             : std::min(text.find(kClose, open), text.size() - kClose.size()) + kClose.size();
-    out.append(static_cast<std::size_t>(std::count(text.begin() + static_cast<std::ptrdiff_t>(open),
-                                                   text.begin() + static_cast<std::ptrdiff_t>(at), '\n')),
-               '\n');
-  }
-  return out;
 }
 
 }  // namespace
@@ -412,22 +381,19 @@ std::string text_without_comments(LineReader& in) {
 std::vector<std::string> read_label_names(LineReader in) {
   constexpr const char* kLabel = "<label name=\"...\">, each name once";
   constexpr std::string_view kElement = "<label";
-  const std::string text = text_without_comments(in);
+  std::string text;
+  for (std::string_view line; in.next(line);) (text += line) += '\n';
   NameIndex names;
-  for (std::size_t at = 0; (at = text.find(kElement, at)) != text.npos;) {
-    const auto fail = [&](const std::string& found) {
-      const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+  for (std::size_t at = 0; (at = text.find('<', at)) != text.npos;) {
+    const auto fail = [&, begin = at](const std::string& found) {
+      const auto line = 1 + std::ranges::count(std::string_view(text).substr(0, begin), '\n');
       throw Error::in_file(in.path(), static_cast<std::uint64_t>(line), found, kLabel);
     };
-    at += kElement.size();
-    if (at < text.size() && text[at] == 's') continue;  // the root, <labels>
-    const std::string_view element =
-        std::string_view(text).substr(at, std::min(text.find('>', at), text.size()) - at);
-    const std::size_t open = begin_of_name(element);
-    if (open >= element.size()) fail("a label without a name");
-    const std::size_t close = element.find(element[open], open + 1);
-    if (close == element.npos) fail("a name without its closing quote");
-    const std::string label = without_entities(element.substr(open + 1, close - open - 1));
+    const std::string_view rest = std::string_view(text).substr(at);
+    const std::string_view element = rest.substr(0, rest.find(rest.starts_with("<!--") ? "-->" : ">"));
+    at += element.size();
+    if (!element.starts_with(kElement) || element.starts_with("<labels")) continue;
+    const std::string label = name_of_label(element.substr(kElement.size()), fail);
     if (names.find(label)) fail(fmt::format("label {} a second time", in_quotes(label)));
     names.intern(label);
   }

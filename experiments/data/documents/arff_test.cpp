@@ -194,7 +194,7 @@ TEST(Arff, ValuesMayBeWordsOrQuoted) {
             "{FALSE,TRUE}, "
             "since values left out are the first ones");
   EXPECT_EQ(error_in_text("arff", words + "1,1\n", last),
-            "4: found value '1' of attribute 'c', expected TRUE or FALSE");
+            "4: found value '1' of attribute 'c', expected false or true");
   EXPECT_EQ(
       error_in_text("arff", "@attribute c {red,green}\n@data\n", last),
       "1: found type '{red,green}' of attribute 'c', expected {0,1}, {FALSE,TRUE}, numeric, real or integer");

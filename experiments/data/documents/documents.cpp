@@ -5,15 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "core/base/sum.h"
 
 namespace proxbench {
 namespace {
-
-/// While the training set is read, features whose number is kLarge - 1 or more are numbered again, in order
-/// of first appearance: kLarge, kLarge + 1, and so on.
-constexpr Index kLarge = Index{1} << 31;
 
 /// Sorts the labels of a training set if all of them are numbers.
 void sort_labels(NamedSequences& train) {
@@ -27,6 +24,14 @@ void sort_labels(NamedSequences& train) {
   const std::vector<Index> place = sort_names(
       train.names.labels, [&](const std::string& a, const std::string& b) { return number(a) < number(b); });
   for (Index& gold : train.data.gold) gold = place[gold];
+}
+
+/// Whether a feature comes before another: the bias first, then by number.
+bool is_lower(const std::string& a, const std::string& b) {
+  const auto key = [](const std::string& name) {
+    return std::tuple(name != kBias, name.size(), std::string_view(name));
+  };
+  return key(a) < key(b);
 }
 
 class DocumentReader {
@@ -88,7 +93,7 @@ class DocumentReader {
     lowest_id_ = -whole_max(all, -lowest_id_);
     highest_id_ = whole_max(all, highest_id_);
     if (!tree_) sort_labels(out);
-    number_features(out);
+    out.rows.renumber(sort_names(out.names.features, is_lower));
     set_divisors(out);
     out.remake_rows([&](DesignMatrix::Builder& rows, Index feature, double value) {
       rows.add(feature, format_.keep_id && feature == 0 ? in_range(value) : value / divisor_[feature]);
@@ -114,8 +119,7 @@ class DocumentReader {
       in.fail(in_quotes(label) + " in place of the label", format_.rules.line);
     std::optional<std::string> output;
     if (!label.empty()) output = tree_ ? tree_->names[tree_->leaf(in, label)] : format_.output(in, label);
-    if (format_.bias > 0.0 && out.is_test()) out.add(kBias, format_.bias);
-    if (format_.bias > 0.0 && !out.is_test()) out.rows.add(0, format_.bias);
+    if (format_.bias > 0.0) out.add(kBias, format_.bias);
     const std::uint64_t before = known_entries_;
     add_entries(in, line, out);
     if (known_entries_ == before) ++out.data.notes[kFeatureless];
@@ -138,7 +142,7 @@ class DocumentReader {
       if (entry.value == 0.0)
         ++out.data.notes[kZeroValues];
       else
-        known_entries_ += add(entry, entry.value, out);
+        known_entries_ += out.add(entry.name, entry.value);
     }
     if (format_.keep_id && !has_id)
       in.fail("no document id", "a field 0:<document id> (it is kept as a feature)");
@@ -147,15 +151,6 @@ class DocumentReader {
       in.fail(fmt::format("feature {} a second time", *twice), "each feature once a line");
   }
 
-  /// In a training set, feature n gets the number 1 + n (unless it is large), so rows keep the order of their
-  /// lines. Number 0 is the bias. Returns false if a test set does not know the feature.
-  bool add(const SparseEntry& entry, double value, NamedSequences& out) {
-    if (out.is_test()) return out.add(entry.name, value);
-    out.rows.add(entry.feature < kLarge - 1 ? static_cast<Index>(1 + entry.feature)
-                                            : kLarge + large_.intern(entry.name),
-                 value);
-    return true;
-  }
   /// Scales the ids of test documents before it adds them: rows drop zeros, so an unscaled id of 0 would be
   /// lost.
   void add_id(const SparseEntry& entry, NamedSequences& out) {
@@ -163,39 +158,11 @@ class DocumentReader {
       lowest_id_ = std::min(lowest_id_, entry.value);
       highest_id_ = std::max(highest_id_, entry.value);
     }
-    add(entry, out.is_test() ? in_range(entry.value) : entry.value, out);
+    out.add(entry.name, out.is_test() ? in_range(entry.value) : entry.value);
   }
   double in_range(double id) const {
     const double range = highest_id_ - lowest_id_;
     return range > 0.0 ? (id - lowest_id_) / range : 0.0;
-  }
-
-  /// Gives the features of a training set their names and final numbers.
-  void number_features(NamedSequences& out) {
-    std::vector<Index> used;  // the numbers in the rows, ascending
-    if (format_.bias > 0.0) used.push_back(0);
-    if (format_.keep_id) used.push_back(1);
-    for (std::size_t p = 0; p < out.data.positions(); ++p)
-      used.insert(used.end(), out.rows.row(p).begin(), out.rows.row(p).end());
-    std::ranges::sort(used);
-    used.erase(std::unique(used.begin(), used.end()), used.end());
-    for (const Index u : used)
-      out.names.features.intern(u == 0       ? kBias
-                                : u < kLarge ? std::to_string(u - 1)
-                                             : large_.names()[u - kLarge]);
-    std::vector<Index> number = first_indices(used.size());
-    if (processes_ != nullptr) number = merge_names(out.names.features, *processes_);
-    const auto is_lower = [](const std::string& a, const std::string& b) {
-      return a.size() != b.size() ? a.size() < b.size() : a < b;
-    };
-    if (processes_ != nullptr || !large_.names().empty()) {
-      const std::vector<Index> place = sort_names(out.names.features, is_lower, format_.bias > 0.0 ? 1 : 0);
-      for (Index& j : number) j = place[j];
-    }
-    out.remake_rows([&](DesignMatrix::Builder& rows, Index feature, double value) {
-      rows.add(number[static_cast<std::size_t>(std::ranges::lower_bound(used, feature) - used.begin())],
-               value);
-    });
   }
 
   void set_divisors(const NamedSequences& train) {
@@ -219,7 +186,6 @@ class DocumentReader {
   const DocumentFormat& format_;
   const Processes* processes_;
   std::optional<NamedHierarchy> tree_;
-  NameIndex large_;              ///< features from kLarge - 1 on
   std::vector<double> divisor_;  ///< by feature
   double lowest_id_ = kInfinity, highest_id_ = -lowest_id_;
   std::uint64_t known_entries_ = 0;  ///< entries added to either set
@@ -264,7 +230,6 @@ DataPair read_documents(const DataFiles& files, const Options& options, const Pr
   return read_sequences(files, options, processes, reader.training_set(),
                         {.read = [&](const FilePart& part, NamedSequences& out) { reader.read(part, out); },
                          .complete = [&](NamedSequences& out) { reader.complete(out); },
-                         .own_features = true,
                          .records = FileRecords::kLine,
                          .oracle = "tree",
                          .instances = "documents",

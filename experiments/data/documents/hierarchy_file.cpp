@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 namespace proxbench {
 namespace {
@@ -30,8 +29,10 @@ class Branches {
               fmt::format("nothing below it, since the branch on line {} ends there", nodes_[above].line));
         nodes_[above].children.push_back(node);
       } else if (nodes_[node].parent != above) {
-        in.fail(fmt::format("node {} {}", id, place(above)),
-                fmt::format("it {} as on line {}", place(nodes_[node].parent), nodes_[node].line));
+        in.fail(
+            fmt::format("node {} {}", id, place(above)),
+            fmt::format("it {} as on line {}: a line is a whole branch, from the top to a leaf, and no edge",
+                        place(nodes_[node].parent), nodes_[node].line));
       }
       above = node;
     }
@@ -93,22 +94,6 @@ class Branches {
   std::unordered_map<std::int64_t, Index> number_;
 };
 
-/// Whether each line has two ids, and an id is a parent on one line and a child on another.
-bool are_edges(const std::string& path) {
-  LineReader in(path);
-  constexpr std::size_t kFew = 3;  // edges; fewer say too little
-  std::set<std::string, std::less<>> parents, children;
-  for (std::string_view line; in.next(line);) {
-    const std::string_view parent = take_word(line), child = take_word(line);
-    if (parent.empty()) continue;
-    if (child.empty() || !take_word(line).empty()) return false;
-    parents.emplace(parent);
-    children.emplace(child);
-  }
-  return children.size() >= kFew &&
-         std::ranges::any_of(children, [&](const std::string& child) { return parents.contains(child); });
-}
-
 }  // namespace
 
 Index NamedHierarchy::leaf(const LineReader& in, std::string_view label) const {
@@ -132,16 +117,7 @@ NamedHierarchy read_hierarchy(const std::string& path) {
       branch.push_back(id);
     }
     if (branch.empty()) continue;
-    try {
-      branches.add(in, branch);
-    } catch (const Error& error) {
-      if (!are_edges(path)) throw;
-      throw Error(
-          fmt::format("{}; is this a list of edges `parent child`? Expected one branch a line, from the "
-                      "top to a leaf",
-                      error.what()),
-          ErrorKind::kInput);
-    }
+    branches.add(in, branch);
   }
   if (branches.empty()) in.fail_empty("one branch of node ids a line");
   return branches.finish(path);

@@ -47,9 +47,14 @@ TEST(HierarchyFile, OneNumberIsOneNodeHoweverItIsWritten) {
 
 TEST(HierarchyFile, ANodeHasOnePlace) {
   EXPECT_EQ(error_in("1 2 3\n1 4 3\n"),
-            "2: found node 3 below node 4, expected it below node 2 as on line 1");
-  EXPECT_EQ(error_in("1 2\n\n3 1\n"), "3: found node 1 below node 3, expected it at the top as on line 1");
-  EXPECT_EQ(error_in("1 2 3\n2 3\n"), "2: found node 2 at the top, expected it below node 1 as on line 1");
+            "2: found node 3 below node 4, expected it below node 2 as on line 1: a line is a whole branch, "
+            "from the top to a leaf, and no edge");
+  EXPECT_EQ(error_in("1 2\n\n3 1\n"),
+            "3: found node 1 below node 3, expected it at the top as on line 1: a line is a whole branch, "
+            "from the top to a leaf, and no edge");
+  EXPECT_EQ(error_in("1 2 3\n2 3\n"),
+            "2: found node 2 at the top, expected it below node 1 as on line 1: a line is a whole branch, "
+            "from the top to a leaf, and no edge");
 }
 
 TEST(HierarchyFile, CyclesAreErrors) {
@@ -57,8 +62,11 @@ TEST(HierarchyFile, CyclesAreErrors) {
             "2: found node 5 twice on one branch, expected a branch without a cycle");
   EXPECT_EQ(error_in("4 4\n"), "1: found node 4 twice on one branch, expected a branch without a cycle");
   EXPECT_EQ(error_in("1 2 3\n4 3 2\n"),
-            "2: found node 3 below node 4, expected it below node 2 as on line 1");
-  EXPECT_EQ(error_in("1 2\n2 1\n"), "2: found node 2 at the top, expected it below node 1 as on line 1");
+            "2: found node 3 below node 4, expected it below node 2 as on line 1: a line is a whole branch, "
+            "from the top to a leaf, and no edge");
+  EXPECT_EQ(error_in("1 2\n2 1\n"),
+            "2: found node 2 at the top, expected it below node 1 as on line 1: a line is a whole branch, "
+            "from the top to a leaf, and no edge");
 }
 
 TEST(HierarchyFile, BranchesEndInLeaves) {
@@ -103,13 +111,11 @@ TEST(HierarchyFileRealData, HasTheNodesOfThePaper) {
 }
 
 TEST(HierarchyFile, OfEdgesIsTold) {
-  const TempFile edges("0 1\n0 2\n1 11\n2 21\n"), branches("0 1\n0 2\n0 3\n0 1\n");
+  const TempFile edges("0 1\n0 2\n1 11\n2 21\n");
   EXPECT_THAT(
       error_of([&] { read_hierarchy(edges.path()); }),
-      testing::EndsWith("expected it below node 0 as on line 1; is this a list of edges `parent child`? "
-                        "Expected one branch a line, from the top to a leaf"));
-  EXPECT_THAT(error_of([&] { read_hierarchy(branches.path()); }), testing::Not(testing::HasSubstr("edges")))
-      << "no node is parent and child";
+      testing::EndsWith("expected it below node 0 as on line 1: a line is a whole branch, from the top "
+                        "to a leaf, and no edge"));
 }
 
 }  // namespace

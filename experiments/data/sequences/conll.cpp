@@ -33,6 +33,7 @@
 
 #include "experiments/base/files.h"
 #include "experiments/config/ini.h"
+#include "experiments/data/sequences/columns.h"
 #include "experiments/data/sequences/named_sequences.h"
 #include "experiments/data/sequences/templates.h"
 
@@ -96,7 +97,7 @@ class ConllReader {
     out.read(part, "columns: word POS ... label", [&](const LineReader& in, std::string_view line) {
       if (most_ > 0 && !out.is_test() && out.data.instances() == most_) return false;
       if (conllu_ && line.starts_with('#')) return false;
-      split(line);
+      split_cells(line, tabs_, fields_);
       if (fields_.empty()) {
         end_sentence(in, out);
         return false;
@@ -115,26 +116,12 @@ class ConllReader {
     std::string_view line;
     while (columns_ == 0 && in.next(line)) {
       if (conllu_ && line.starts_with('#')) continue;
-      split(line);
+      split_cells(line, tabs_, fields_);
       if (!fields_.empty() && !(conllu_ && is_range(fields_.front()))) fix_columns(in);
     }
   }
 
  private:
-  void split(std::string_view line) {
-    fields_.clear();
-    if (tabs_ && !trim(line, kBlanks).empty()) {
-      return for_each_part(line, '\t', [&](std::string_view cell) { fields_.push_back(trim(cell, " ")); });
-    }
-    for (std::string_view field = take_word(line); !field.empty(); field = take_word(line))
-      fields_.push_back(field);
-  }
-
-  /// Whether a line of CoNLL-U with this id is no word.
-  static bool is_range(std::string_view id) {
-    return id.find_first_of("-.") != id.npos && id.find_first_not_of("0123456789-.") == id.npos;
-  }
-
   /// Whether a line has blanks that may belong to a cell.
   static bool is_mixed(std::string_view line) {
     return line.find('\t') != line.npos && trim(line, kBlanks).find(' ') != line.npos;
@@ -171,14 +158,13 @@ class ConllReader {
 
   void check_label(const LineReader& in, std::string_view line, NamedSequences& out) {
     constexpr std::size_t kUpos = 3, kXpos = 4, kRelation = 7;  // of CoNLL-U; each word should have them
-    const std::string_view label = fields_[label_];
-    if (conllu_ && label == "_" && (label_ == kUpos || label_ == kXpos || label_ == kRelation))
+    if (conllu_ && fields_[label_] == "_" && (label_ == kUpos || label_ == kXpos || label_ == kRelation))
       out.warn(
           "words with the label '_' ({where}, {count} in all): '_' means none in CoNLL-U, and is read as a "
           "label",
           in);
     if (conllu_ || !line.starts_with('#') || !sentence_.cells.empty()) return;
-    HashLines& lines = hash_lines_[std::string(label)];
+    HashLines& lines = hash_lines_[std::string(fields_[label_])];
     if (lines.count++ == 0) lines = {1, std::string(line), in.line()};
   }
 
@@ -189,8 +175,7 @@ class ConllReader {
       if (number && static_cast<std::uint64_t>(std::ranges::count(out.data.gold, *number)) == lines.count)
         out.warn(
             "lines that begin with '#', such as {example} ({where}, {count} in all), are read as tokens: "
-            "this "
-            "format has no comments",
+            "this format has no comments",
             fmt::format("{}:{}", shown_name(part.path), lines.first), lines.example, lines.count);
     }
   }

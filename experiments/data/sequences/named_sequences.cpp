@@ -71,20 +71,25 @@ std::optional<Index> NameIndex::find(std::string_view name) const {
 
 namespace {
 
-/// Characters of Unicode that look like a blank, or like nothing.
-constexpr std::string_view kUnseen[] = {
-    "\xC2\xA0",     "\xC2\xAD",     "\xE1\x9A\x80", "\xE2\x80\x80", "\xE2\x80\x81", "\xE2\x80\x82",
-    "\xE2\x80\x83", "\xE2\x80\x84", "\xE2\x80\x85", "\xE2\x80\x86", "\xE2\x80\x87", "\xE2\x80\x88",
-    "\xE2\x80\x89", "\xE2\x80\x8A", "\xE2\x80\x8B", "\xE2\x80\x8C", "\xE2\x80\x8D", "\xE2\x80\x8E",
-    "\xE2\x80\x8F", "\xE2\x80\xAF", "\xE2\x81\x9F", "\xE2\x81\xA0", "\xE3\x80\x80"};
+/// The size of a blank, or of a character of Unicode that looks like one or like nothing, at the start of a
+/// text; 0 if there is none.
+std::size_t unseen(std::string_view text) {
+  constexpr std::string_view kOthers[] = {"\xC2\xA0",     "\xC2\xAD",     "\xE1\x9A\x80", "\xE2\x80\xAF",
+                                          "\xE2\x81\x9F", "\xE2\x81\xA0", "\xE3\x80\x80"};
+  if (kBlanks.find(text.front()) != kBlanks.npos) return 1;
+  const std::string_view character = text.substr(0, 3);  // U+2000 to U+200F are spaces and marks
+  if (character >= "\xE2\x80\x80" && character <= "\xE2\x80\x8F") return 3;
+  const auto* const other =
+      std::ranges::find_if(kOthers, [&](std::string_view one) { return text.starts_with(one); });
+  return other == std::end(kOthers) ? 0 : other->size();
+}
 
 std::string without_case_and_blanks(std::string_view text) {
   std::string out;
-  for (std::size_t i = 0; i < text.size();) {
-    const auto* const unseen =
-        std::ranges::find_if(kUnseen, [&](std::string_view one) { return text.substr(i).starts_with(one); });
-    if (unseen == std::end(kUnseen) && kBlanks.find(text[i]) == kBlanks.npos) out += text[i];
-    i += unseen == std::end(kUnseen) ? 1 : unseen->size();
+  while (!text.empty()) {
+    const std::size_t skipped = unseen(text);
+    if (skipped == 0) out += text.front();
+    text.remove_prefix(std::max<std::size_t>(skipped, 1));
   }
   to_lowercase(out);
   return out;
@@ -194,11 +199,9 @@ std::vector<Index> merge_names(NameIndex& names, const Processes& processes) {
 }
 
 std::vector<Index> sort_names(NameIndex& names,
-                              const std::function<bool(const std::string&, const std::string&)>& before,
-                              std::size_t fixed) {
+                              const std::function<bool(const std::string&, const std::string&)>& before) {
   std::vector<Index> order = first_indices(names.names().size()), number(order.size());
-  std::ranges::stable_sort(std::span(order).subspan(fixed), before,
-                           [&](Index i) -> const std::string& { return names.names()[i]; });
+  std::ranges::stable_sort(order, before, [&](Index i) -> const std::string& { return names.names()[i]; });
   NameIndex sorted;
   for (const Index i : order) number[i] = sorted.intern(names.names()[i]);
   names = std::move(sorted);
@@ -241,17 +244,8 @@ void NamedSequences::read(const FilePart& part, const char* record, const LineUs
 }
 
 void NamedSequences::warn(const char* text, const LineReader& in, std::string_view example) {
-  if (Warning& one = warnings_[text]; one.count > 0)
-    ++one.count;
-  else
-    warn(text, fmt::format("{}:{}", in.path(), in.line()), example, 1);
-}
-
-void NamedSequences::warn(const char* text, const std::string& where, std::string_view example,
-                          std::uint64_t count) {
   Warning& one = warnings_[text];
-  if (one.count == 0) one = {0, in_quotes(example), where};
-  one.count += count;
+  if (one.count++ == 0) one = {1, in_quotes(example), fmt::format("{}:{}", in.path(), in.line())};
 }
 
 std::vector<std::string> NamedSequences::warnings() const {
@@ -377,7 +371,7 @@ DataPair read_sequences(const DataFiles& files, const Options& options, const Pr
     train_files.push_back(counts_of(part.path, train, [&] { format.read(part, train); }));
   if (processes != nullptr) train_files.clear();  // they are parts of files
   if (processes != nullptr) {  // number names as if one process had read all parts in order
-    if (!format.own_features) train.rows.renumber(merge_names(train.names.features, *processes));
+    train.rows.renumber(merge_names(train.names.features, *processes));
     const std::vector<Index> label = merge_names(train.names.labels, *processes);
     for (Index& gold : train.data.gold) gold = label[gold];
   }

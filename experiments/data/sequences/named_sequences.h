@@ -49,11 +49,10 @@ class NameIndex {
 /// Merges the names of all processes into `names`, in order of process and without repetitions, as if one
 /// process had read all parts in order. Returns the merged number of each name that this process had.
 std::vector<Index> merge_names(NameIndex& names, const Processes& processes);
-/// Sorts the names by `before`, a strict weak order. Ties keep their order, and the first `fixed` names keep
-/// their places. Returns the new number of each name.
+/// Sorts the names by `before`, a strict weak order. Ties keep their order. Returns the new number of each
+/// name.
 std::vector<Index> sort_names(NameIndex& names,
-                              const std::function<bool(const std::string&, const std::string&)>& before,
-                              std::size_t fixed = 0);
+                              const std::function<bool(const std::string&, const std::string&)>& before);
 
 /// Groups labels that differ only in case and in characters that look like a blank or like nothing. `shown`
 /// gives the text of label k.
@@ -123,8 +122,6 @@ class NamedSequences {
   /// Counts a sign that data are read wrongly. `text` is the sentence, in which {count}, {example} and
   /// {where} stand for the number of calls, and for the example and the line of the first one.
   void warn(const char* text, const LineReader& in, std::string_view example = {});
-  /// Does the same for several lines, of which `where` is the first.
-  void warn(const char* text, const std::string& where, std::string_view example, std::uint64_t count);
   /// Returns one sentence for each sign, including those of the names of labels.
   std::vector<std::string> warnings() const;
   /// Numbers of instances and positions so far, including those handed over.
@@ -192,9 +189,6 @@ struct SequenceFormat {
   /// Called after a set has been read; for the training set, before processes share its rows and before test
   /// files are opened. It may renumber names and rows.
   std::function<void(NamedSequences&)> complete = nullptr;
-  /// True: the rows of the training set use the format's own feature numbers until complete() names the
-  /// features. complete() must give the same names on all processes.
-  bool own_features = false;
   FileRecords records = FileRecords::kUpToBlankLine;
   const char* oracle = "chain";
   /// For descriptions: the word for instances, and the text after their number.

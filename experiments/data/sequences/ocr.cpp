@@ -29,40 +29,15 @@ struct LetterLine {
   Glyph glyph;
 };
 
-/// Removes the fields before the pixels from `line` and returns them. Throws if the line does not have
-/// kFields fields.
-std::array<std::string_view, kFirstPixel> leading_fields(const LineReader& in, std::string_view& line) {
-  if (line.ends_with('\t')) line.remove_suffix(1);
-  const auto fields = static_cast<std::size_t>(std::count(line.begin(), line.end(), '\t')) + 1;
-  if (fields != kFields)
-    in.fail(fmt::format("{} fields", line.empty() ? 0 : fields),
+LetterLine parse_line(const LineReader& in, std::string_view text) {
+  if (text.ends_with('\t')) text.remove_suffix(1);
+  std::array<std::string_view, kFields> fields;
+  std::size_t count = 0;
+  for_each_part(text, '\t', [&](std::string_view field) { fields[std::min(count++, kFields - 1)] = field; });
+  if (count != kFields)
+    in.fail(fmt::format("{} fields", text.empty() ? 0 : count),
             fmt::format("{} tab-separated ones: id, letter, next_id, word_id, position, fold, {} pixels",
                         kFields, kGridPixels));
-  std::array<std::string_view, kFirstPixel> out;
-  for (std::string_view& field : out) {
-    const std::size_t tab = line.find('\t');
-    field = line.substr(0, tab);
-    line.remove_prefix(tab + 1);
-  }
-  return out;
-}
-
-Glyph parse_pixels(const LineReader& in, std::string_view text) {
-  Glyph glyph;
-  for (Index pixel = 1; pixel <= kGridPixels; ++pixel) {
-    const std::string_view field = text.substr(0, text.find('\t'));
-    if (field == "1") {
-      glyph.set(pixel);
-    } else if (field != "0") {
-      in.fail(fmt::format("pixel {} = {}", pixel, in_quotes(field)), "0 or 1");
-    }
-    text.remove_prefix(std::min(field.size() + 1, text.size()));
-  }
-  return glyph;
-}
-
-LetterLine parse_line(const LineReader& in, std::string_view text) {
-  const auto fields = leading_fields(in, text);
   const auto integer = [&](std::string_view name, Field field, std::int64_t min) {
     std::int64_t value = 0;
     if (!parse_integer(fields[field], value) || value < min)
@@ -70,7 +45,7 @@ LetterLine parse_line(const LineReader& in, std::string_view text) {
               fmt::format("an integer of at least {}", min));
     return value;
   };
-  LetterLine out;
+  LetterLine out{};
   out.id = integer("id", kId, 0);
   const std::string_view letter = fields[kLetter];
   if (letter.size() != 1 || letter[0] < 'a' || letter[0] > 'z')
@@ -80,7 +55,12 @@ LetterLine parse_line(const LineReader& in, std::string_view text) {
   out.word_id = integer("word_id", kWordId, 0);
   out.position = integer("position", kPosition, 1);
   out.fold = integer("fold", kFold, 0);
-  out.glyph = parse_pixels(in, text);
+  for (Index pixel = 1; pixel <= kGridPixels; ++pixel) {
+    const std::string_view field = fields[kFirstPixel + pixel - 1];
+    if (field != "0" && field != "1")
+      in.fail(fmt::format("pixel {} = {}", pixel, in_quotes(field)), "0 or 1");
+    out.glyph[pixel] = field == "1";
+  }
   return out;
 }
 

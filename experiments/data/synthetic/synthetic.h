@@ -27,6 +27,18 @@ class Draw {
   std::vector<double> cumulative_;
 };
 
+/// A count among the options of generated data.
+inline Index count_of(const Options& options, const char* name) {
+  return static_cast<Index>(options.integer(name));
+}
+inline std::uint64_t seed_of(const Options& options) {
+  return static_cast<std::uint64_t>(options.integer("seed"));
+}
+/// Adds the names PREFIX and a number, from `first` to `last`.
+inline void add_names(std::vector<std::string>& to, const std::string& prefix, Index first, Index last) {
+  for (Index i = first; i <= last; ++i) to.push_back(prefix + std::to_string(i));
+}
+
 struct SyntheticChain {
   Index labels, features;
   Index tokens = 14;      ///< per sequence

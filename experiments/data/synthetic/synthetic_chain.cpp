@@ -70,11 +70,10 @@ class ChainModel {
 };
 
 DataPair read_synthetic_chain(const DataFiles&, const Options& options) {
-  const auto count = [&](const char* name) { return static_cast<Index>(options.integer(name)); };
-  return make_synthetic_chain({.labels = count("labels"),
-                               .features = count("features"),
-                               .seed = static_cast<std::uint64_t>(options.integer("seed"))},
-                              count("sequences"), count("test_sequences"));
+  return make_synthetic_chain({.labels = count_of(options, "labels"),
+                               .features = count_of(options, "features"),
+                               .seed = seed_of(options)},
+                              count_of(options, "sequences"), count_of(options, "test_sequences"));
 }
 
 }  // namespace
@@ -83,15 +82,13 @@ DataPair make_synthetic_chain(const SyntheticChain& shape, Index sequences, Inde
   const ChainModel model(shape);
   Vocabulary names;
   names.features.push_back("bias");
-  for (Index j = 1; j < shape.features; ++j) names.features.push_back(fmt::format("f{}", j));
-  for (Index k = 0; k < shape.labels; ++k) names.outputs.push_back(fmt::format("l{}", k));
+  add_names(names.features, "f", 1, shape.features - 1);
+  add_names(names.outputs, "l", 0, shape.labels - 1);
   const auto vocabulary = std::make_shared<const Vocabulary>(std::move(names));
-  DataPair out;
   // Training and test set have separate random streams, so the test set does not depend on the number of
   // training sequences.
-  out.train = model.draw(sequences, 2 * shape.seed + 1, vocabulary);
-  out.test = model.draw(test_sequences, 2 * shape.seed + 2, vocabulary);
-  return out;
+  return {model.draw(sequences, 2 * shape.seed + 1, vocabulary),
+          model.draw(test_sequences, 2 * shape.seed + 2, vocabulary), "chain"};
 }
 
 DataFormatInfo synthetic_chain_format() {

@@ -16,13 +16,12 @@ namespace {
 constexpr double kDeviation = 0.3;
 
 DataPair read_synthetic_classes(const DataFiles&, const Options& options) {
-  const auto count = [&](const char* name) { return static_cast<Index>(options.integer(name)); };
-  const Index classes = count("classes"), features = count("features");
+  const Index classes = count_of(options, "classes"), features = count_of(options, "features");
   const double noise = options.real("noise");
-  const auto seed = static_cast<std::uint64_t>(options.integer("seed"));
+  const std::uint64_t seed = seed_of(options);
   Vocabulary names;
-  for (Index j = 0; j < features; ++j) names.features.push_back(fmt::format("x{}", j));
-  for (Index k = 0; k < classes; ++k) names.outputs.push_back(fmt::format("c{}", k));
+  add_names(names.features, "x", 0, features - 1);
+  add_names(names.outputs, "c", 0, classes - 1);
   const auto vocabulary = std::make_shared<const Vocabulary>(std::move(names));
 
   Random of_weights(seed);
@@ -54,10 +53,8 @@ DataPair read_synthetic_classes(const DataFiles&, const Options& options) {
     set_rows(out, std::move(x), vocabulary);
     return out;
   };
-  DataPair out;
-  out.train = draw(count("rows"), 2 * seed + 1);
-  out.test = draw(count("test_rows"), 2 * seed + 2);
-  return out;
+  return {draw(count_of(options, "rows"), 2 * seed + 1), draw(count_of(options, "test_rows"), 2 * seed + 2),
+          "tree"};
 }
 
 }  // namespace

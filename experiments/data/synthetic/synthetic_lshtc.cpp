@@ -309,11 +309,10 @@ Dataset make_dataset(const Documents& documents, const std::vector<Index>& numbe
 }
 
 DataPair read_synthetic_lshtc(const DataFiles&, const Options& options) {
-  const auto count = [&](const char* name) { return static_cast<Index>(options.integer(name)); };
-  const Index features = count("features");
-  Random random(static_cast<std::uint64_t>(options.integer("seed")));
-  const auto tree =
-      std::make_shared<const Hierarchy>(make_synthetic_tree(count("nodes"), count("leaves"), random));
+  const Index features = count_of(options, "features");
+  Random random(seed_of(options));
+  const auto tree = std::make_shared<const Hierarchy>(
+      make_synthetic_tree(count_of(options, "nodes"), count_of(options, "leaves"), random));
   Language language(*tree, features, random);
   std::vector<Index> leaves, number = first_indices(features);
   for (Index k = 0; k < tree->nodes(); ++k)
@@ -323,7 +322,7 @@ DataPair read_synthetic_lshtc(const DataFiles&, const Options& options) {
   const Draw leaf = power_law(leaves.size(), kLeafExponent);
 
   const auto make = [&](const char* documents) {
-    return sample_documents(draw_leaves(leaves, leaf, count(documents), random), features,
+    return sample_documents(draw_leaves(leaves, leaf, count_of(options, documents), random), features,
                             options.real("nonzeros"), language, random);
   };
   Documents train = make("documents");
@@ -331,9 +330,9 @@ DataPair read_synthetic_lshtc(const DataFiles&, const Options& options) {
   const Documents test = make("test_documents");
 
   Vocabulary names;
-  for (Index j = 1; j <= features; ++j) names.features.push_back(std::to_string(j));
+  add_names(names.features, "", 1, features);
   names.outputs.emplace_back(NamedHierarchy::kRoot);
-  for (Index k = 1; k < tree->nodes(); ++k) names.outputs.push_back(std::to_string(k));
+  add_names(names.outputs, "", 1, tree->nodes() - 1);
   const auto vocabulary = std::make_shared<const Vocabulary>(std::move(names));
   std::vector<double> largest(features, 0.0);
   for (const Entry& entry : train.entries)

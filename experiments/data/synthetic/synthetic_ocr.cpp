@@ -13,6 +13,7 @@
 
 #include "core/base/random.h"
 #include "experiments/data/sequences/letters.h"
+#include "experiments/data/synthetic/synthetic.h"
 
 namespace proxbench {
 namespace {
@@ -100,22 +101,18 @@ Glyph sample(const Polyline& letter, double noise, Random& random) {
 }
 
 DataPair read_synthetic_ocr(const DataFiles&, const Options& options) {
-  const auto train = static_cast<Index>(options.integer("words"));
-  const auto test = static_cast<Index>(options.integer("test_words"));
+  const Index train = count_of(options, "words"), test = count_of(options, "test_words");
   const LetterMap map{.degree2 = degree2(options)};
-  const Words words =
-      make_synthetic_words(train + test, kNoise, static_cast<std::uint64_t>(options.integer("seed")));
+  const Words words = make_synthetic_words(train + test, kNoise, seed_of(options));
   const auto vocabulary = letter_vocabulary("abcdefghijklmnopqrstuvwxyz", map);
   const auto describe = [&](Index count) {
     return fmt::format("synthetic OCR: {} words, {} features, noise {}, seed {}", count,
                        options.string("features"), kNoise, options.integer("seed"));
   };
 
-  DataPair out;
   const std::vector<Index> all = first_indices(words.size());
-  out.train = letter_dataset(words, std::span(all).first(train), map, vocabulary, describe(train));
-  out.test = letter_dataset(words, std::span(all).subspan(train), map, vocabulary, describe(test));
-  return out;
+  return {letter_dataset(words, std::span(all).first(train), map, vocabulary, describe(train)),
+          letter_dataset(words, std::span(all).subspan(train), map, vocabulary, describe(test)), "chain"};
 }
 
 }  // namespace
