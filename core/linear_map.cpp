@@ -155,7 +155,7 @@ void LinearMap::apply(std::span<const Coord> index, std::span<const double> valu
         kernels.add_rows(table.data(), found.data(), values.empty() ? nullptr : found_value.data(), count,
                          rows.data() + p * width, width);
       }
-      kernels.rows_to_columns(rows.data(), width, out.columns, begin, n, out.values.data(), out.stride);
+      out.set_rows(begin, n, rows.data());
     }
   });
 }

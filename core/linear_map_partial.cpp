@@ -150,10 +150,6 @@ void LinearMap::add_partial(const Residual& residual, std::span<const Coord> set
   });
 }
 
-double LinearMap::gather_work(std::span<const Coord> coordinates) const {
-  return kGatherCost * whole_entries_under(coordinates);
-}
-
 double LinearMap::whole_entries_under(std::span<const Coord> index) const {
   double entries = 0.0;
   for (const Coord c : index.first(count_unary(index)))

@@ -102,12 +102,12 @@ class EachAdversarial : public testing::TestWithParam<AdversarialData> {
   /// Computes the adjoint in three ways: from rows, from all columns, and from one column at a time.
   static std::vector<std::vector<double>> each_way(const LinearMap& map, const Residual& residual) {
     std::vector<std::vector<double>> out(3, std::vector<double>(map.unary_weights()));
-    map.for_each_row(
+    map.for_each_gradient(
         residual, 0.0, [](Index) { return true; },
         [&](std::size_t, Index j, const double* g, std::size_t step) {
           for (Index k = 0; k < map.outputs(); ++k) out[0][j * map.outputs() + k] = g[k * step];
         });
-    map.share_rows(out[0]);
+    map.share(std::span(out[0]).first(map.unary_weights()), map.outputs());
     map.partial_adjoint(residual, all(map), out[1]);
     for (const Coord c : all(map)) map.partial_adjoint(residual, {{c}}, std::span(out[2]).subspan(c, 1));
     return out;

@@ -145,8 +145,6 @@ class Objective {
   /// candidates.
   template <class Visit>
   void for_each_candidate(Coord begin, Coord end, const Visit& visit) const;
-  std::optional<std::vector<Coord>> find_near(const Residual& residual, const SparseVector& w,
-                                              double quiet) const;
   double own_flops(std::size_t columns, bool residual) const {
     return loss_.hinge() ? max_->max_flops() : oracle_.sum()->inference_flops(columns, residual);
   }

@@ -36,9 +36,10 @@ class ExactOracle : public Oracle,
 
   /// Calls infer_some().
   double infer_instance(Index instance, const double* scores, std::span<const double> extra, double* residual,
-                        std::span<double> extra_residual, InstanceOracle::Workspace& work) const override;
+                        std::span<double> extra_residual) const override;
   /// Sums best_structure() over all instances. The residual has a column for every output.
-  Sums maximise(const ScorePoint& at, Cost cost, Residual* residual, const Parallel& parallel) const override;
+  LossAndCost maximise(const ScorePoint& at, Cost cost, Residual* residual,
+                       const Parallel& parallel) const override;
   void gold_structure(Index instance, std::span<Index> outputs) const override;
   void extra_on(std::span<const Index>, std::vector<std::size_t>& on) const override { on.clear(); }
 
@@ -62,13 +63,8 @@ class ExactOracle : public Oracle,
   const char* unknown_;
 };
 
-/// Fills rows with the scores at the point of the positions [begin, begin + n). A row holds all outputs, the
-/// padding is 0.
-void fill_rows(const ScorePoint& at, Index outputs, std::size_t begin, std::size_t n,
-               AlignedVector<double>& rows);
-
-/// Does what fill_rows() does with kernels. Requires that all outputs have columns. A product and its sum may
-/// be rounded once.
+/// Sets rows to the scores at the point, for the positions [begin, begin + n). A row holds all outputs, the
+/// padding is 0. A product and its sum may be rounded once.
 void make_rows(const ScorePoint& at, Index outputs, std::size_t begin, std::size_t n, double* rows);
 
 }  // namespace proxbench

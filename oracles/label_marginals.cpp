@@ -1,5 +1,3 @@
-#include "oracles/label_marginals.h"
-
 #include <algorithm>
 #include <vector>
 

@@ -99,13 +99,9 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
     return InferenceRounding{.of_scores = kOfDocument + 2.0 * static_cast<double>(longest_path_),
                              .of_positions = parts + kOfDocument,
                              .of_losses = 3.0,
-                             .of_marginals = parts + upward_additions_ + kOfDocument,
-                             .drift = 0.0,
-                             .of_extra = 0.0};
+                             .of_marginals = parts + upward_additions_ + kOfDocument};
   }
-  std::optional<InferenceRounding> max_rounding(Index) const override {
-    return rounding_of_choice(longest_path_);
-  }
+  std::optional<InferenceRounding> max_rounding() const override { return rounding_of_choice(longest_path_); }
   void expectation(Index, const double* beliefs, double* rows, std::span<double>) const override {
     std::fill(rows, rows + padded(outputs()), 0.0);
     for (std::size_t i = 0; i < leaves_.size(); ++i) rows[leaves_[i]] = beliefs[i];

@@ -136,8 +136,7 @@ class Ascent {
   /// E[theta].
   double infer(Index i, std::span<double> at, std::span<double> residual) {
     const std::span<double> extra = theta_->extra_of(at), residual_extra = theta_->extra_of(residual);
-    const double loss =
-        infer_instance(objective_, i, at.data(), extra, residual.data(), residual_extra, work_);
+    const double loss = infer_instance(objective_, i, at.data(), extra, residual.data(), residual_extra);
     double expected = kernels_in_use().dot(extra.data(), residual_extra.data(), extra.size());
     for (std::size_t t = 0; t < w_.positions(i); ++t)
       expected += kernels_in_use().dot(at.data() + t * w_.width(), residual.data() + t * w_.width(),
@@ -153,7 +152,6 @@ class Ascent {
   InstanceRows residual_;  ///< marginals minus gold, at theta_i
   std::vector<double> entropy_, eta_;
   InstanceDirection direction_;
-  InstanceOracle::Workspace work_;
   AlignedVector<double> scores_, trial_, trial_residual_, change_;
 };
 

@@ -152,7 +152,7 @@ class Descent {
     std::ranges::copy(u_.extra(), kept_.extra_of(rows_).begin());
     for (double& s : rows_) s *= scale_;
     const double loss = infer_instance(objective_, i, rows_.data(), kept_.extra_of(rows_), residual_.data(),
-                                       kept_.extra_of(residual_), work_);
+                                       kept_.extra_of(residual_));
     if (!std::isfinite(loss)) return false;
 
     if (!search(i, features, loss)) return false;
@@ -200,7 +200,7 @@ class Descent {
         trial_ = rows_;
         kernels_in_use().add_scaled(trial_.data(), -1.0 / l, along_.data(), trial_.size());
         const double there =
-            infer_instance(objective_, i, trial_.data(), kept_.extra_of(trial_), nullptr, {}, work_);
+            infer_instance(objective_, i, trial_.data(), kept_.extra_of(trial_), nullptr, {});
         if (!std::isfinite(there)) return false;
         if (!(there > loss - squares / (2.0 * l))) break;
         l *= 2.0;
@@ -241,7 +241,6 @@ class Descent {
   double moved_extra_ = 0.0;
   Curvatures curvatures_;
   InstanceDirection gradient_;
-  InstanceOracle::Workspace work_;
   AlignedVector<double> rows_, residual_, along_, trial_;
 };
 

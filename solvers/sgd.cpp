@@ -199,8 +199,8 @@ class Learner {
     extra_.charge_row(0, penalty_);
     const std::size_t extra = objective_.map().extra_weights();
     return infer_instance(objective_, instance, rows_.data(), {extra_.w(0), extra},
-                          with_residual ? residual_.data() : nullptr, std::span(extra_gradient_).first(extra),
-                          work_);
+                          with_residual ? residual_.data() : nullptr,
+                          std::span(extra_gradient_).first(extra));
   }
 
   Objective& objective_;
@@ -210,7 +210,6 @@ class Learner {
   std::vector<double> l2_;
   double eta0_ = 0.0, steps_ = 0.0, penalty_ = 0.0;
   std::optional<InstanceFeatures> features_;
-  InstanceOracle::Workspace work_;
   AlignedVector<double> rows_, residual_;  ///< positions x width
   AlignedVector<double> extra_gradient_;
 };

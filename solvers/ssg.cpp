@@ -40,7 +40,6 @@ struct Visit {
   Index instance;
   double loss;
   AlignedVector<double> rows;
-  InstanceMaxOracle::Workspace work;
   std::vector<Index> best, gold;
   StructureDirection direction;
 
@@ -97,7 +96,7 @@ class Descent {
     for (double& score : visit.rows) score *= scale();
     visit.best.resize(u_.positions(i));
     visit.gold.resize(u_.positions(i));
-    visit.loss = best_structure(objective_, i, visit.rows.data(), extra_, visit.best, visit.work).loss;
+    visit.loss = best_structure(objective_, i, visit.rows.data(), extra_, visit.best).loss;
     objective_.oracle().instance_max()->gold_structure(i, visit.gold);
     const StructureDirection::Term terms[] = {{visit.gold, 1.0}, {visit.best, -1.0}};
     visit.direction.form(objective_, i, terms);

@@ -29,12 +29,6 @@ inline constexpr std::size_t kPad = 8;
 constexpr std::size_t padded(std::size_t n) {
   return (n + kPad - 1) / kPad * kPad;
 }
-/// The width of padding for rows of floats.
-inline constexpr std::size_t kSinglePad = 2 * kPad;
-constexpr std::size_t padded_single(std::size_t n) {
-  return (n + kSinglePad - 1) / kSinglePad * kSinglePad;
-}
-
 /// Cache-line aligned storage, so that vector kernels see the same alignment in every run.
 template <class T>
 struct AlignedAllocator {

@@ -302,7 +302,7 @@ class Bound {
 
 PointBound bound_at(Objective& objective, const SparseVector& w, const Scores& scores, Residual& residual) {
   PointBound out;
-  MaxOracle::Sums sums{};
+  LossAndCost sums{};
   const bool hinge = objective.loss().hinge();
   if (hinge)
     sums = objective.max()->maximise({scores}, objective.loss().cost, &residual, objective.parallel());
@@ -310,8 +310,7 @@ PointBound bound_at(Objective& objective, const SparseVector& w, const Scores& s
     sums.loss = objective.infer({scores}, &residual);
   out.loss = sums.loss;
   out.objective = objective.value(out.loss, w.value);
-  const PointRounding rounding =
-      point_rounding(objective, w, out.loss, {&scores, hinge ? nullptr : &residual});
+  const PointRounding rounding = point_rounding(objective, w, out.loss, &scores, hinge ? nullptr : &residual);
   out.rounding = rounding.objective;
   const double lambda = objective.lambda();
   const double threshold = lambda == 0.0          ? kInfinity

@@ -51,13 +51,13 @@ struct DualBound {
 
 /// What one inference with a gradient reveals about a point.
 struct PointBound {
-  double loss, objective;  ///< l and F
-  double rounding;         ///< of F, by point_rounding()
-  double kkt_rounding;     ///< of selection.kkt_max, as the kkt of F at w; 0 for a hinge loss
+  double loss = 0.0, objective = 0.0;  ///< l and F
+  double rounding = 0.0;               ///< of F, by point_rounding()
+  double kkt_rounding = 0.0;           ///< of selection.kkt_max, as the kkt of F at w; 0 for a hinge loss
   /// Its threshold is lambda with both penalties, slightly below lambda with l1 only, and infinite with l2
   /// only.
-  Objective::Selection selection;
-  DualBound bound;  ///< 0 if the computed one is not finite
+  Objective::Selection selection = {};
+  DualBound bound = {};  ///< 0 if the computed one is not finite
 };
 
 /// Computes the lower bound that the model at w gives, from the scores of w. Fills `residual`. Costs two

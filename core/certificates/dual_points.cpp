@@ -62,7 +62,7 @@ double Expectation::dual_value(const Objective& objective, const MarginalErrors&
   objective.map().sum_rows(rows.data(), width, false, [&](Index j, const double* g) {
     norm[j] = std::sqrt(excess(g, objective.outputs()));
   });
-  objective.map().share_features(norm);
+  objective.map().share(norm);
   double off = 0.0;
   for (Index j = 0; j < objective.map().features(); ++j)
     off += norm[j] * rounding.at(Coord{j} * objective.outputs());

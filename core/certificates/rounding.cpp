@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "core/base/sum.h"
-#include "core/kernels/kernel_table.h"
 
 namespace proxbench {
 
@@ -42,8 +41,8 @@ double roundings_of_chunks(const Objective& objective) {
 /// How exact inference is on an instance: what the oracle states, else plain_rounding().
 InferenceRounding inference_rounding(const Objective& objective, Index instance) {
   const Oracle& oracle = objective.oracle();
-  const auto stated = objective.loss().hinge() ? objective.max()->max_rounding(instance)
-                                               : oracle.sum()->sum_rounding(instance);
+  const auto stated =
+      objective.loss().hinge() ? objective.max()->max_rounding() : oracle.sum()->sum_rounding(instance);
   return stated ? *stated : plain_rounding(oracle.length(instance), oracle.outputs());
 }
 
@@ -83,7 +82,7 @@ std::vector<double> sizes_by_position(const OutputColumns* numbers,
 }  // namespace
 
 PointRounding point_rounding(const Objective& objective, const SparseVector& w, double loss,
-                             const KnownPoint& known) {
+                             const Scores* scores, const Residual* residual) {
   const DesignMatrix& x = objective.map().x();
   // By feature, the largest |w|. A score adds up the weights on the path to its output.
   std::vector<double> largest(x.features(), 0.0);
@@ -102,8 +101,8 @@ PointRounding point_rounding(const Objective& objective, const SparseVector& w, 
   const bool independent = objective.oracle().positions() == objective.oracle().instances();
   if (independent) extra = all_extra;
   const auto path = static_cast<double>(longest_path(objective));
-  const std::vector<double> score_sizes = sizes_by_position(known.scores, largest_at);
-  const std::vector<double> residual_sizes = sizes_by_position(known.residual, sum_at);
+  const std::vector<double> score_sizes = sizes_by_position(scores, largest_at);
+  const std::vector<double> residual_sizes = sizes_by_position(residual, sum_at);
   const auto begin = objective.oracle().begin();
   const std::span<const Index> chunks = objective.map().instance_chunks();
   PointRounding out;
@@ -251,14 +250,12 @@ std::vector<SharpGradient> sharp_extra_gradients(const Objective& objective, con
   for (std::size_t first = 0; first < instances; first += kInstancesAtOnce) {
     const std::size_t count = std::min(kInstancesAtOnce, instances - first);
     objective.parallel().for_each(count, [&](std::size_t i) {
-      InstanceOracle::Workspace work;
       const auto instance = static_cast<Index>(first + i);
       const std::size_t origin = begin[instance], length = begin[instance + 1] - origin;
       AlignedVector<double> rows(length * width), residual(length * width);
-      kernels_in_use().columns_to_rows(scores.values.data(), scores.stride, objective.outputs(), origin,
-                                       length, rows.data(), width);
+      scores.get_rows(origin, length, rows.data());
       objective.oracle().instance()->infer_instance(instance, rows.data(), scores.extra, residual.data(),
-                                                    std::span(part).subspan(i * weights, weights), work);
+                                                    std::span(part).subspan(i * weights, weights));
     });
     const Chunks chunks{weights, kSharpChunk};
     objective.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
@@ -363,8 +360,8 @@ void GradientRounding::add_features(const Objective& objective, const Rows& rows
     feature_[j] = bound(sums[1]);
     difference[j] = bound(sums[2]);
   });
-  objective.map().share_features(feature_);
-  objective.map().share_features(difference);
+  objective.map().share(feature_);
+  objective.map().share(difference);
   double sum = 0.0;
   for (const double size : feature_) {
     largest_ = std::max(largest_, size);

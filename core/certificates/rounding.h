@@ -14,12 +14,6 @@ namespace proxbench {
 /// The unit roundoff of double precision.
 inline constexpr double kUnitRoundoff = 0x1p-53;
 
-/// The known facts about a point in addition to w: its scores and, for the log loss, its residual.
-struct KnownPoint {
-  const Scores* scores = nullptr;
-  const Residual* residual = nullptr;
-};
-
 struct PointRounding {
   /// How far the F that is computed at w may be from F(w).
   double objective = 0.0;
@@ -39,9 +33,10 @@ struct PointRounding {
 ///   PointRounding::objective has room for that, too, so F minus it is below F(w) - KL.
 /// - The sum over instances, and that of the penalty, add non-negative terms: each addition is one u of F.
 ///
-/// The more is known of the point, the tighter the bound. Costs a walk over X.
+/// The bound is tighter if the scores at w and, for the log loss, the residual are given. Costs a walk over
+/// X.
 PointRounding point_rounding(const Objective& objective, const SparseVector& w, double loss,
-                             const KnownPoint& known = {});
+                             const Scores* scores = nullptr, const Residual* residual = nullptr);
 
 /// For each position of this process, in units of 2^-53: a number R of the residual is off by at most
 /// marginal * its marginal + drift * |R|. Both empty: the residual is taken as exact.

@@ -38,12 +38,6 @@ struct MatrixProduct {
 struct KernelTable {
   /// out[0..width) += value * rows[offset][0..width), summed over the entries of a block in pieces.
   void (*add_block_rows)(const double* rows, const ColumnBlock& block, double* out, std::size_t width);
-  /// Adds the rows of a block's entries in single precision, for a block whose values are all 1. Converts to
-  /// double only to add the sum of the block to `gradient`. width is a multiple of kSinglePad.
-  void (*add_single_rows)(const float* rows, const ColumnBlock& block, double* gradient, std::size_t width);
-  /// out[p] = rows[p][0..width), followed by 0 up to `single_width`. sizes[k] += sum_p |rows[p][k]|, p < n.
-  void (*shorten_rows)(const double* rows, std::size_t width, std::size_t n, float* out,
-                       std::size_t single_width, double* sizes);
   /// sum[0..width) += sum_i x_i * rows[index_i][0..width). If x is null, all x_i are 1.
   void (*add_rows)(const double* rows, const Index* index, const double* x, std::size_t n, double* sum,
                    std::size_t width);

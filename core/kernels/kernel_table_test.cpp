@@ -177,31 +177,6 @@ TEST_P(Kernels, RowsAreAddedByIndexAtEveryWidth) {
     }
 }
 
-TEST_P(Kernels, RowsAreShortenedAndAddedInSinglePrecision) {
-  constexpr std::size_t kRows = 300;
-  for (std::size_t width = kPad; width <= 40 * kPad; width += 3 * kPad) {
-    const std::size_t single = padded_single(width);
-    const Column column(kRows, 0.2, true, width);
-    const auto rows = random_numbers(kRows * width, 1);
-    AlignedVector<float> shortened(kRows * single, -1.0f);
-    const auto begin = random_numbers(single, 2);
-    auto sizes = begin, expected_sizes = begin, sum = begin, expected = begin;
-    kernels().shorten_rows(rows.data(), width, kRows, shortened.data(), single, sizes.data());
-    for (std::size_t p = 0; p < kRows; ++p)
-      for (std::size_t k = 0; k < single; ++k) {
-        ASSERT_EQ(shortened[p * single + k], k < width ? static_cast<float>(rows[p * width + k]) : 0.0f);
-        if (k < width) expected_sizes[k] += std::abs(rows[p * width + k]);
-      }
-    for (const std::uint16_t p : column.offset)
-      for (std::size_t k = 0; k < width; ++k) expected[k] += rows[p * width + k];
-    kernels().add_single_rows(shortened.data(), column.block(), sum.data(), single);
-    for (std::size_t k = 0; k < single; ++k) {
-      EXPECT_NEAR(sizes[k], expected_sizes[k], 1e-11);
-      EXPECT_NEAR(sum[k], expected[k], 1e-4);
-    }
-  }
-}
-
 TEST_P(Kernels, ColumnsTurnIntoRowsAndBack) {
   constexpr std::size_t kStride = 48, kBegin = 5;
   for (const std::size_t outputs : {1u, 2u, 7u, 8u, 9u, 26u})

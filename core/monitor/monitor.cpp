@@ -16,6 +16,11 @@ namespace {
 /// soon enough by themselves.
 constexpr double kLongIteration = 0.1;
 
+/// A solver's loss and the one found at its iterate come from the same kernels, so they may differ by the
+/// rounding of both. For solvers that advance scores in ways of their own, this many times that is accepted.
+/// The loss of another iterate, or one that includes penalties, is off by far more.
+constexpr double kAuditRoundings = 100.0;
+
 const MonitorOptions& checked(const MonitorOptions& options) {
   for (const auto& [name, value] :
        {std::pair{"sampling_budget", options.sampling_budget}, {"gap_target", options.gap_target}})
@@ -41,13 +46,9 @@ Monitor::Monitor(Objective& evaluator, const Objective& solver_objective, const 
       options_(checked(options)),
       clock_(options_),
       schedule_(options, test != nullptr, evaluator.map().x().whole_positions()),
-      light_(clock_, evaluator, solver_objective),
-      audit_(evaluator),
-      kkt_(evaluator),
+      test_(test),
       bound_(evaluator),
-      observers_{&light_, &audit_, &kkt_, &bound_},
       scores_(evaluator.make_scores()) {
-  if (test != nullptr) observers_.push_back(&accuracy_.emplace(*test, clock_, schedule_));
   if (options.sample_kkt || options.gap_target > 0.0) residual_ = evaluator.make_residual();
 }
 
@@ -125,16 +126,16 @@ void Monitor::average(const Iterate& iterate) {
   mean_.add(w, objective.value(given_loss_, w.value));
 }
 
-/// Infers the loss at w and, for a bound, what the observers need beside it. With `mean`, the bound is that
-/// of the mean of iterates, or that of w if this one is better and is computed for kkt.
-PointBound Monitor::evaluate(const SparseVector& w, bool mean, const Observed& at) {
+/// Infers the loss at w and, on request, a bound with kkt. With `mean`, the bound is that of the mean of
+/// iterates, or that of w if this one is better and is computed for kkt.
+PointBound Monitor::evaluate(const SparseVector& w, bool mean, bool with_kkt) {
   evaluator_.scores(w, scores_);
   PointBound found;
-  if (at.with_kkt) {
+  if (with_kkt) {
     found = bound_at(evaluator_, w, scores_, residual_);
   } else {
     found.loss = evaluator_.infer({scores_}, mean ? &residual_ : nullptr);
-    if (mean) found.rounding = point_rounding(evaluator_, w, found.loss, {&scores_, &residual_}).objective;
+    if (mean) found.rounding = point_rounding(evaluator_, w, found.loss, &scores_, &residual_).objective;
   }
   if (!mean) return found;
   const SparseVector of = mean_.mean();
@@ -145,36 +146,69 @@ PointBound Monitor::evaluate(const SparseVector& w, bool mean, const Observed& a
   return found;
 }
 
-/// Shows an iterate, and what a full sample needs, to the observers.
-Sample Monitor::look(SampleKind kind, const SparseVector& w, bool with_accuracy) {
-  PointBound found;
-  Observed at{.iteration = iterations_,
-              .w = w,
-              .working_set = working_set_,
-              .given_loss = given_loss_,
-              .with_accuracy = with_accuracy};
-  if (kind != SampleKind::kLight) {
-    const bool mean = kind == SampleKind::kGap && mean_.useful();
-    at.with_bound = options_.sample_kkt || kind == SampleKind::kGap;
-    at.with_kkt = options_.sample_kkt || (at.with_bound && !mean);
-    found = evaluate(w, mean, at);
-    at.scores = &scores_;
-    at.found = &found;
+/// Compares the loss that the solver gave at w, if any, with `loss`, found at scores_. Scores that were
+/// advanced are off by at most 2^-53 * advanced in norm, and advanced <= kMostAdvanced * norm
+/// (OutputColumns). An error e of the scores changes the loss by at most 2 max |e| at each position, and
+/// these add up to at most 2 sqrt(positions) times the norm of e.
+void Monitor::audit(const SparseVector& w, double loss) {
+  if (!std::isfinite(given_loss_)) return;
+  const double off = std::abs(given_loss_ - loss);
+  if (off > 0.0) {
+    const double drift = 2.0 * std::sqrt(static_cast<double>(evaluator_.map().x().whole_positions())) *
+                         kUnitRoundoff * Scores::kMostAdvanced * evaluator_.map().norm(scores_);
+    const double allowed =
+        kAuditRoundings * (point_rounding(evaluator_, w, loss, &scores_).objective + drift);
+    if (!(off <= allowed))
+      throw Error("iteration ", iterations_, ": the solver gave the loss ", number_text(given_loss_),
+                  ", but at its iterate the loss is ", number_text(loss),
+                  ": expected a difference of at most ", number_text(allowed));
   }
-  Sample sample;
-  for (Observer* const observer : observers_) observer->observe(at, sample);
+  ++audits_.count;
+  audits_.largest = std::max(audits_.largest, off / std::max(1.0, std::abs(loss)));
+}
+
+/// Makes a sample: F from the monitor's own loss if it is full, otherwise from the solver's.
+Sample Monitor::look(SampleKind kind, const SparseVector& w, bool with_accuracy) {
+  const bool full = kind != SampleKind::kLight, mean = kind == SampleKind::kGap && mean_.useful(),
+             with_bound = full && (options_.sample_kkt || kind == SampleKind::kGap),
+             with_kkt = full && (options_.sample_kkt || (with_bound && !mean));
+  const Counts& counts = solver_objective_.counts();
+  PointBound found{.loss = given_loss_};
+  if (full) found = evaluate(w, mean, with_kkt);
+  Sample sample{.seconds = clock_.seconds(),
+                .cpu_seconds = clock_.cpu_seconds(),
+                .iteration = iterations_,
+                .passes = counts.passes(),
+                .updates = counts.updates().value_or(static_cast<double>(iterations_)),
+                .objective = evaluator_.value(found.loss, w.value),
+                .loss = found.loss,
+                .nnz = w.nnz(),
+                .working_set = working_set_};
+  if (full) {
+    audit(w, sample.loss);
+    bound_.saw(w, sample);
+  }
+  if (with_kkt) sample.kkt = kkt_of(evaluator_, found.selection);
+  if (with_bound) bound_.raise(found, sample);
+  bound_.set_gap(sample);
+  accuracy_seconds_ = 0.0;
+  if (with_accuracy) {
+    const double began = clock_.now();
+    test_->measure(w, sample);
+    accuracy_seconds_ = clock_.now() - began;
+    schedule_.measured_accuracy(accuracy_seconds_);
+  }
   return sample;
 }
 
 void Monitor::take(SampleKind kind, const SparseVector& w) {
   schedule_.spend(clock_.take_off_clock());
-  const bool with_accuracy = kind == SampleKind::kFull ? accuracy_.has_value() : schedule_.accuracy_due();
+  const bool with_accuracy = kind == SampleKind::kFull ? test_ != nullptr : schedule_.accuracy_due();
   const Sample sample = look(kind, w, with_accuracy);
   const double cost = clock_.take_off_clock();
   if (kind == SampleKind::kGap) {
-    const double of_accuracy = accuracy_ ? accuracy_->cost() : 0.0;
-    gap_seconds_ += cost - of_accuracy;
-    schedule_.spend(of_accuracy);
+    gap_seconds_ += cost - accuracy_seconds_;
+    schedule_.spend(accuracy_seconds_);
     schedule_.gap_goal().checked(sample.passes, sample.objective, bound_.last(), bound_.rounding());
     mean_.clear();
   } else {

@@ -10,7 +10,7 @@
 /// at which the solver gave a loss is an audit: the two losses must agree, or the run fails. The first
 /// iteration and the end of a run always have full samples, so each run of a solver that gives losses is
 /// audited there.
-/// core/monitor/schedule.h says when samples are taken, core/monitor/observers.h what they measure.
+/// core/monitor/schedule.h says when samples are taken.
 
 #include <atomic>
 #include <cstdint>
@@ -23,10 +23,10 @@
 #include "core/base/stop_token.h"
 #include "core/base/types.h"
 #include "core/certificates/certificate.h"
+#include "core/monitor/best_bound.h"
 #include "core/monitor/evaluation_set.h"
 #include "core/monitor/mean_iterate.h"
 #include "core/monitor/monitor_options.h"
-#include "core/monitor/observers.h"
 #include "core/monitor/run_clock.h"
 #include "core/monitor/sample.h"
 #include "core/monitor/schedule.h"
@@ -51,6 +51,12 @@ enum class Status {
 /// decrease within rounding, or a gap target that rounding hides), "small-change" (a solver's
 /// own rule on the change of F) or "diverged".
 const char* status_name(Status status);
+
+/// How the losses given by a solver compare with those that the monitor found at the same iterates.
+struct Audits {
+  std::int64_t count = 0;
+  double largest = 0.0;  ///< |given - found| / max(1, |found|)
+};
 
 class Monitor {
  public:
@@ -129,7 +135,7 @@ class Monitor {
   double gap_seconds() const { return gap_seconds_; }
   /// The best lower bound on min F seen, or -infinity.
   double lower_bound() const { return bound_.best(); }
-  const Audits& audits() const { return audit_.audits(); }
+  const Audits& audits() const { return audits_; }
   const std::vector<Sample>& trace() const { return trace_; }
 
  private:
@@ -140,7 +146,8 @@ class Monitor {
   void average(const Iterate& iterate);
   template <class Iterate>
   void take_due_samples(const Iterate& iterate);
-  PointBound evaluate(const SparseVector& w, bool mean, const Observed& at);
+  PointBound evaluate(const SparseVector& w, bool mean, bool with_kkt);
+  void audit(const SparseVector& w, double loss);
   Sample look(SampleKind kind, const SparseVector& w, bool with_accuracy);
   void take(SampleKind kind, const SparseVector& w);
   void record(Sample sample);
@@ -158,12 +165,9 @@ class Monitor {
   MonitorOptions options_;
   RunClock clock_;
   Schedule schedule_;
-  LightObserver light_;
-  AuditObserver audit_;
-  KktObserver kkt_;
-  BoundObserver bound_;
-  std::optional<AccuracyObserver> accuracy_;  ///< if there is a test set
-  std::vector<Observer*> observers_;          ///< those above, in this order
+  const EvaluationSet* test_;
+  Audits audits_;
+  BestBound bound_;
   Scores scores_;
   Residual residual_;
   MeanIterate mean_;  ///< for the next bound
@@ -174,6 +178,7 @@ class Monitor {
   double given_loss_ = kNaN;         ///< also that of the last step()
   std::int64_t full_iteration_ = 0;  ///< that of the last full sample
   double gap_seconds_ = 0.0;
+  double accuracy_seconds_ = 0.0;  ///< of the last sample, 0 if it measured no accuracy
   std::atomic<Status> stop_status_ = Status::kMaxIterations;
   std::atomic<bool> out_of_time_ = false;
   SparseVector kept_;

@@ -105,9 +105,7 @@ ChainOracle::Transitions ChainOracle::transitions(const ScorePoint& at) const {
   Transitions m;
   m.outputs = outputs_;
   m.width = padded(outputs_);
-  m.score = at.base.extra;
-  if (at.direction != nullptr)
-    for (std::size_t e = 0; e < m.score.size(); ++e) m.score[e] += at.alpha * at.direction->extra[e];
+  m.score = at.extra();
   m.largest = *std::ranges::max_element(m.score);
   m.smallest = *std::ranges::min_element(m.score);
   if (m.linear()) {
@@ -261,8 +259,7 @@ double ChainOracle::infer_on(const Sequences& on, const ScorePoint& at, Residual
     for (std::size_t i = first; i < last; ++i) loss.add(work.loss[i - first]);
     part[pair_size] = loss.value();
     if (residual != nullptr)
-      kernels_in_use().rows_to_columns(work.posterior.data() + (begin - origin) * width, width, outputs_,
-                                       begin, end - begin, residual->values.data(), residual->stride);
+      residual->set_rows(begin, end - begin, work.posterior.data() + (begin - origin) * width);
   });
 
   if (residual != nullptr)
@@ -305,11 +302,10 @@ void ChainOracle::decode(const Scores& scores, Decoding decoding, std::span<Inde
     parallel.for_each(chunks, [&](std::size_t chunk) {
       const std::size_t first = all_.chunk_begin[chunk], last = all_.chunk_begin[chunk + 1];
       AlignedVector<double> rows;
-      InstanceMaxOracle::Workspace work;
       score_rows(all_, {scores}, first, last, rows);
       for (std::size_t i = first; i < last; ++i)
         viterbi(rows.data() + (all_.begin[i] - all_.row_origin(first)) * width, scores.extra, nullptr, 0.0,
-                outputs.subspan(all_.begin[i], all_.begin[i + 1] - all_.begin[i]), work);
+                outputs.subspan(all_.begin[i], all_.begin[i + 1] - all_.begin[i]));
     });
     return;
   }

@@ -31,12 +31,6 @@ struct Scratch {
 
 }  // namespace
 
-std::size_t ChainOracle::Kept::bytes() const {
-  const std::size_t rows = message.size() + back.size() + ratio.size();
-  return sizeof(double) * (rows + pair.size() + scores.values.size() + transitions.score.size() +
-                           transitions.forward.size() + transitions.backward.size());
-}
-
 /// Makes room for the messages at a point. In the log domain, copies its scores.
 void ChainOracle::prepare(const ScorePoint& at, const Transitions& m, Kept& kept) const {
   kept.transitions = m;
@@ -80,7 +74,6 @@ void ChainOracle::derivative(const Messages& at, const Scores& direction, Residu
 void ChainOracle::derivative_linear(const Kept& at, const Scores& direction, Residual& out,
                                     const Parallel& parallel) const {
   const Transitions& m = at.transitions;
-  const KernelTable& kernels = kernels_in_use();
   const std::size_t labels = outputs_, width = m.width;
   AlignedVector<double> forward_change(width * width, 0.0), backward_change(width * width, 0.0);
   for (std::size_t i = 0; i < labels; ++i)
@@ -95,8 +88,7 @@ void ChainOracle::derivative_linear(const Kept& at, const Scores& direction, Res
                                  begin = all_.begin[first], end = all_.begin[last],
                                  origin = all_.row_origin(first), kept_at = at.first_row[chunk] * width;
                Scratch& scratch = Scratch::mine(padded(end - origin), width);
-               kernels.columns_to_rows(direction.values.data(), direction.stride, labels, origin,
-                                       end - origin, scratch.change.data(), width);
+               direction.get_rows(origin, end - origin, scratch.change.data());
                chain_kernels().derivative({.outputs = labels,
                                            .width = width,
                                            .begin = all_.begin.data() + first,
@@ -119,8 +111,7 @@ void ChainOracle::derivative_linear(const Kept& at, const Scores& direction, Res
                                            .shift = scratch.shift.data(),
                                            .left = scratch.left.data(),
                                            .right = scratch.right.data()});
-               kernels.rows_to_columns(scratch.change.data() + (begin - origin) * width, width, labels, begin,
-                                       end - begin, out.values.data(), out.stride);
+               out.set_rows(begin, end - begin, scratch.change.data() + (begin - origin) * width);
              });
   for (std::size_t i = 0; i < labels; ++i)
     for (std::size_t j = 0; j < labels; ++j)

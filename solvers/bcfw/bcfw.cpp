@@ -78,7 +78,6 @@ constexpr std::size_t kInstancesPerChunk = 16;
 struct Visit {
   Index instance;
   AlignedVector<double> rows;
-  InstanceMaxOracle::Workspace work;
   std::vector<Index> gold, best;
   std::vector<double> value;   ///< H of each atom
   std::vector<double> change;  ///< the direction d, by atom
@@ -233,7 +232,7 @@ class Ascent {
       for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
         visit.instance = static_cast<Index>(i);
         w_.scores(visit.instance, visit.rows);
-        const InstanceMaxOracle::Value found = call(visit);
+        const LossAndCost found = call(visit);
         loss[i] = found.loss;
         Atoms& mixture = (*mixtures_)[visit.instance];
         visit.to = mixture.find(visit.best);
@@ -254,9 +253,9 @@ class Ascent {
     w_ = std::move(dual_w);
   }
 
-  InstanceMaxOracle::Value call(Visit& visit) {
+  LossAndCost call(Visit& visit) {
     visit.best.resize(w_.positions(visit.instance));
-    return best_structure(objective_, visit.instance, visit.rows.data(), w_.extra(), visit.best, visit.work);
+    return best_structure(objective_, visit.instance, visit.rows.data(), w_.extra(), visit.best);
   }
 
   void find_gold(Visit& visit) const {
@@ -291,7 +290,7 @@ class Ascent {
                                                                 kShareOfMean * mean_gap_));
     }
     if (!visit.called) return;
-    const InstanceMaxOracle::Value found = call(visit);
+    const LossAndCost found = call(visit);
     visit.finite = std::isfinite(found.loss);
     if (!visit.finite) return;
     visit.gap = std::max(found.loss - mean, 0.0);
