@@ -48,9 +48,9 @@ LinearMap::LinearMap(const DesignMatrix& x, const Oracle& oracle, const Parallel
                        static_cast<double>(x.positions()) * (outputs + static_cast<double>(extra_weights_)));
   typical_value_ = proxbench::typical_value(x, parallel);
   instance_chunks_ = proxbench::instance_chunks(oracle.begin());
-  active_features_.resize(x.features());
-  std::iota(active_features_.begin(), active_features_.end(), Index{0});
-  cut_features();
+  std::vector<Index> all(x.features());
+  std::iota(all.begin(), all.end(), Index{0});
+  restrict_to(std::move(all));
 }
 
 Scores LinearMap::make_scores() const {

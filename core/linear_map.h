@@ -156,7 +156,6 @@ class LinearMap {
   void add_collapsed_rows(std::span<const Index> features, double* out) const;
   double shared_output(const Residual& residual, Coord c) const;
   void add_partial(const Residual& residual, std::span<const Coord> set, bool rows, double* out) const;
-  void cut_features();
   /// The necessary flops and bytes by definition, whatever the implementation does. Unless X is binary, the
   /// values of its entries count.
   Work apply_work(std::span<const Coord> index) const;

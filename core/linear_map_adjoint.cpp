@@ -26,10 +26,6 @@ constexpr std::size_t kGradientsAtOnce = 1u << 15, kFewestFeaturesAtOnce = 128;
 
 void LinearMap::restrict_to(std::vector<Index> features) {
   active_features_ = std::move(features);
-  cut_features();
-}
-
-void LinearMap::cut_features() {
   std::uint64_t nonzeros = 0;
   for (const Index j : active_features_) nonzeros += x_.whole_column_size(j);
   const std::uint64_t chunk_nonzeros =

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <utility>
@@ -105,8 +106,11 @@ class Structure {
   std::size_t instances() const { return begin().size() - 1; }
   /// Instance i holds the positions [begin()[i], begin()[i+1]).
   virtual std::span<const Index> begin() const = 0;
+  auto positions_of(std::size_t instance) const {
+    return std::views::iota(begin()[instance], begin()[instance + 1]);
+  }
   /// The number of positions of an instance.
-  std::size_t length(Index instance) const { return begin()[instance + std::size_t{1}] - begin()[instance]; }
+  std::size_t length(std::size_t instance) const { return positions_of(instance).size(); }
   /// The outputs that are on at this position in the gold structure: the label, or the nodes of a path. A
   /// candidate other than the gold one has none.
   virtual std::span<const Index> gold_outputs(Index position) const = 0;

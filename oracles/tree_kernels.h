@@ -5,7 +5,6 @@
 #include <cstddef>
 
 #include "core/base/types.h"
-#include "core/kernels/instruction_set.h"
 
 namespace proxbench {
 

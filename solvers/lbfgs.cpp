@@ -21,9 +21,6 @@ namespace proxbench {
 
 namespace {
 
-/// A run has stalled after this many iterations without a new minimum of F or kkt.
-constexpr std::int64_t kPatience = 100;
-
 struct Settings {
   std::size_t memory;
   bool blocks;
@@ -43,12 +40,9 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
   dense::Point now(objective, problem.start);
   std::vector<double> g(objective.dimension());
   dense::LbfgsSteps steps(objective, settings.memory, settings.blocks);
-  dense::Run run(problem, kPatience);
+  dense::Run run(problem);
   if (!run.open(now, g)) return run.result(now);
-  while (true) {
-    if (!steps.step(problem.monitor, now, g)) return run.result(now, run.without_step());
-    if (!run.step(now, run.kkt(now, g))) return run.result(now);
-  }
+  return run.iterate(now, g, [&] { return steps.step(problem.monitor, now, g); });
 }
 
 }  // namespace

@@ -140,9 +140,6 @@ class Lbfgsb {
   std::array<double, 29> dsave_{};
 };
 
-/// A run has stalled after this many iterations without a new minimum of F or kkt.
-constexpr std::int64_t kPatience = 100;
-
 struct Settings {
   std::size_t memory;
   double memory_limit, change;
@@ -179,7 +176,7 @@ class Session {
         now_(trial_),
         trial_gradient_(d_),
         gradient_(d_),
-        run_(problem, kPatience, settings.change) {}
+        run_(problem, settings.change) {}
 
   SolveResult solve() {
     if (!run_.open(now_, gradient_)) return run_.result(now_);
@@ -191,7 +188,7 @@ class Session {
       if (task.starts_with("FG_START")) {
         hand_over(now_, gradient_);
       } else if (task.starts_with("FG")) {
-        if (problem_.monitor.out_of_time()) return run_.result(now_, run_.without_step());
+        if (problem_.monitor.out_of_time()) return run_.stuck(now_);
         evaluate();
       } else if (task.starts_with("NEW_X") && std::isfinite(trial_.value())) {
         std::swap(now_, trial_);

@@ -196,24 +196,24 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
   Curvature curvature(objective);
   Preconditioner preconditioner(settings.memory, objective);
   ConjugateGradients system(d);
-  dense::Run run(problem, kPatience);
+  dense::Run run(problem, 0.0, kPatience);
   const auto finish = [&](SolveResult result) {
     result.notes["products"] = system.products();
     return result;
   };
   if (!run.open(now, g) || !begin(problem, settings.start, run, now, g)) return finish(run.result(now));
   curvature.infer({now.scores}, now.residual);
-  while (true) {
+  return finish(run.iterate(now, g, [&] {
     preconditioner.update(now.residual);
     const double norm = std::sqrt(dense::dot(objective.parallel(), g, g));
     const double tolerance = std::max(settings.forcing * norm, kBelowTarget * problem.kkt_target());
     if (!system.solve(problem, curvature, preconditioner, g, tolerance, p) ||
         !search(problem.monitor, now, g, p, curvature, line))
-      return finish(run.result(now, run.without_step()));
+      return false;
     line.move(now, p);
     objective.gradient(now.residual, now.w, g);
-    if (!run.step(now, run.kkt(now, g))) return finish(run.result(now));
-  }
+    return true;
+  }));
 }
 
 }  // namespace

@@ -188,13 +188,8 @@ class Descent {
     bool doubled = false;
     if (squares > kLeastSquares) {
       along_.assign(rows_.size(), 0.0);
-      for (std::size_t f = 0; f < features.features.size(); ++f) {
-        const std::span<const Index> at = features.positions(f);
-        const double* x = features.values(f);
-        for (std::size_t e = 0; e < at.size(); ++e)
-          kernels_in_use().add_scaled(along_.data() + at[e] * width, x == nullptr ? 1.0 : x[e],
-                                      gradient_.rows.data() + f * width, width);
-      }
+      for (std::size_t f = 0; f < features.features.size(); ++f)
+        features.add_to(along_.data(), f, gradient_.rows.data() + f * width, width);
       std::ranges::copy(kept_.extra_of(residual_), kept_.extra_of(along_).begin());
       while (true) {
         trial_ = rows_;

@@ -189,12 +189,7 @@ class Learner {
       const Index j = view.features[f];
       if (unary_.empty(j)) continue;
       unary_.charge_row(j, penalty_);
-      const std::span<const Index> position = view.positions(f);
-      const double* x = view.values(f);
-      for (std::size_t e = 0; e < position.size(); ++e) {
-        kernels_in_use().add_scaled(rows_.data() + position[e] * width, x == nullptr ? 1.0 : x[e],
-                                    unary_.w(j), width);
-      }
+      view.add_to(rows_.data(), f, unary_.w(j), width);
     }
     extra_.charge_row(0, penalty_);
     const std::size_t extra = objective_.map().extra_weights();
@@ -235,11 +230,10 @@ Schema<Settings> rows() {
 /// The reciprocal of the mean over instances of sum_p (||x_p||^2 + 1), which is roughly the curvature of an
 /// instance's loss.
 double first_guess(const Objective& objective, std::span<const Index> sample) {
-  const auto begin = objective.oracle().begin();
   const double unit = objective.map().typical_value() * objective.map().typical_value();
   double sum = 0.0;
   for (const Index i : sample)
-    for (Index p = begin[i]; p < begin[i + std::size_t{1}]; ++p) {
+    for (const Index p : objective.oracle().positions_of(i)) {
       sum += unit;
       objective.map().x().for_each_entry(p, [&](Index, double x) { sum += x * x; });
     }

@@ -5,7 +5,6 @@
 #include <concepts>
 #include <cstdint>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <ranges>
 #include <utility>
 
 #include "core/base/sum.h"
@@ -103,7 +102,6 @@ PointRounding point_rounding(const Objective& objective, const SparseVector& w, 
   const auto path = static_cast<double>(longest_path(objective));
   const std::vector<double> score_sizes = sizes_by_position(scores, largest_at);
   const std::vector<double> residual_sizes = sizes_by_position(residual, sum_at);
-  const auto begin = objective.oracle().begin();
   const std::span<const Index> chunks = objective.map().instance_chunks();
   PointRounding out;
   out.divergence.resize(objective.oracle().instances());
@@ -112,7 +110,7 @@ PointRounding point_rounding(const Objective& objective, const SparseVector& w, 
     for (std::size_t i = chunks[chunk]; i < chunks[chunk + 1]; ++i) {
       const InferenceRounding of = inference_rounding(objective, static_cast<Index>(i));
       double first_order = 0.0, of_scores = 0.0, of_inference = 0.0;
-      for (Index p = begin[i]; p < begin[i + 1]; ++p) {
+      for (const Index p : objective.oracle().positions_of(i)) {
         double size = extra, terms = 1.0;
         x.for_each_entry(p, [&](Index j, double value) {
           if (largest[j] == 0.0) return;
@@ -143,15 +141,15 @@ PointRounding point_rounding(const Objective& objective, const SparseVector& w, 
 }
 
 ResidualErrors residual_errors(const Objective& objective) {
-  const auto begin = objective.oracle().begin();
   ResidualErrors out;
   out.marginal.resize(objective.oracle().positions());
   out.drift.resize(out.marginal.size());
   for (Index i = 0; i < objective.oracle().instances(); ++i) {
     const InferenceRounding of = inference_rounding(objective, i);
-    std::fill(out.marginal.begin() + begin[i], out.marginal.begin() + begin[i + std::size_t{1}],
-              of.of_marginals);
-    std::fill(out.drift.begin() + begin[i], out.drift.begin() + begin[i + std::size_t{1}], of.drift);
+    for (const Index p : objective.oracle().positions_of(i)) {
+      out.marginal[p] = of.of_marginals;
+      out.drift[p] = of.drift;
+    }
   }
   return out;
 }
@@ -242,7 +240,6 @@ std::vector<double> extra_sizes(const Objective& objective, std::span<const doub
 
 std::vector<SharpGradient> sharp_extra_gradients(const Objective& objective, const Scores& scores,
                                                  std::span<const double> drift) {
-  const auto begin = objective.oracle().begin();
   const std::size_t width = padded(objective.outputs()), weights = scores.extra.size(),
                     instances = objective.oracle().instances();
   std::vector<SharpSum> sums(weights);
@@ -251,7 +248,8 @@ std::vector<SharpGradient> sharp_extra_gradients(const Objective& objective, con
     const std::size_t count = std::min(kInstancesAtOnce, instances - first);
     objective.parallel().for_each(count, [&](std::size_t i) {
       const auto instance = static_cast<Index>(first + i);
-      const std::size_t origin = begin[instance], length = begin[instance + 1] - origin;
+      const std::size_t origin = objective.oracle().begin()[instance],
+                        length = objective.oracle().length(instance);
       AlignedVector<double> rows(length * width), residual(length * width);
       scores.get_rows(origin, length, rows.data());
       objective.oracle().instance()->infer_instance(instance, rows.data(), scores.extra, residual.data(),
@@ -307,7 +305,6 @@ GradientRounding::GradientRounding(const Objective& objective, const RowResidual
 GradientRounding::Rows GradientRounding::rows_of(const Objective& objective, const Residual& residual,
                                                  std::span<const double> divergence) {
   const std::size_t positions = objective.map().x().positions();
-  const auto begin = objective.oracle().begin();
   const bool collapsed = !residual.one_each();
   Rows rows;
   rows.size.resize(positions);
@@ -333,7 +330,7 @@ GradientRounding::Rows GradientRounding::rows_of(const Objective& objective, con
   // If log probabilities change by at most d, a marginal p changes by at most 2 d p (1 - p), to first order.
   rows.difference = rows.error;
   for (std::size_t i = 0; i < divergence.size(); ++i)
-    for (Index p = begin[i]; p < begin[i + 1]; ++p)
+    for (const Index p : objective.oracle().positions_of(i))
       rows.difference[p] =
           std::min(rows.error[p] + 2.0 * divergence[i] / kUnitRoundoff * (collapsed ? 1.0 : rows.size[p]),
                    (collapsed ? std::max(rows.size[p], kMostDifferent) : kMostDifferent) / kUnitRoundoff);
@@ -377,7 +374,6 @@ void GradientRounding::add_features(const Objective& objective, const Rows& rows
 void GradientRounding::add_outputs(const Objective& objective, const Residual& residual,
                                    std::span<const double> divergence) {
   const DesignMatrix& x = objective.map().x();
-  const auto begin = objective.oracle().begin();
   const std::span<const Index> chunks = objective.map().instance_chunks();
   // By output, the sums of |R|, of its drift, and of its difference from the residual at w.
   std::vector<double> sums(3 * std::size_t{outputs_});
@@ -387,7 +383,7 @@ void GradientRounding::add_outputs(const Objective& objective, const Residual& r
                  const double* const column = residual.column(k);
                  for (std::size_t i = chunks[chunk]; i < chunks[chunk + 1]; ++i) {
                    const double more = divergence.empty() ? 0.0 : 2.0 * divergence[i] / kUnitRoundoff;
-                   for (Index p = begin[i]; p < begin[i + 1]; ++p) {
+                   for (const Index p : objective.oracle().positions_of(i)) {
                      const double size = std::abs(column[p]), drift = errors_.drift[p];
                      part[k] += size;
                      part[outputs_ + k] += drift * size;

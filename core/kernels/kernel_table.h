@@ -8,7 +8,6 @@
 #include <cstdint>
 
 #include "core/base/types.h"
-#include "core/kernels/instruction_set.h"
 
 namespace proxbench {
 
@@ -68,13 +67,6 @@ struct KernelTable {
   /// Computes y += alpha * x, then returns sum_i y_i * z_i.
   double (*add_then_dot)(double alpha, const double* x, double* y, const double* z, std::size_t n);
 
-  /// sum[0..width) += sum_r x_r * rows[r][0..width), for `count` rows that are `stride` apart.
-  void (*combine_rows)(const double* rows, std::size_t stride, std::size_t count, const double* x,
-                       double* sum, std::size_t width);
-  /// out[r] = rows[r] * matrix, for `count` rows that are `stride` apart and a width x width matrix. For
-  /// small products that overwrite `out`, this takes fewer instructions than add_product().
-  void (*rows_times_matrix)(const double* rows, std::size_t stride, std::size_t count, const double* matrix,
-                            std::size_t width, double* out);
   void (*add_product)(const MatrixProduct& product);
 };
 

@@ -234,41 +234,6 @@ double add_then_dot(double alpha, const double* x, double* y, const double* z, s
   return s;
 }
 
-void combine_rows(const double* rows, std::size_t stride, std::size_t count, const double* x, double* out,
-                  std::size_t width) {
-  accumulate_rows([&](std::size_t r) { return rows + r * stride; }, x, count, out, width);
-}
-
-/// out[r][0..V*kLanes) = sum_j rows[r][j] * matrix[j][0..V*kLanes) for R rows.
-template <int R, int V>
-void tile_times_matrix(const double* rows, std::size_t stride, const double* matrix, std::size_t width,
-                       double* out) {
-  Vec a[R][V];
-  for (int r = 0; r < R; ++r)
-    for (int v = 0; v < V; ++v) a[r][v] = Vec{};
-  for (std::size_t j = 0; j < width; ++j)
-    for (int v = 0; v < V; ++v) {
-      const Vec m = load(matrix + j * width + static_cast<std::size_t>(v) * kLanes);
-      for (int r = 0; r < R; ++r) a[r][v] += rows[static_cast<std::size_t>(r) * stride + j] * m;
-    }
-  for (int r = 0; r < R; ++r)
-    for (int v = 0; v < V; ++v)
-      store(out + static_cast<std::size_t>(r) * stride + static_cast<std::size_t>(v) * kLanes, a[r][v]);
-}
-
-void rows_times_matrix(const double* rows, std::size_t stride, std::size_t count, const double* matrix,
-                       std::size_t width, double* out) {
-  constexpr std::size_t kTile = kTileVectors * kLanes;
-  for (std::size_t r = 0; r < count; r += kTileRows)
-    with_count<kTileRows>(count - r, [&](auto in_tile) {
-      for (std::size_t k = 0; k < width; k += kTile)
-        with_count<kTileVectors>((width - k) / kLanes, [&](auto vectors) {
-          tile_times_matrix<decltype(in_tile)::value, decltype(vectors)::value>(
-              rows + r * stride, stride, matrix + k, width, out + r * stride + k);
-        });
-    });
-}
-
 void add_product(const MatrixProduct& p) {
   constexpr std::size_t kTile = kTileVectors * kLanes;
   for (std::size_t r = 0; r < p.count; r += kTileRows)
@@ -308,8 +273,6 @@ const KernelTable kernels_in_use{
     .add_scaled = add_scaled,
     .dot = dot,
     .add_then_dot = add_then_dot,
-    .combine_rows = combine_rows,
-    .rows_times_matrix = rows_times_matrix,
     .add_product = add_product,
 };
 

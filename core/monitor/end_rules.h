@@ -12,16 +12,14 @@
 
 namespace proxbench {
 
-/// Says after how many passes a bound is computed for a gap target. A bound costs three to five passes, off the
-/// clock, and a run that reaches its target between two bounds goes on to the second one, on the clock. With
-/// steps of k*sqrt(passes) a run of P passes spends about 6*sqrt(P)/k on bounds and k*sqrt(P)/2 beyond its
-/// target. Gaps fall about geometrically, so the last two tell how far the target is: near it, steps are
+/// Says after how many passes a bound is computed for a gap target. A bound costs three to five passes, off
+/// the clock, and a run that reaches its target between two bounds goes on to the second one, on the clock.
+/// With steps of k*sqrt(passes) a run of P passes spends about 6*sqrt(P)/k on bounds and k*sqrt(P)/2 beyond
+/// its target. Gaps fall about geometrically, so the last two tell how far the target is: near it, steps are
 /// shorter.
 class GapRule {
  public:
   bool due(double passes) const { return passes >= next_; }
-  /// Whether a bound is due within this number of passes.
-  bool due_within(double some, double passes) const { return passes + some >= next_; }
 
   /// `gap` is the gap that was found, divided by the target. It may be infinite or NaN.
   void checked(double passes, double gap) {
@@ -46,7 +44,7 @@ class GapGoal {
   explicit GapGoal(double target) : target_(target) {}
   bool due(double passes) const { return target_ > 0.0 && rule_.due(passes); }
   /// Whether the bound that is due next looks at the mean of iterates that includes this one.
-  bool averages(double passes) const { return target_ > 0.0 && rule_.due_within(kAveraged, passes); }
+  bool averages(double passes) const { return target_ > 0.0 && rule_.due(passes + kAveraged); }
 
   /// `bound` was found at an iterate with this F, which is known to `rounding`.
   void checked(double passes, double objective, double bound, double rounding) {

@@ -78,10 +78,9 @@ bool Monitor::step(const SparseVector& w, double loss, std::optional<std::uint64
 }
 
 bool Monitor::step(const std::function<SparseVector()>& iterate, double loss, std::uint64_t working_set) {
-  return step_at(iterate, loss, working_set);
+  return step_at([&]() -> const SparseVector& { return made_ = iterate(); }, loss, working_set);
 }
 
-template <class Iterate>
 bool Monitor::step_at(const Iterate& iterate, double loss, std::uint64_t working_set) {
   stop_clock();
   ++iterations_;
@@ -96,7 +95,6 @@ bool Monitor::step_at(const Iterate& iterate, double loss, std::uint64_t working
   return proceed();
 }
 
-template <class Iterate>
 void Monitor::take_due_samples(const Iterate& iterate) {
   const bool given = std::isfinite(given_loss_);
   average(iterate);
@@ -116,7 +114,6 @@ void Monitor::take_due_samples(const Iterate& iterate) {
 /// Adds an iterate to the mean that the next bound looks at, if a bound is near. With a hinge loss, or
 /// without an l1 penalty, the bound of the last iterate is as good as that of the mean. A solver's dual point
 /// is better than both.
-template <class Iterate>
 void Monitor::average(const Iterate& iterate) {
   const Objective& objective = evaluator_;
   if (objective.lambda() == 0.0 || objective.loss().hinge() || bound_.watches() ||
@@ -274,7 +271,6 @@ bool Monitor::evaluated_too_long() {
          evaluation_patience_.ended(clock_.own(), std::max(kPatience, schedule_.full_cost()));
 }
 
-template <class Iterate>
 void Monitor::keep(const Iterate& iterate) {
   has_kept_ = iterations_ == 0 || schedule_.iteration_seconds() >= kLongIteration;
   if (has_kept_) kept_ = iterate();  // reuses its memory

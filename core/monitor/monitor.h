@@ -139,12 +139,11 @@ class Monitor {
   const std::vector<Sample>& trace() const { return trace_; }
 
  private:
-  /// A function that returns the nonzeros of w, by value or by reference.
-  template <class Iterate>
+  /// Returns the nonzeros of w.
+  using Iterate = std::function<const SparseVector&()>;
+
   bool step_at(const Iterate& iterate, double loss, std::uint64_t working_set);
-  template <class Iterate>
   void average(const Iterate& iterate);
-  template <class Iterate>
   void take_due_samples(const Iterate& iterate);
   PointBound evaluate(const SparseVector& w, bool mean, bool with_kkt);
   void audit(const SparseVector& w, double loss);
@@ -157,7 +156,6 @@ class Monitor {
   void stop_clock();
   bool overdue();
   bool evaluated_too_long();
-  template <class Iterate>
   void keep(const Iterate& iterate);
 
   Objective& evaluator_;
@@ -181,7 +179,7 @@ class Monitor {
   double accuracy_seconds_ = 0.0;  ///< of the last sample, 0 if it measured no accuracy
   std::atomic<Status> stop_status_ = Status::kMaxIterations;
   std::atomic<bool> out_of_time_ = false;
-  SparseVector kept_;
+  SparseVector made_, kept_;  ///< of the last iterate: as the solver made it, and a copy
   bool has_kept_ = false;
   Patience solver_patience_, evaluation_patience_;
 };

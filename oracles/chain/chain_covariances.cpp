@@ -65,8 +65,15 @@ ChainOracle::Conditionals ChainOracle::conditionals(const double* scores, std::s
   out.loss = loss.value();
   for (std::size_t t = 0; t + 1 < length; ++t) {
     double* const marginal = out.marginal.data() + t * width;
-    kernels.combine_rows(out.next.data() + t * labels * width, width, labels, marginal, marginal + width,
-                         width);
+    kernels.add_product({.rows = marginal,
+                         .rows_stride = labels,
+                         .count = 1,
+                         .inner = labels,
+                         .matrix = out.next.data() + t * labels * width,
+                         .matrix_stride = width,
+                         .width = width,
+                         .out = marginal + width,
+                         .out_stride = width});
     if ((t + 1) % kChainRest == 0) normalise(marginal + width);
   }
   return out;

@@ -55,6 +55,14 @@ class Planes {
     double value;
   };
 
+  /// The cells and the extra weights of a row.
+  std::span<const Part> parts(std::size_t row) const {
+    return {parts_.data() + cell_begin_[row], parts_.data() + cell_begin_[row + 1]};
+  }
+  std::span<const Part> extras(std::size_t row) const {
+    return {extras_.data() + extra_begin_[row], extras_.data() + extra_begin_[row + 1]};
+  }
+
   const Objective* objective_;
   std::vector<Cell> cells_;
   std::vector<Part> parts_, extras_;  ///< of all rows, one after the other

@@ -5,7 +5,6 @@
 
 #include "core/base/schema.h"
 #include "solvers/shared/instances/passes.h"
-#include "solvers/solvers.h"
 
 namespace proxbench::bcfw {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "core/certificates/dual.h"
+#include "core/factor_marginals.h"
 
 namespace proxbench {
 

@@ -119,8 +119,8 @@ bool Run::step(const Point& now, double kkt) {
   return false;
 }
 
-Status Run::without_step() const {
-  return problem_.monitor.out_of_time() ? problem_.monitor.stop_status() : Status::kStalled;
+SolveResult Run::stuck(Point& now) const {
+  return result(now, problem_.monitor.out_of_time() ? problem_.monitor.stop_status() : Status::kStalled);
 }
 
 SolveResult Run::result(Point& now, Status status) {

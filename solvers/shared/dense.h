@@ -69,8 +69,8 @@ struct Point : SmoothState {
 
   std::vector<double> w;
   SparseVector nonzeros;  ///< of w, at the last evaluate() or ScoreLine::move()
-  double smooth = 0.0;  ///< l(w) + (mu/2)*||w||^2
-  double l1 = 0.0;      ///< lambda*||w||_1
+  double smooth = 0.0;    ///< l(w) + (mu/2)*||w||^2
+  double l1 = 0.0;        ///< lambda*||w||_1
 };
 
 /// Notices that neither F nor kkt has reached a new minimum for `patience` iterations: rounding then hides
@@ -114,8 +114,8 @@ OptionSpec change_option();
 /// Opens and closes a run over dense points: the start, the decision to stop, and the result.
 class Run {
  public:
-  /// `change`: the bound of a ChangeRule.
-  Run(const SolveProblem& problem, std::int64_t patience, double change = 0.0)
+  /// `change`: the bound of a ChangeRule. `patience`: that of a StallGuard.
+  explicit Run(const SolveProblem& problem, double change = 0.0, std::int64_t patience = 100)
       : problem_(problem), guard_(patience), change_(change) {}
 
   /// Starts the clock, and fills `now` and its gradient at the starting point. Returns false if the run is
@@ -129,14 +129,21 @@ class Run {
 
   /// Why the run is over. Valid once open() or step() has returned false.
   Status status() const { return status_; }
-  /// The status of a run whose iteration found no step: that of a limit if the run has reached one, else
+  /// Iterates until the run is over. move() goes to the next iterate and its gradient, or returns false if it
+  /// finds no step.
+  template <class Move>
+  SolveResult iterate(Point& now, const std::vector<double>& gradient, const Move& move) {
+    while (move())
+      if (!step(now, kkt(now, gradient))) return result(now);
+    return stuck(now);
+  }
+  /// The result of a run whose iteration found no step: that of a limit if the run has reached one, else
   /// kStalled.
-  Status without_step() const;
-
-  /// Returns the result at `now`. Its nonzeros, which ScoreLine::open() may have replaced, are collected again
-  /// and moved into the result.
-  SolveResult result(Point& now) { return result(now, status_); }
-  SolveResult result(Point& now, Status status);
+  SolveResult stuck(Point& now) const;
+  /// Returns the result at `now`. Its nonzeros, which ScoreLine::open() may have replaced, are collected
+  /// again and moved into the result.
+  SolveResult result(Point& now) const { return result(now, status_); }
+  static SolveResult result(Point& now, Status status);
 
  private:
   const SolveProblem& problem_;

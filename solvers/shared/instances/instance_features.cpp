@@ -1,5 +1,7 @@
 #include "solvers/shared/instances/instance_features.h"
 
+#include "core/kernels/kernel_table.h"
+
 namespace proxbench {
 
 InstanceFeatures::InstanceFeatures(const DesignMatrix& x, std::span<const Index> begin)
@@ -40,6 +42,13 @@ InstanceFeatures::View InstanceFeatures::of(Index instance) const {
   view.all_ = this;
   view.bound_ = bound_.data() + begin_[instance];
   return view;
+}
+
+void InstanceFeatures::View::add_to(double* rows, std::size_t f, const double* row, std::size_t width) const {
+  const std::span<const Index> at = positions(f);
+  const double* x = values(f);
+  for (std::size_t e = 0; e < at.size(); ++e)
+    kernels_in_use().add_scaled(rows + at[e] * width, x == nullptr ? 1.0 : x[e], row, width);
 }
 
 }  // namespace proxbench

@@ -28,6 +28,9 @@ class InstanceFeatures {
       return all_->value_.empty() ? nullptr : all_->value_.data() + bound_[f];
     }
 
+    /// rows[t] += x * row at the positions t of features[f]. Rows have `width` doubles.
+    void add_to(double* rows, std::size_t f, const double* row, std::size_t width) const;
+
    private:
     friend class InstanceFeatures;
     const InstanceFeatures* all_;
