@@ -101,11 +101,11 @@ struct HalfMatrix {
 class Structure {
  public:
   virtual ~Structure() = default;
-  virtual Index outputs() const = 0;
-  virtual std::size_t positions() const = 0;
+  Index outputs() const { return outputs_; }
+  std::size_t positions() const { return begin_.back(); }
   std::size_t instances() const { return begin().size() - 1; }
   /// Instance i holds the positions [begin()[i], begin()[i+1]).
-  virtual std::span<const Index> begin() const = 0;
+  std::span<const Index> begin() const { return begin_; }
   auto positions_of(std::size_t instance) const {
     return std::views::iota(begin()[instance], begin()[instance + 1]);
   }
@@ -115,11 +115,17 @@ class Structure {
   /// candidate other than the gold one has none.
   virtual std::span<const Index> gold_outputs(Index position) const = 0;
   /// The number of weights that belong to the oracle itself (chain: K*K transitions; others: 0).
-  virtual std::size_t extra_weights() const = 0;
+  virtual std::size_t extra_weights() const { return 0; }
   /// Counts how often each extra weight is on in the gold structures of all instances; size extra_weights().
   /// A residual holds, for each extra weight, the expected count minus this one. Throws Error if a gold
   /// output is unknown.
-  virtual std::vector<double> gold_extra(const Parallel& parallel) const = 0;
+  virtual std::vector<double> gold_extra(const Parallel&) const { return {}; }
+
+ protected:
+  explicit Structure(const Dataset& data) : outputs_(data.outputs()), begin_(data.begin) {}
+
+  Index outputs_;
+  std::vector<Index> begin_;
 };
 
 /// Log-partition, marginals and entropy over all instances, for the log loss. Call one const method at a
@@ -360,6 +366,9 @@ class Oracle : public Structure {
   /// each label is on. outputs.size() == Dataset::prediction_size(). Needs no gold outputs.
   virtual void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
                       const Parallel& parallel) const = 0;
+
+ protected:
+  using Structure::Structure;
 };
 
 /// The capabilities that a solver may require of an oracle.

@@ -73,20 +73,18 @@ double ExactOracle::infer_instance(Index instance, const double* scores, std::sp
 
 LossAndCost ExactOracle::maximise(const ScorePoint& at, Cost cost, Residual* residual,
                                   const Parallel& parallel) const {
-  const auto begin = this->begin();
-  const Index outputs = this->outputs();
   const std::vector<double> extra = at.extra();
   if (residual != nullptr) {
     residual->column_of.clear();
     residual->share.clear();
     residual->gold = true;
     residual->stride = padded(positions());
-    residual->resize_columns(outputs);
+    residual->resize_columns(outputs_);
     std::ranges::fill(residual->values, 0.0);
     residual->extra.assign(extra.size(), 0.0);
   }
   const bool finite_extra = all_finite(extra);
-  const std::vector<Index> chunk_begin = instance_chunks(begin);
+  const std::vector<Index> chunk_begin = instance_chunks(begin_);
   const std::size_t chunks = chunk_begin.size() - 1;
   std::vector<std::vector<std::size_t>> extra_of_chunk(residual != nullptr ? chunks : 0);
   double sums[2];
@@ -97,8 +95,8 @@ LossAndCost ExactOracle::maximise(const ScorePoint& at, Cost cost, Residual* res
     CompensatedSum loss, costs;
     for (Index i = chunk_begin[chunk]; i < chunk_begin[chunk + 1]; ++i) {
       const std::size_t length = this->length(i);
-      rows.resize(length * padded(outputs));
-      make_rows(at, outputs, begin[i], length, rows.data());
+      rows.resize(length * padded(outputs_));
+      make_rows(at, outputs_, begin_[i], length, rows.data());
       best.resize(length);
       const LossAndCost value = best_structure(i, cost, rows.data(), extra, best);
       // If scores overflow, their maximum is meaningless.
@@ -106,7 +104,7 @@ LossAndCost ExactOracle::maximise(const ScorePoint& at, Cost cost, Residual* res
       costs.add(value.cost);
       if (residual == nullptr) continue;
       for (std::size_t t = 0; t < length; ++t) {
-        const std::size_t p = begin[i] + t;
+        const std::size_t p = begin_[i] + t;
         for (const Index k : outputs_on(best[t])) residual->column(k)[p] += 1.0;
         for (const Index k : gold_outputs(static_cast<Index>(p))) residual->column(k)[p] -= 1.0;
       }

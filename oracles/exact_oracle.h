@@ -5,8 +5,7 @@
 
 namespace proxbench {
 
-/// Finds sums, marginals and best structures exactly, for all instances and for single ones. Has no extra
-/// weights unless a derived class adds them.
+/// Finds sums, marginals and best structures exactly, for all instances and for single ones.
 class ExactOracle : public Oracle,
                     public SumOracle,
                     public InstanceOracle,
@@ -19,12 +18,6 @@ class ExactOracle : public Oracle,
   /// Not copyable, since derived classes keep views of the boundaries and the gold outputs.
   ExactOracle(const ExactOracle&) = delete;
   ExactOracle& operator=(const ExactOracle&) = delete;
-
-  Index outputs() const override { return outputs_; }
-  std::size_t positions() const override { return gold_.size(); }
-  std::span<const Index> begin() const override { return begin_; }
-  std::size_t extra_weights() const override { return 0; }
-  std::vector<double> gold_extra(const Parallel&) const override { return {}; }
 
   const SumOracle* sum() const override { return this; }
   const InstanceOracle* instance() const override { return this; }
@@ -46,8 +39,7 @@ class ExactOracle : public Oracle,
  protected:
   /// Copies boundaries and gold outputs. `unknown` is the message of require_gold(), such as "tree oracle: a
   /// gold output is unknown". The text must outlive the oracle.
-  ExactOracle(const Dataset& data, const char* unknown)
-      : outputs_(data.outputs()), begin_(data.begin), gold_(data.gold), unknown_(unknown) {}
+  ExactOracle(const Dataset& data, const char* unknown) : Oracle(data), gold_(data.gold), unknown_(unknown) {}
   /// Throws Error unless all gold outputs are known.
   void require_gold() const;
   /// The gold outputs of an instance, one per position.
@@ -55,8 +47,7 @@ class ExactOracle : public Oracle,
     return std::span(gold_).subspan(begin_[instance], length(instance));
   }
 
-  Index outputs_;
-  std::vector<Index> begin_, gold_;
+  std::vector<Index> gold_;
   bool gold_known_ = true;  ///< to be set by the derived class
 
  private:

@@ -25,10 +25,7 @@ class LabelsOracle final : public Oracle, public MaxOracle, public FactorOracle 
  public:
   /// Takes label sets. Throws Error if there are none, or if an instance does not have exactly one position.
   explicit LabelsOracle(const Dataset& data)
-      : outputs_(data.outputs()),
-        begin_(data.begin),
-        chunk_begin_(instance_chunks(data.begin)),
-        on_(data.on) {
+      : Oracle(data), chunk_begin_(instance_chunks(data.begin)), on_(data.on) {
     if (data.on.empty() && data.positions() > 0)
       throw Error(
           "labels oracle: found one output a position, expected label sets (a multi-label format such as "
@@ -39,9 +36,6 @@ class LabelsOracle final : public Oracle, public MaxOracle, public FactorOracle 
                   " instances, expected one each");
   }
 
-  Index outputs() const override { return outputs_; }
-  std::size_t positions() const override { return begin_.size() - 1; }
-  std::span<const Index> begin() const override { return begin_; }
   std::span<const Index> gold_outputs(Index position) const override { return on_.at(position); }
   /// The number of v_kl, which are stored row by row above the diagonal.
   std::size_t extra_weights() const override { return std::size_t{outputs_} * (outputs_ - 1) / 2; }
@@ -227,9 +221,7 @@ class LabelsOracle final : public Oracle, public MaxOracle, public FactorOracle 
     }
   };
 
-  Index outputs_;
-  std::vector<Index> begin_, chunk_begin_;  ///< boundaries of instances and of their chunks; positions are
-                                            ///< instances (core/base/sum.h)
+  std::vector<Index> chunk_begin_;  ///< of instances, which are positions (core/base/sum.h)
   LabelSets on_;
 };
 }  // namespace

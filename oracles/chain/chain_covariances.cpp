@@ -16,7 +16,7 @@ ChainOracle::Conditionals ChainOracle::conditionals(const Scores& scores, std::s
   AlignedVector<double> rows;
   score_rows(all_, {scores}, instance, instance + 1, rows);
   return conditionals(rows.data() + (begin_[instance] - all_.row_origin(instance)) * padded(outputs_),
-                      scores.extra, length(static_cast<Index>(instance)), nullptr);
+                      scores.extra, length(instance), nullptr);
 }
 
 /// One backward pass finds the conditionals, then a forward pass the marginals. The loss is the sum of
@@ -90,7 +90,7 @@ void ChainOracle::covariances(const Scores& scores, std::size_t instance, const 
   const KernelTable& kernels = kernels_in_use();
   const std::size_t labels = outputs_, width = padded(labels), stride = padded(features.slots),
                     extras = features.extra.size(), extra_width = padded(extras),
-                    length = this->length(static_cast<Index>(instance));
+                    length = this->length(instance);
   const Conditionals model = conditionals(scores, instance);
   out.clear(features.slots);
   // For the current positions: `labels` vectors each, and for each extra weight p(d | c) and p(c, d) on the

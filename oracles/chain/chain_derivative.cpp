@@ -137,7 +137,7 @@ void ChainOracle::derivative_log(const Kept& at, const Scores& direction, Residu
 void ChainOracle::derivative_log_of(std::size_t instance, const Kept& at, const Scores& direction,
                                     Residual& out, double* pair) const {
   const std::size_t labels = outputs_, width = padded(labels), first = begin_[instance],
-                    length = this->length(static_cast<Index>(instance));
+                    length = this->length(instance);
   const Conditionals model = conditionals(at.scores, instance);
   const double* const change = direction.extra.data();
   std::vector<double> f(length * labels), shift(length), g(labels, 0.0), g_before(labels);
