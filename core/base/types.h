@@ -1,6 +1,7 @@
 #pragma once
 /// The integer and vector types that all of proxbench uses.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -61,11 +62,18 @@ struct SparseVector {
     index.push_back(c);
     value.push_back(v);
   }
-  /// The nonzeros of a dense vector.
+  /// Takes the nonzeros of a dense vector, in the memory that this vector has.
+  void assign(std::span<const double> dense) {
+    const auto nonzeros = dense.size() - static_cast<std::size_t>(std::ranges::count(dense, 0.0));
+    clear();
+    index.reserve(nonzeros);
+    value.reserve(nonzeros);
+    for (std::size_t c = 0; c < dense.size(); ++c)
+      if (dense[c] != 0.0) push_back(c, dense[c]);
+  }
   static SparseVector from_dense(std::span<const double> dense) {
     SparseVector out;
-    for (std::size_t c = 0; c < dense.size(); ++c)
-      if (dense[c] != 0.0) out.push_back(c, dense[c]);
+    out.assign(dense);
     return out;
   }
 };

@@ -103,7 +103,7 @@ void Monitor::take_due_samples(const Iterate& iterate) {
   if (due != SampleKind::kNone) {
     take(due, iterate());
   } else if (given && given_loss_ <= options_.objective_target) {  // F is at least the loss
-    const Sample sample = look(SampleKind::kLight, iterate(), false);
+    const Sample sample = make_sample(SampleKind::kLight, iterate(), false);
     if (sample.objective <= options_.objective_target) record(sample);
   }
   if (!schedule_.stall_due(iterations_)) return;
@@ -165,7 +165,7 @@ void Monitor::audit(const SparseVector& w, double loss) {
 }
 
 /// Makes a sample: F from the monitor's own loss if it is full, otherwise from the solver's.
-Sample Monitor::look(SampleKind kind, const SparseVector& w, bool with_accuracy) {
+Sample Monitor::make_sample(SampleKind kind, const SparseVector& w, bool with_accuracy) {
   const bool full = kind != SampleKind::kLight, mean = kind == SampleKind::kGap && mean_.useful(),
              with_bound = full && (options_.sample_kkt || kind == SampleKind::kGap),
              with_kkt = full && (options_.sample_kkt || (with_bound && !mean));
@@ -201,7 +201,7 @@ Sample Monitor::look(SampleKind kind, const SparseVector& w, bool with_accuracy)
 void Monitor::take(SampleKind kind, const SparseVector& w) {
   schedule_.spend(clock_.take_off_clock());
   const bool with_accuracy = kind == SampleKind::kFull ? test_ != nullptr : schedule_.accuracy_due();
-  const Sample sample = look(kind, w, with_accuracy);
+  const Sample sample = make_sample(kind, w, with_accuracy);
   const double cost = clock_.take_off_clock();
   if (kind == SampleKind::kGap) {
     gap_seconds_ += cost - accuracy_seconds_;

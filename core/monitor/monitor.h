@@ -147,7 +147,7 @@ class Monitor {
   void take_due_samples(const Iterate& iterate);
   PointBound evaluate(const SparseVector& w, bool mean, bool with_kkt);
   void audit(const SparseVector& w, double loss);
-  Sample look(SampleKind kind, const SparseVector& w, bool with_accuracy);
+  Sample make_sample(SampleKind kind, const SparseVector& w, bool with_accuracy);
   void take(SampleKind kind, const SparseVector& w);
   void record(Sample sample);
   bool proceed();

@@ -241,13 +241,12 @@ double ChainOracle::infer_on(const Sequences& on, const ScorePoint& at, Residual
   require_gold();
   const Transitions m = transitions(at);
   if (kept != nullptr) prepare(at, m, *kept);
-  const std::size_t width = m.width, chunks = on.chunk_begin.size() - 1;
+  const std::size_t width = m.width;
   const std::size_t pair_size = residual != nullptr ? width * width : 0;
   // Sums of pair marginals, then the loss.
   AlignedVector<double> sum(pair_size + 1);
-  sum_chunks(parallel, chunks, sum.size(), sum.data(), [&](std::size_t chunk, double* part) {
-    const std::size_t first = on.chunk_begin[chunk], last = on.chunk_begin[chunk + 1];
-    const std::size_t begin = on.begin[first], end = on.begin[last], origin = on.row_origin(first);
+  sum_chunks(parallel, on.chunks(), sum.size(), sum.data(), [&](std::size_t chunk, double* part) {
+    const auto [first, last, begin, end, origin] = on.chunk(chunk);
     Backward backward{part, true, residual};
     if (kept != nullptr && m.linear()) {
       backward.kept = kept;
@@ -297,26 +296,25 @@ void ChainOracle::instance_terms(const Scores& scores, std::span<InstanceTerms> 
 
 void ChainOracle::decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
                          const Parallel& parallel) const {
-  const std::size_t width = padded(outputs_), chunks = all_.chunk_begin.size() - 1;
+  const std::size_t width = padded(outputs_);
   if (decoding == Decoding::kStructure) {
-    parallel.for_each(chunks, [&](std::size_t chunk) {
-      const std::size_t first = all_.chunk_begin[chunk], last = all_.chunk_begin[chunk + 1];
+    parallel.for_each(all_.chunks(), [&](std::size_t chunk) {
+      const auto [first, last, begin, end, origin] = all_.chunk(chunk);
       AlignedVector<double> rows;
       score_rows(all_, {scores}, first, last, rows);
       for (std::size_t i = first; i < last; ++i)
-        viterbi(rows.data() + (all_.begin[i] - all_.row_origin(first)) * width, scores.extra, nullptr, 0.0,
-                outputs.subspan(all_.begin[i], all_.begin[i + 1] - all_.begin[i]));
+        viterbi(rows.data() + (begin_[i] - origin) * width, scores.extra, nullptr, 0.0,
+                outputs.subspan(begin_[i], length(i)));
     });
     return;
   }
   const Transitions m = transitions({scores});
-  parallel.for_each(chunks, [&](std::size_t chunk) {
-    const std::size_t first = all_.chunk_begin[chunk], last = all_.chunk_begin[chunk + 1];
-    const std::size_t origin = all_.row_origin(first), end = all_.begin[last];
+  parallel.for_each(all_.chunks(), [&](std::size_t chunk) {
+    const auto [first, last, begin, end, origin] = all_.chunk(chunk);
     Buffers& work = buffers(end - origin, last - first, true);
     const Backward backward{work.pair.data(), false};
     infer_rows(all_, m, {scores}, work, first, last, false, &backward);
-    for (std::size_t p = all_.begin[first]; p < end; ++p) {
+    for (std::size_t p = begin; p < end; ++p) {
       const double* posterior = work.posterior.data() + (p - origin) * width;
       outputs[p] = static_cast<Index>(std::max_element(posterior, posterior + outputs_) - posterior);
     }

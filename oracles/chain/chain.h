@@ -132,6 +132,15 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
     /// The position of row 0 if work starts at sequence `first`. Row 0 is at or before the first position of
     /// this sequence, so that rows and columns are converted in whole cache lines.
     std::size_t row_origin(std::size_t first) const { return begin[first] / kPad * kPad; }
+    std::size_t chunks() const { return chunk_begin.size() - 1; }
+    /// The sequences [first, last) of a chunk, their positions [begin, end), and the position of row 0.
+    struct Chunk {
+      std::size_t first, last, begin, end, origin;
+    };
+    Chunk chunk(std::size_t c) const {
+      const std::size_t first = chunk_begin[c], last = chunk_begin[c + 1];
+      return {first, last, begin[first], begin[last], row_origin(first)};
+    }
   };
   double infer_on(const Sequences& on, const ScorePoint& at, Residual* residual, const Parallel& parallel,
                   Kept* kept = nullptr) const;

@@ -38,10 +38,9 @@ void ChainOracle::prepare(const ScorePoint& at, const Transitions& m, Kept& kept
   if (m.linear()) {
     kept.scores = {};
     kept.first_row.clear();
-    for (std::size_t chunk = 0; chunk + 1 < all_.chunk_begin.size(); ++chunk) {
+    for (std::size_t chunk = 0; chunk < all_.chunks(); ++chunk) {
       kept.first_row.push_back(rows);
-      const std::size_t first = all_.chunk_begin[chunk], last = all_.chunk_begin[chunk + 1];
-      rows += padded(all_.begin[last] - all_.row_origin(first));
+      rows += padded(all_.chunk(chunk).end - all_.chunk(chunk).origin);
     }
   } else {
     kept.scores = at.base;
@@ -82,37 +81,35 @@ void ChainOracle::derivative_linear(const Kept& at, const Scores& direction, Res
           m.forward[i * width + j] * direction.extra[i * labels + j];
 
   AlignedVector<double> pair(width * width);
-  sum_chunks(parallel, all_.chunk_begin.size() - 1, pair.size(), pair.data(),
-             [&](std::size_t chunk, double* part) {
-               const std::size_t first = all_.chunk_begin[chunk], last = all_.chunk_begin[chunk + 1],
-                                 begin = all_.begin[first], end = all_.begin[last],
-                                 origin = all_.row_origin(first), kept_at = at.first_row[chunk] * width;
-               Scratch& scratch = Scratch::mine(padded(end - origin), width);
-               direction.get_rows(origin, end - origin, scratch.change.data());
-               chain_kernels().derivative({.outputs = labels,
-                                           .width = width,
-                                           .begin = all_.begin.data() + first,
-                                           .origin = origin,
-                                           .sequences = last - first,
-                                           .by_length = all_.by_length.data() + first,
-                                           .forward = m.forward.data(),
-                                           .backward = m.backward.data(),
-                                           .forward_change = forward_change.data(),
-                                           .backward_change = backward_change.data(),
-                                           .message = at.message.data() + kept_at,
-                                           .back = at.back.data() + kept_at,
-                                           .ratio = at.ratio.data() + kept_at,
-                                           .change = scratch.change.data(),
-                                           .pair = part,
-                                           .through = scratch.through.data(),
-                                           .message_change = scratch.message_change.data(),
-                                           .weight = scratch.weight.data(),
-                                           .weight_change = scratch.weight_change.data(),
-                                           .shift = scratch.shift.data(),
-                                           .left = scratch.left.data(),
-                                           .right = scratch.right.data()});
-               out.set_rows(begin, end - begin, scratch.change.data() + (begin - origin) * width);
-             });
+  sum_chunks(parallel, all_.chunks(), pair.size(), pair.data(), [&](std::size_t chunk, double* part) {
+    const auto [first, last, begin, end, origin] = all_.chunk(chunk);
+    const std::size_t kept_at = at.first_row[chunk] * width;
+    Scratch& scratch = Scratch::mine(padded(end - origin), width);
+    direction.get_rows(origin, end - origin, scratch.change.data());
+    chain_kernels().derivative({.outputs = labels,
+                                .width = width,
+                                .begin = all_.begin.data() + first,
+                                .origin = origin,
+                                .sequences = last - first,
+                                .by_length = all_.by_length.data() + first,
+                                .forward = m.forward.data(),
+                                .backward = m.backward.data(),
+                                .forward_change = forward_change.data(),
+                                .backward_change = backward_change.data(),
+                                .message = at.message.data() + kept_at,
+                                .back = at.back.data() + kept_at,
+                                .ratio = at.ratio.data() + kept_at,
+                                .change = scratch.change.data(),
+                                .pair = part,
+                                .through = scratch.through.data(),
+                                .message_change = scratch.message_change.data(),
+                                .weight = scratch.weight.data(),
+                                .weight_change = scratch.weight_change.data(),
+                                .shift = scratch.shift.data(),
+                                .left = scratch.left.data(),
+                                .right = scratch.right.data()});
+    out.set_rows(begin, end - begin, scratch.change.data() + (begin - origin) * width);
+  });
   for (std::size_t i = 0; i < labels; ++i)
     for (std::size_t j = 0; j < labels; ++j)
       out.extra[i * labels + j] =
@@ -122,11 +119,10 @@ void ChainOracle::derivative_linear(const Kept& at, const Scores& direction, Res
 void ChainOracle::derivative_log(const Kept& at, const Scores& direction, Residual& out,
                                  const Parallel& parallel) const {
   AlignedVector<double> pair(extra_weights());
-  sum_chunks(parallel, all_.chunk_begin.size() - 1, pair.size(), pair.data(),
-             [&](std::size_t chunk, double* part) {
-               for (std::size_t i = all_.chunk_begin[chunk]; i < all_.chunk_begin[chunk + 1]; ++i)
-                 derivative_log_of(i, at, direction, out, part);
-             });
+  sum_chunks(parallel, all_.chunks(), pair.size(), pair.data(), [&](std::size_t chunk, double* part) {
+    for (std::size_t i = all_.chunk(chunk).first; i < all_.chunk(chunk).last; ++i)
+      derivative_log_of(i, at, direction, out, part);
+  });
   std::ranges::copy(pair, out.extra.begin());
 }
 

@@ -61,20 +61,11 @@ std::vector<double> to_dense(const SparseVector& w, std::size_t d) {
   return out;
 }
 
-void set_nonzeros(std::span<const double> w, SparseVector& out) {
-  const auto nonzeros = w.size() - static_cast<std::size_t>(std::ranges::count(w, 0.0));
-  out.clear();
-  out.index.reserve(nonzeros);
-  out.value.reserve(nonzeros);
-  for (std::size_t c = 0; c < w.size(); ++c)
-    if (w[c] != 0.0) out.push_back(c, w[c]);
-}
-
 Point::Point(const Objective& objective, const SparseVector& start)
     : SmoothState(objective.make_state()), w(to_dense(start, objective.dimension())), nonzeros(start) {}
 
 void Point::evaluate(Objective& objective, bool with_residual) {
-  set_nonzeros(w, nonzeros);
+  nonzeros.assign(w);
   objective.scores(nonzeros, scores);
   loss = objective.infer({scores}, with_residual ? &residual : nullptr);
   smooth = loss + objective.penalty().l2(nonzeros.value);
@@ -124,7 +115,7 @@ SolveResult Run::stuck(Point& now) const {
 }
 
 SolveResult Run::result(Point& now, Status status) {
-  set_nonzeros(now.w, now.nonzeros);
+  now.nonzeros.assign(now.w);
   return {status, std::move(now.nonzeros)};
 }
 

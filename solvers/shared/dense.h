@@ -56,9 +56,6 @@ double kkt(const Parallel& parallel, std::span<const double> w, std::span<const 
 /// Returns w as a dense vector of length d.
 std::vector<double> to_dense(const SparseVector& w, std::size_t d);
 
-/// Fills `out` with the nonzeros of w, in the memory that it has.
-void set_nonzeros(std::span<const double> w, SparseVector& out);
-
 /// A point, with the state there.
 struct Point : SmoothState {
   Point(const Objective& objective, const SparseVector& start);
