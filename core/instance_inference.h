@@ -5,8 +5,6 @@
 /// What is not an inference (sizes, gold structures, scores of structures) stands in the interfaces that
 /// Objective::oracle() offers.
 
-#include <span>
-
 #include "core/objective.h"
 
 namespace proxbench {

@@ -1,11 +1,6 @@
 #include "core/objective.h"
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
 #include "core/base/error.h"
-#include "core/base/sum.h"
 
 namespace proxbench {
 

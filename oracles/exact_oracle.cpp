@@ -1,11 +1,7 @@
 #include "oracles/exact_oracle.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "core/base/error.h"
 #include "core/base/sum.h"
-#include "core/kernels/kernel_table.h"
 
 namespace proxbench {
 

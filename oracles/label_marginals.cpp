@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <vector>
 
 #include "core/label_pair.h"
 #include "oracles/checked_marginals.h"

@@ -1,12 +1,6 @@
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-
-#include "core/base/numbers.h"
 #include "core/certificates/dual.h"
-#include "core/objective.h"
 
 namespace proxbench {
 

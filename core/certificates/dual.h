@@ -36,9 +36,6 @@
 /// is harmless: alpha_i is then made of q_i, whose g is known up to GradientRounding, and KL(alpha_i || p_i)
 /// has room for the difference.
 
-#include <vector>
-
-#include "core/base/types.h"
 #include "core/objective.h"
 
 namespace proxbench {

@@ -1,11 +1,6 @@
 #include "core/certificates/rounding.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <utility>
-
-#include "core/base/sum.h"
 
 namespace proxbench {
 

@@ -1,9 +1,5 @@
 #include "core/monitor/best_bound.h"
 
-#include <algorithm>
-#include <cmath>
-
-#include "core/base/error.h"
 #include "core/base/options.h"
 #include "core/certificates/rounding.h"
 

@@ -1,13 +1,8 @@
 #pragma once
 
-#include <memory>
-#include <utility>
-
-#include "core/base/types.h"
 #include "core/certificates/dual.h"
 #include "core/certificates/dual_points.h"
 #include "core/monitor/sample.h"
-#include "core/objective.h"
 
 namespace proxbench {
 

@@ -2,12 +2,6 @@
 /// Rules by which the monitor ends a run at counts of iterations or passes. They never see the clock, so the
 /// same command gives the same model.
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-
-#include "core/base/numbers.h"
 #include "core/base/types.h"
 
 namespace proxbench {

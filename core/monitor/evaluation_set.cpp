@@ -1,7 +1,5 @@
 #include "core/monitor/evaluation_set.h"
 
-#include <utility>
-
 namespace proxbench {
 
 EvaluationSet::EvaluationSet(const Dataset& data, const Oracle& oracle, const Parallel& parallel,

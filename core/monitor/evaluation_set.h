@@ -1,12 +1,8 @@
 #pragma once
 
-#include <vector>
-
-#include "core/base/types.h"
 #include "core/linear_map.h"
 #include "core/metric.h"
 #include "core/monitor/sample.h"
-#include "core/oracle.h"
 
 namespace proxbench {
 

@@ -4,8 +4,6 @@
 /// proves (core/certificates/dual.h). At the mean of some iterates the oscillations cancel, while F is at
 /// most the mean of their F. So the mean of slowly converging iterates proves more than the last one.
 
-#include <vector>
-
 #include "core/base/types.h"
 
 namespace proxbench {

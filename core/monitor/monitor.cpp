@@ -1,10 +1,5 @@
 #include "core/monitor/monitor.h"
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
-#include "core/base/error.h"
 #include "core/base/options.h"
 #include "core/certificates/rounding.h"
 

@@ -12,25 +12,12 @@
 /// audited there.
 /// core/monitor/schedule.h says when samples are taken.
 
-#include <atomic>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "core/base/stop_token.h"
-#include "core/base/types.h"
 #include "core/certificates/certificate.h"
 #include "core/monitor/best_bound.h"
 #include "core/monitor/evaluation_set.h"
 #include "core/monitor/mean_iterate.h"
-#include "core/monitor/monitor_options.h"
 #include "core/monitor/run_clock.h"
-#include "core/monitor/sample.h"
 #include "core/monitor/schedule.h"
-#include "core/objective.h"
 
 namespace proxbench {
 

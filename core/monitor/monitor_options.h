@@ -1,10 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <limits>
-
-#include "core/base/numbers.h"
 #include "core/base/stop_token.h"
 
 namespace proxbench {

@@ -1,6 +1,5 @@
 #include "core/monitor/run_clock.h"
 
-#include <cmath>
 #include <ctime>
 
 namespace proxbench {

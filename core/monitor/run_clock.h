@@ -1,11 +1,6 @@
 #pragma once
 /// The clock of a run. Only the monitor reads it.
 
-#include <functional>
-#include <string>
-#include <utility>
-
-#include "core/base/stop_token.h"
 #include "core/monitor/monitor_options.h"
 
 namespace proxbench {

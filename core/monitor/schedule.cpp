@@ -1,8 +1,5 @@
 #include "core/monitor/schedule.h"
 
-#include <algorithm>
-#include <cmath>
-
 namespace proxbench {
 
 Schedule::Schedule(const MonitorOptions& options, bool with_accuracy, std::size_t positions)

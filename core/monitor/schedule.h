@@ -6,9 +6,6 @@
 /// a solver hands over no loss, its full samples are taken off the clock even so. Samples that are closer
 /// together are full, or have an accuracy, only if MonitorOptions::sampling_budget pays for that.
 
-#include <cstddef>
-#include <cstdint>
-
 #include "core/monitor/end_rules.h"
 #include "core/monitor/monitor_options.h"
 

@@ -1,8 +1,6 @@
 #pragma once
 /// The options of bcfw.
 
-#include <algorithm>
-
 #include "core/base/schema.h"
 #include "solvers/shared/instances/passes.h"
 

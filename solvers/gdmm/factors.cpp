@@ -1,8 +1,5 @@
 #include "solvers/gdmm/factors.h"
 
-#include <algorithm>
-#include <cmath>
-
 namespace proxbench {
 namespace {
 

@@ -1,6 +1,5 @@
 #include "solvers/gdmm/pair_search.h"
 
-#include <algorithm>
 #include <optional>
 
 namespace proxbench {

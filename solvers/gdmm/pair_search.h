@@ -4,9 +4,7 @@
 
 #include <set>
 #include <utility>
-#include <vector>
 
-#include "core/base/types.h"
 #include "solvers/gdmm/label_messages.h"
 
 namespace proxbench {

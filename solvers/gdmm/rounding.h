@@ -1,9 +1,6 @@
 #pragma once
 /// Makes sparse pair marginals consistent with the label marginals of two neighbours.
 
-#include <span>
-#include <vector>
-
 #include "core/factor_marginals.h"
 
 namespace proxbench {

@@ -1,7 +1,5 @@
 #include "solvers/shared/score_line.h"
 
-#include <utility>
-
 namespace proxbench::dense {
 
 ScoreLine::ScoreLine(Objective& objective)

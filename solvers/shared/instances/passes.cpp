@@ -1,7 +1,5 @@
 #include "solvers/shared/instances/passes.h"
 
-#include <algorithm>
-
 #include "core/base/schema.h"
 
 namespace proxbench {
