@@ -12,7 +12,7 @@ void BestBound::saw(const SparseVector& w, const Sample& sample) {
 }
 
 void BestBound::raise(const PointBound& found, Sample& sample) {
-  last_ = found.bound.value;
+  last_ = found.dual;
   rounding_ = found.rounding;
   raise(last_, "the gradient");
   if (point_ != nullptr) {

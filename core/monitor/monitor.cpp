@@ -133,8 +133,7 @@ PointBound Monitor::evaluate(const SparseVector& w, bool mean, bool with_kkt) {
   const SparseVector of = mean_.mean();
   if (mean_scores_.values.empty()) mean_scores_ = evaluator_.make_scores();
   evaluator_.scores(of, mean_scores_);
-  const DualBound bound = bound_at(evaluator_, of, mean_scores_, residual_).bound;
-  if (bound.value > found.bound.value) found.bound = bound;
+  found.dual = std::max(found.dual, bound_at(evaluator_, of, mean_scores_, residual_).dual);
   return found;
 }
 
@@ -165,7 +164,8 @@ Sample Monitor::make_sample(SampleKind kind, const SparseVector& w, bool with_ac
              with_bound = full && (options_.sample_kkt || kind == SampleKind::kGap),
              with_kkt = full && (options_.sample_kkt || (with_bound && !mean));
   const Counts& counts = solver_objective_.counts();
-  PointBound found{.loss = given_loss_};
+  PointBound found;
+  found.loss = given_loss_;
   if (full) found = evaluate(w, mean, with_kkt);
   Sample sample{.seconds = clock_.seconds(),
                 .cpu_seconds = clock_.cpu_seconds(),
@@ -180,7 +180,7 @@ Sample Monitor::make_sample(SampleKind kind, const SparseVector& w, bool with_ac
     audit(w, sample.loss);
     bound_.saw(w, sample);
   }
-  if (with_kkt) sample.kkt = kkt_of(evaluator_, found.selection);
+  if (with_kkt) sample.kkt = found.kkt;
   if (with_bound) bound_.raise(found, sample);
   bound_.set_gap(sample);
   accuracy_seconds_ = 0.0;

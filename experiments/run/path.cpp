@@ -273,7 +273,7 @@ class Path {
     std::swap(state_, audited_);
     state_at_w_ = true;
     Certificate& c = point.certificate;
-    c = certificate_of(checker, w_, found);
+    c = found;
     c.dual = std::fmax(c.dual, lower_bound_);
     point.status = checked_status(point.status, c, point.kkt_target, settings_.gap_target);
     Sample measured;  // of w_
