@@ -1,5 +1,4 @@
 
-#include "core/label_pair.h"
 #include "oracles/checked_marginals.h"
 
 namespace proxbench {

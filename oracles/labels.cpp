@@ -8,7 +8,6 @@
 /// the value of the best set.
 
 #include "core/base/sum.h"
-#include "core/label_pair.h"
 #include "oracles/checked_marginals.h"
 #include "oracles/exact_oracle.h"
 #include "oracles/oracles.h"

@@ -29,24 +29,19 @@ double add_then_dot(const Parallel& parallel, double alpha, std::span<const doub
 }
 
 double kkt(const Parallel& parallel, std::span<const double> w, std::span<const double> g, double lambda) {
+  const auto raise = [](double& largest, double x) {
+    if (!(x <= largest) && !std::isnan(largest)) largest = x;  // a NaN stays
+  };
   const Chunks chunks{w.size(), kGrain};
   std::vector<double> part(chunks.count(), 0.0);
   parallel.for_each(chunks.count(), [&](std::size_t chunk) {
     double largest = 0.0;
-    for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
-      if (std::isnan(g[i])) {
-        part[chunk] = kNaN;
-        return;
-      }
-      largest = std::max(largest, std::abs(minimum_norm_subgradient(w[i], g[i], lambda)));
-    }
+    for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i)
+      raise(largest, std::abs(minimum_norm_subgradient(w[i], g[i], lambda)));
     part[chunk] = largest;
   });
   double largest = 0.0;
-  for (const double p : part) {
-    if (std::isnan(p)) return p;
-    largest = std::max(largest, p);
-  }
+  for (const double p : part) raise(largest, p);
   return largest;
 }
 
