@@ -203,14 +203,13 @@ std::vector<SharpGradient> sharp_gradients(const LinearMap& map, const Residual&
                                            std::span<const Coord> index, const ResidualErrors& of) {
   const DesignMatrix& x = map.x();
   const auto feature = [&](std::size_t i) { return map.feature_of(index[i]); };
-  const bool exact = of.drift.empty();
   std::vector<SharpSum> sums(index.size());
   const Chunks chunks{index.size(), kSharpChunk};
   map.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
     for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
       const double* const column = residual.column(index[i] % map.outputs());
       x.for_each_in_column(feature(i), [&](std::size_t p, double value) {
-        sums[i].add(value, column[p], exact ? 0.0 : of.marginal[p], exact ? 0.0 : of.drift[p]);
+        sums[i].add(value, column[p], of.marginal[p], of.drift[p]);
       });
     }
   });

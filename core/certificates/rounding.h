@@ -37,7 +37,7 @@ PointRounding point_rounding(const Objective& objective, const SparseVector& w, 
                              const Scores* scores = nullptr, const Residual* residual = nullptr);
 
 /// For each position of this process, in units of 2^-53: a number R of the residual is off by at most
-/// marginal * its marginal + drift * |R|. Both empty: the residual is taken as exact.
+/// marginal * its marginal + drift * |R|.
 struct ResidualErrors {
   std::vector<double> marginal, drift;
 };
@@ -50,7 +50,7 @@ struct SharpGradient {
 /// Computes the coordinates of unary weights by compensated sums, so that only the errors of R itself remain.
 /// Each output must have its own column. Costs several times as much as plain sums.
 std::vector<SharpGradient> sharp_gradients(const LinearMap& map, const Residual& residual,
-                                           std::span<const Coord> index, const ResidualErrors& of = {});
+                                           std::span<const Coord> index, const ResidualErrors& of);
 /// Does the same for all extra weights, whose gradients are sums over instances: makes a pass, one instance
 /// at a time, and adds up what they contribute. drift[e] is what SumOracle::spread_drift() gives to weight e.
 /// Requires an oracle for single instances. Not counted.
