@@ -63,7 +63,8 @@ struct Point : SmoothState {
 };
 
 /// Notices that neither F nor kkt has reached a new minimum for `patience` iterations: rounding then hides
-/// any progress.
+/// any progress. The monitor's StallRule knows no kkt and compares F only after 64, 128, 256, ... iterations,
+/// so it would mostly stop the run much later.
 class StallGuard {
  public:
   explicit StallGuard(std::int64_t patience) : patience_(patience) {}
