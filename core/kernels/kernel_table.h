@@ -29,6 +29,7 @@ struct MatrixProduct {
   std::size_t matrix_stride, width;  ///< `width` must be a multiple of kPad
   double* out;
   std::size_t out_stride;
+  bool overwrite = false;  ///< = in place of +=
 };
 
 struct KernelTable {

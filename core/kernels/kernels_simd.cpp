@@ -234,7 +234,8 @@ double add_then_dot(double alpha, const double* x, double* y, const double* z, s
   return s;
 }
 
-void add_product(const MatrixProduct& p) {
+template <bool kAdd>
+void product(const MatrixProduct& p) {
   constexpr std::size_t kTile = kTileVectors * kLanes;
   for (std::size_t r = 0; r < p.count; r += kTileRows)
     with_count<kTileRows>(p.count - r, [&](auto in_tile) {
@@ -250,10 +251,14 @@ void add_product(const MatrixProduct& p) {
           PROXBENCH_UNROLL for (int i = 0; i < R; ++i) PROXBENCH_UNROLL for (int v = 0; v < V; ++v) {
             double* out = p.out + (r + static_cast<std::size_t>(i)) * p.out_stride + k +
                           static_cast<std::size_t>(v) * kLanes;
-            store(out, load(out) + sums[i][v]);
+            store(out, kAdd ? load(out) + sums[i][v] : sums[i][v]);
           }
         });
     });
+}
+
+void add_product(const MatrixProduct& p) {
+  p.overwrite ? product<false>(p) : product<true>(p);
 }
 
 }  // namespace

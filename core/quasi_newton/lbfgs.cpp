@@ -148,8 +148,6 @@ void CompactLbfgs::refresh(const Parallel& parallel) {
   const Chunks chunks{rows_, 256};
   parallel.for_each(chunks.count(), [&](std::size_t chunk) {
     const std::size_t first = chunks.begin(chunk), count = chunks.end(chunk) - first;
-    double* const out = q_hat_.data() + first * stride_;
-    std::fill_n(out, count * stride_, 0.0);
     kernels_in_use().add_product({.rows = q(first),
                                   .rows_stride = stride_,
                                   .count = count,
@@ -157,8 +155,9 @@ void CompactLbfgs::refresh(const Parallel& parallel) {
                                   .matrix = middle_.data(),
                                   .matrix_stride = width(),
                                   .width = width(),
-                                  .out = out,
-                                  .out_stride = stride_});
+                                  .out = q_hat_.data() + first * stride_,
+                                  .out_stride = stride_,
+                                  .overwrite = true});
   });
 }
 

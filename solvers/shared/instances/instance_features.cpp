@@ -42,11 +42,4 @@ InstanceFeatures::View InstanceFeatures::of(Index instance) const {
   return view;
 }
 
-void InstanceFeatures::View::add_to(double* rows, std::size_t f, const double* row, std::size_t width) const {
-  const std::span<const Index> at = positions(f);
-  const double* x = values(f);
-  for (std::size_t e = 0; e < at.size(); ++e)
-    kernels_in_use().add_scaled(rows + at[e] * width, x == nullptr ? 1.0 : x[e], row, width);
-}
-
 }  // namespace proxbench

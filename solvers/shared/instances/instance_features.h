@@ -25,7 +25,12 @@ class InstanceFeatures {
     }
 
     /// rows[t] += x * row at the positions t of features[f]. Rows have `width` doubles.
-    void add_to(double* rows, std::size_t f, const double* row, std::size_t width) const;
+    void add_to(double* rows, std::size_t f, const double* row, std::size_t width) const {
+      const std::span<const Index> at = positions(f);
+      const double* x = values(f);
+      for (std::size_t e = 0; e < at.size(); ++e)
+        kernels_in_use().add_scaled(rows + at[e] * width, x == nullptr ? 1.0 : x[e], row, width);
+    }
 
    private:
     friend class InstanceFeatures;
