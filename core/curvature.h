@@ -1,8 +1,5 @@
 #pragma once
 
-#include <memory>
-#include <span>
-
 #include "core/objective.h"
 
 namespace proxbench {

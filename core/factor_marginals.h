@@ -1,9 +1,7 @@
 #pragma once
 /// Sparse marginals of the factors of structures, as a dual point keeps them, and checks of them.
 
-#include <cstddef>
 #include <string>
-#include <vector>
 
 #include "core/base/types.h"
 
@@ -17,6 +15,11 @@ struct PairWeight {
   Index left, right;
   double weight;
 };
+
+/// The extra weight of two labels, left < right: row-major above the diagonal.
+inline std::size_t label_pair(std::size_t labels, std::size_t left, std::size_t right) {
+  return left * labels - left * (left + 1) / 2 + (right - left - 1);
+}
 
 /// Marginals that should agree, and weights that should sum to 1, may be off by this much.
 inline constexpr double kBeliefTolerance = 1e-9;

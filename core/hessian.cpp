@@ -1,10 +1,6 @@
 #include "core/hessian.h"
 
-#include <algorithm>
 #include <numeric>
-
-#include "core/base/sum.h"
-#include "core/kernels/kernel_table.h"
 
 namespace proxbench {
 

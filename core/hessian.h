@@ -1,8 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <span>
-
 #include "core/base/stop_token.h"
 #include "core/objective.h"
 

@@ -1,12 +1,10 @@
 #include "core/linear_map.h"
 
-#include <algorithm>
 #include <numeric>
 
 #include "core/base/error.h"
 #include "core/base/grouping.h"
 #include "core/data/typical_value.h"
-#include "core/kernels/kernel_table.h"
 #include "core/penalty.h"
 
 namespace proxbench {
@@ -48,9 +46,9 @@ LinearMap::LinearMap(const DesignMatrix& x, const Oracle& oracle, const Parallel
                        static_cast<double>(x.positions()) * (outputs + static_cast<double>(extra_weights_)));
   typical_value_ = proxbench::typical_value(x, parallel);
   instance_chunks_ = proxbench::instance_chunks(oracle.begin());
-  active_features_.resize(x.features());
-  std::iota(active_features_.begin(), active_features_.end(), Index{0});
-  cut_features();
+  std::vector<Index> all(x.features());
+  std::iota(all.begin(), all.end(), Index{0});
+  restrict_to(std::move(all));
 }
 
 Scores LinearMap::make_scores() const {
@@ -155,7 +153,7 @@ void LinearMap::apply(std::span<const Coord> index, std::span<const double> valu
         kernels.add_rows(table.data(), found.data(), values.empty() ? nullptr : found_value.data(), count,
                          rows.data() + p * width, width);
       }
-      kernels.rows_to_columns(rows.data(), width, out.columns, begin, n, out.values.data(), out.stride);
+      out.set_rows(begin, n, rows.data());
     }
   });
 }

@@ -6,17 +6,9 @@
 /// coordinates use the cheaper of the two. Partial ones over a working set go by feature (Zhong et al. 2014,
 /// section 2.3).
 
-#include <functional>
-#include <span>
-#include <vector>
-
-#include "core/base/parallel.h"
 #include "core/base/profile.h"
 #include "core/base/sum.h"
-#include "core/base/types.h"
-#include "core/data/design_matrix.h"
 #include "core/oracle.h"
-#include "core/scores.h"
 
 namespace proxbench {
 
@@ -79,40 +71,35 @@ class LinearMap {
   /// extra weight. `set` must ascend.
   void partial_adjoint(const Residual& residual, std::span<const Coord> set, std::span<double> out) const;
 
-  /// Calls row(chunk, feature, g, step) for every feature with some |g| > bound or a NaN, and for every
+  /// Calls visit(chunk, feature, g, step) for every feature with some |g| > bound or a NaN, and for every
   /// feature for which wanted() is true. g[k*step] is the entry of X^T R for the feature's output k. Runs in
   /// parallel, with features ascending within a chunk and O(K) memory per thread. Does not visit extra
-  /// weights. If processes share the positions, each process calls row() only for its own_chunks(), with sums
-  /// over all processes.
+  /// weights. If processes share the positions, each process calls visit() only for its own_chunks(), with
+  /// sums over all processes.
   using Wanted = std::function<bool(Index feature)>;
-  using Row = std::function<void(std::size_t chunk, Index feature, const double* g, std::size_t step)>;
-  void for_each_row(const Residual& residual, double bound, const Wanted& wanted, const Row& row) const;
-  /// The number of chunks: row() gets chunk numbers below this.
+  using Visit = std::function<void(std::size_t chunk, Index feature, const double* g, std::size_t step)>;
+  void for_each_gradient(const Residual& residual, double bound, const Wanted& wanted,
+                         const Visit& visit) const;
+  /// Visits all features.
+  void for_each_gradient(const Residual& residual, const Visit& visit) const {
+    for_each_gradient(
+        residual, 0.0, [](Index) { return true; }, visit);
+  }
+  /// The number of chunks: visit() gets chunk numbers below this.
   std::size_t feature_chunks() const { return feature_chunk_begin_.size() - 1; }
   /// The chunk number of an active feature.
   std::size_t chunk_of(Index feature) const;
-  /// The chunks that a process visits. The processes share the chunks in order; a single process visits all.
-  struct Range {
-    std::size_t begin, end;
-  };
-  Range own_chunks(std::size_t process) const;
-  Range own_chunks() const;
-  /// Before this call, each process has the unary numbers of `out` for the features that it visits. After it,
-  /// all processes have all of them.
-  void share_rows(std::span<double> out) const { share_of_features(out.first(unary_), outputs_); }
-  /// Does the same for one number per feature.
-  void share_features(std::span<double> out) const { share_of_features(out, 1); }
+  /// The first chunk that a process visits, and the first one after them. The processes share the chunks in
+  /// order; a single process visits all.
+  std::pair<std::size_t, std::size_t> own_chunks(std::size_t process) const;
+  std::pair<std::size_t, std::size_t> own_chunks() const;
+  /// `out` has so many numbers for each feature. Before this call, each process has those of the features
+  /// that it visits. After it, all processes have all of them.
+  void share(std::span<double> out, std::size_t numbers = 1) const;
   /// The active features of the chunks [begin, end).
   std::span<const Index> features_of(std::size_t begin, std::size_t end) const;
 
-  /// Does for_each_row() with the rows of R in single precision, which fill_single_rows() must have made.
-  /// Calls row(chunk, feature, g) for every feature. Only for binary X and outputs that do not collapse.
-  using SingleRow = std::function<void(std::size_t chunk, Index feature, const double* g)>;
-  void for_each_single_row(const SingleRow& row) const;
-  /// Makes the rows in single precision. Returns the sums of |R| over positions, by output.
-  std::vector<double> fill_single_rows(const Residual& residual) const;
-
-  /// From now on, for_each_row() and for_each_single_row() visit only these features, which must ascend.
+  /// From now on, only these features are visited, which must ascend.
   void restrict_to(std::vector<Index> features);
 
   /// Calls visit(feature, g) for every feature, in parallel: g[0..width) = sum_p x_pj * rows[p*width..), or
@@ -121,10 +108,6 @@ class LinearMap {
   using RowSum = std::function<void(Index feature, const double* g)>;
   void sum_rows(const double* rows, std::size_t width, bool squares, const RowSum& visit) const;
 
-  /// The work of a full adjoint, and of gathering the adjoint at some coordinates, over all processes. The
-  /// unit is a multiply-add of kPad numbers.
-  double row_work() const;
-  double gather_work(std::span<const Coord> coordinates) const;
   /// The number of entries of X in the columns of these coordinates, summed over coordinates and processes.
   /// Extra weights have none.
   double whole_entries_under(std::span<const Coord> index) const;
@@ -149,14 +132,14 @@ class LinearMap {
   /// A chunk of features holds at most about this many nonzeros of X, so many nonzeros give many chunks.
   static constexpr std::uint64_t kChunkNonzeros = std::uint64_t{1} << 18;
 
-  /// Calls row(chunk, feature, g) for every active feature, in parallel, with features ascending within a
+  /// Calls visit(chunk, feature, g) for every active feature, in parallel, with features ascending within a
   /// chunk. gradients(features, out) must add to the zeros in `out` the `width` doubles of each feature. g
   /// points to the sums of one feature.
-  template <class Gradients, class Visit>
-  void for_each_feature(std::size_t width, const Gradients& gradients, const Visit& row) const;
-  template <class Size, class Fill, class Visit>
-  void for_each_shared_chunk(const Size& size, const Fill& fill, const Visit& visit) const;
-  void for_each_collapsed_row(double bound, const Wanted& wanted, const Row& row) const;
+  template <class Gradients, class OfFeature>
+  void for_each_feature(std::size_t width, const Gradients& gradients, const OfFeature& visit) const;
+  template <class Size, class Fill, class OfChunk>
+  void for_each_shared_chunk(const Size& size, const Fill& fill, const OfChunk& visit) const;
+  void for_each_collapsed_gradient(double bound, const Wanted& wanted, const Visit& visit) const;
   double norm_of(double squares, std::span<const double> extra) const;
   void fill_rows(const Residual& residual) const;
   void add_rows(const double* rows, std::span<const Index> features, std::size_t width, bool squares,
@@ -165,8 +148,6 @@ class LinearMap {
   void add_collapsed_rows(std::span<const Index> features, double* out) const;
   double shared_output(const Residual& residual, Coord c) const;
   void add_partial(const Residual& residual, std::span<const Coord> set, bool rows, double* out) const;
-  void share_of_features(std::span<double> out, std::size_t numbers) const;
-  void cut_features();
   /// The necessary flops and bytes by definition, whatever the implementation does. Unless X is binary, the
   /// values of its entries count.
   Work apply_work(std::span<const Coord> index) const;
@@ -184,11 +165,10 @@ class LinearMap {
   Profile* profile_ = nullptr;
   double typical_value_;
   std::vector<Index> instance_chunks_;
-  std::vector<Index> active_features_;        ///< the features that for_each_row() visits, ascending
-  std::vector<Index> feature_chunk_begin_;    ///< cuts active_features_ into chunks of about equal nonzeros
-  mutable AlignedVector<double> rows_;        ///< R by position, for full gradients
-  mutable AlignedVector<float> single_rows_;  ///< R by position in single precision
-  mutable CompactRows compact_rows_;          ///< R by position if outputs collapse
+  std::vector<Index> active_features_;      ///< the features that are visited, ascending
+  std::vector<Index> feature_chunk_begin_;  ///< cuts active_features_ into chunks of about equal nonzeros
+  mutable AlignedVector<double> rows_;      ///< R by position, for full gradients
+  mutable CompactRows compact_rows_;        ///< R by position if outputs collapse
 };
 
 }  // namespace proxbench

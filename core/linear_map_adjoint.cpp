@@ -1,11 +1,5 @@
 /// The adjoint of the linear map: from residuals to full gradients.
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
-#include "core/base/sum.h"
-#include "core/kernels/kernel_table.h"
 #include "core/linear_map.h"
 
 namespace proxbench {
@@ -26,10 +20,6 @@ constexpr std::size_t kGradientsAtOnce = 1u << 15, kFewestFeaturesAtOnce = 128;
 
 void LinearMap::restrict_to(std::vector<Index> features) {
   active_features_ = std::move(features);
-  cut_features();
-}
-
-void LinearMap::cut_features() {
   std::uint64_t nonzeros = 0;
   for (const Index j : active_features_) nonzeros += x_.whole_column_size(j);
   const std::uint64_t chunk_nonzeros =
@@ -46,9 +36,8 @@ void LinearMap::fill_rows(const Residual& residual) const {
   rows_.resize(static_cast<std::size_t>(x_.positions()) * width);
   const Chunks chunks{x_.positions(), kRowsPerTask};
   parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
-    const std::size_t n = chunks.end(chunk) - chunks.begin(chunk);
-    kernels_in_use().columns_to_rows(residual.values.data(), residual.stride, outputs_, chunks.begin(chunk),
-                                     n, rows_.data() + chunks.begin(chunk) * width, width);
+    residual.get_rows(chunks.begin(chunk), chunks.end(chunk) - chunks.begin(chunk),
+                      rows_.data() + chunks.begin(chunk) * width);
   });
 }
 
@@ -111,8 +100,8 @@ void LinearMap::sum_rows(const double* rows, std::size_t width, bool squares, co
       [&](std::size_t, Index j, const double* g) { visit(j, g); });
 }
 
-void LinearMap::for_each_row(const Residual& residual, double bound, const Wanted& wanted,
-                             const Row& row) const {
+void LinearMap::for_each_gradient(const Residual& residual, double bound, const Wanted& wanted,
+                                  const Visit& visit) const {
   const KernelTable& kernels = kernels_in_use();
   if (outputs_ == 1 && residual.one_each()) {
     // With one output, all numbers of a row but one would be padding.
@@ -121,13 +110,13 @@ void LinearMap::for_each_row(const Residual& residual, double bound, const Wante
         1,
         [&](std::span<const Index> features, double* out) { add_columns(residual.column(0), features, out); },
         [&](std::size_t chunk, Index j, const double* g) {
-          if (wanted(j) || !(std::abs(*g) <= bound)) row(chunk, j, g, std::size_t{1});
+          if (wanted(j) || !(std::abs(*g) <= bound)) visit(chunk, j, g, 1);
         });
     return;
   }
   fill_rows(residual);
   parallel_.count_sum(active_features_.size() * outputs_);
-  if (!residual.one_each()) return for_each_collapsed_row(bound, wanted, row);
+  if (!residual.one_each()) return for_each_collapsed_gradient(bound, wanted, visit);
   const std::size_t width = padded(outputs_);
   for_each_feature(
       width,
@@ -135,12 +124,12 @@ void LinearMap::for_each_row(const Residual& residual, double bound, const Wante
         add_rows(rows_.data(), features, width, false, out);
       },
       [&](std::size_t chunk, Index j, const double* g) {
-        if (wanted(j) || !kernels.all_within(g, outputs_, bound)) row(chunk, j, g, std::size_t{1});
+        if (wanted(j) || !kernels.all_within(g, outputs_, bound)) visit(chunk, j, g, 1);
       });
 }
 
-/// Implements for_each_row() on compact_rows_.
-void LinearMap::for_each_collapsed_row(double bound, const Wanted& wanted, const Row& row) const {
+/// Implements for_each_gradient() on compact_rows_.
+void LinearMap::for_each_collapsed_gradient(double bound, const Wanted& wanted, const Visit& visit) const {
   const std::size_t width = collapsed_->basis() * kPad;
   const auto groups_of = [&](std::size_t chunk) {
     return Chunks{features_of(chunk, chunk + 1).size(), kPad};
@@ -149,11 +138,11 @@ void LinearMap::for_each_collapsed_row(double bound, const Wanted& wanted, const
     const Chunks groups = groups_of(chunk);
     return features_of(chunk, chunk + 1).subspan(groups.begin(g), groups.end(g) - groups.begin(g));
   };
-  const auto visit = [&](std::size_t chunk, std::span<const Index> features, double* gradient) {
+  const auto visit_group = [&](std::size_t chunk, std::span<const Index> features, double* gradient) {
     collapsed_->expand(gradient);
     const unsigned outside = kernels_in_use().lanes_outside(gradient, outputs_, bound);
     for (std::size_t f = 0; f < features.size(); ++f)
-      if ((outside >> f & 1u) != 0 || wanted(features[f])) row(chunk, features[f], gradient + f, kPad);
+      if ((outside >> f & 1u) != 0 || wanted(features[f])) visit(chunk, features[f], gradient + f, kPad);
   };
   if (parallel_.processes() != nullptr)
     return for_each_shared_chunk([&](std::size_t chunk) { return groups_of(chunk).count() * width; },
@@ -163,14 +152,14 @@ void LinearMap::for_each_collapsed_row(double bound, const Wanted& wanted, const
                                  },
                                  [&](std::size_t chunk, double* sums) {
                                    for (std::size_t g = 0; g < groups_of(chunk).count(); ++g)
-                                     visit(chunk, group(chunk, g), sums + g * width);
+                                     visit_group(chunk, group(chunk, g), sums + g * width);
                                  });
   parallel_.for_each(feature_chunks(), [&](std::size_t chunk) {
     AlignedVector<double> gradient(width);
     for (std::size_t g = 0; g < groups_of(chunk).count(); ++g) {
       std::ranges::fill(gradient, 0.0);
       add_collapsed_rows(group(chunk, g), gradient.data());
-      visit(chunk, group(chunk, g), gradient.data());
+      visit_group(chunk, group(chunk, g), gradient.data());
     }
   });
 }
@@ -178,8 +167,8 @@ void LinearMap::for_each_collapsed_row(double bound, const Wanted& wanted, const
 /// Calls visit(chunk, sums) for this process's own_chunks(). fill(chunk, zeros) must add size(chunk) numbers.
 /// sums[0..size(chunk)) are their sums over all processes. All processes fill all chunks, one piece at a
 /// time.
-template <class Size, class Fill, class Visit>
-void LinearMap::for_each_shared_chunk(const Size& size, const Fill& fill, const Visit& visit) const {
+template <class Size, class Fill, class OfChunk>
+void LinearMap::for_each_shared_chunk(const Size& size, const Fill& fill, const OfChunk& visit) const {
   struct Task {
     std::size_t chunk, process, offset;  ///< within the numbers of `process`
   };
@@ -187,7 +176,7 @@ void LinearMap::for_each_shared_chunk(const Size& size, const Fill& fill, const 
   const auto count = static_cast<std::size_t>(processes.count()),
              self = static_cast<std::size_t>(processes.rank());
   std::vector<std::size_t> next, sizes(count), begin(count);
-  for (std::size_t r = 0; r < count; ++r) next.push_back(own_chunks(r).begin);
+  for (std::size_t r = 0; r < count; ++r) next.push_back(own_chunks(r).first);
   AlignedVector<double> all, own;
   for (;;) {
     std::vector<Task> tasks;
@@ -196,7 +185,7 @@ void LinearMap::for_each_shared_chunk(const Size& size, const Fill& fill, const 
       sizes[r] = 0;
       begin[r] = total;
       if (r == self) own_begin = tasks.size();
-      for (; next[r] < own_chunks(r).end; ++next[r]) {
+      for (; next[r] < own_chunks(r).second; ++next[r]) {
         const std::size_t more = size(next[r]);
         if (sizes[r] > 0 && sizes[r] + more > kGradientsInPiece / count) break;
         tasks.push_back({next[r], r, sizes[r]});
@@ -219,26 +208,29 @@ void LinearMap::for_each_shared_chunk(const Size& size, const Fill& fill, const 
   }
 }
 
-LinearMap::Range LinearMap::own_chunks() const {
+std::pair<std::size_t, std::size_t> LinearMap::own_chunks() const {
   return own_chunks(
       parallel_.processes() == nullptr ? 0 : static_cast<std::size_t>(parallel_.processes()->rank()));
 }
-LinearMap::Range LinearMap::own_chunks(std::size_t process) const {
+std::pair<std::size_t, std::size_t> LinearMap::own_chunks(std::size_t process) const {
   const Processes* const processes = parallel_.processes();
   if (processes == nullptr) return {0, feature_chunks()};
   const auto count = static_cast<std::size_t>(processes->count());
   return {feature_chunks() * process / count, feature_chunks() * (process + 1) / count};
 }
 
-/// Gives all processes the `numbers` numbers of every active feature.
-void LinearMap::share_of_features(std::span<double> out, std::size_t numbers) const {
+void LinearMap::share(std::span<double> out, std::size_t numbers) const {
   const Processes* const processes = parallel_.processes();
   if (processes == nullptr) return;
+  const auto visited = [&](std::size_t process) {
+    const auto [begin, end] = own_chunks(process);
+    return features_of(begin, end);
+  };
   std::vector<std::size_t> sizes;
   for (std::size_t r = 0; r < static_cast<std::size_t>(processes->count()); ++r)
-    sizes.push_back(features_of(own_chunks(r).begin, own_chunks(r).end).size() * numbers);
+    sizes.push_back(visited(r).size() * numbers);
   std::vector<double> own, all(active_features_.size() * numbers);
-  for (const Index j : features_of(own_chunks().begin, own_chunks().end))
+  for (const Index j : visited(static_cast<std::size_t>(processes->rank())))
     own.insert(own.end(), &out[j * numbers], &out[j * numbers] + numbers);
   processes->gather(own, sizes, all);
   for (std::size_t f = 0; f < active_features_.size(); ++f)
@@ -257,15 +249,16 @@ std::span<const Index> LinearMap::features_of(std::size_t begin, std::size_t end
       .subspan(feature_chunk_begin_[begin], feature_chunk_begin_[end] - feature_chunk_begin_[begin]);
 }
 
-template <class Gradients, class Visit>
-void LinearMap::for_each_feature(std::size_t width, const Gradients& gradients, const Visit& row) const {
+template <class Gradients, class OfFeature>
+void LinearMap::for_each_feature(std::size_t width, const Gradients& gradients,
+                                 const OfFeature& visit) const {
   if (parallel_.processes() != nullptr)
     return for_each_shared_chunk(
         [&](std::size_t chunk) { return features_of(chunk, chunk + 1).size() * width; },
         [&](std::size_t chunk, double* out) { gradients(features_of(chunk, chunk + 1), out); },
         [&](std::size_t chunk, const double* g) {
           for (const Index j : features_of(chunk, chunk + 1)) {
-            row(chunk, j, g);
+            visit(chunk, j, g);
             g += width;
           }
         });
@@ -284,48 +277,10 @@ void LinearMap::for_each_feature(std::size_t width, const Gradients& gradients, 
       gradients(features, gradient.data());
       for (std::size_t f = 0; f < features.size(); ++f) {
         while (first + f >= feature_chunk_begin_[chunk + 1]) ++chunk;
-        row(chunk, features[f], gradient.data() + f * width);
+        visit(chunk, features[f], gradient.data() + f * width);
       }
     }
   });
-}
-
-double LinearMap::row_work() const {
-  return static_cast<double>(x_.whole_nonzeros()) * static_cast<double>(padded(outputs_) / kPad);
-}
-
-std::vector<double> LinearMap::fill_single_rows(const Residual& residual) const {
-  const std::size_t width = padded(outputs_), single_width = padded_single(outputs_);
-  single_rows_.resize(static_cast<std::size_t>(x_.positions()) * single_width);
-  const Chunks chunks{x_.positions(), kRowsPerTask};
-  std::vector<double> sizes(width);
-  sum_chunks(parallel_, chunks.count(), width, sizes.data(), [&](std::size_t chunk, double* part) {
-    AlignedVector<double> rows(kRowsAtOnce * width);
-    for (std::size_t p = chunks.begin(chunk); p < chunks.end(chunk); p += kRowsAtOnce) {
-      const std::size_t n = std::min(kRowsAtOnce, chunks.end(chunk) - p);
-      kernels_in_use().columns_to_rows(residual.values.data(), residual.stride, outputs_, p, n, rows.data(),
-                                       width);
-      kernels_in_use().shorten_rows(rows.data(), width, n, single_rows_.data() + p * single_width,
-                                    single_width, part);
-    }
-  });
-  sizes.resize(outputs_);
-  return sizes;
-}
-
-void LinearMap::for_each_single_row(const SingleRow& row) const {
-  parallel_.count_sum(active_features_.size() * outputs_);
-  const KernelTable& kernels = kernels_in_use();
-  const std::size_t width = padded_single(outputs_);
-  for_each_feature(
-      width,
-      [&](std::span<const Index> features, double* gradient) {
-        for (std::size_t b = 0; b < x_.blocks(); ++b)
-          for (std::size_t f = 0; f < features.size(); ++f)
-            kernels.add_single_rows(single_rows_.data() + x_.block_begin(b) * width,
-                                    x_.column_block(features[f], b), gradient + f * width, width);
-      },
-      row);
 }
 
 }  // namespace proxbench

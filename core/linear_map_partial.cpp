@@ -1,12 +1,6 @@
 /// The adjoint of the linear map at some coordinates: from residuals to partial gradients.
 
-#include <algorithm>
-#include <utility>
-#include <vector>
-
 #include "core/base/grouping.h"
-#include "core/base/sum.h"
-#include "core/kernels/kernel_table.h"
 #include "core/linear_map.h"
 
 namespace proxbench {
@@ -148,10 +142,6 @@ void LinearMap::add_partial(const Residual& residual, std::span<const Coord> set
     add_columns(residual.column(column), {features, coordinates.size()}, sums);
     for (std::size_t i = 0; i < coordinates.size(); ++i) out[coordinates[i]] = sums[i];
   });
-}
-
-double LinearMap::gather_work(std::span<const Coord> coordinates) const {
-  return kGatherCost * whole_entries_under(coordinates);
 }
 
 double LinearMap::whole_entries_under(std::span<const Coord> index) const {

@@ -99,15 +99,20 @@ class EachAdversarial : public testing::TestWithParam<AdversarialData> {
     for (Coord c = 0; c < map.unary_weights(); ++c) out.push_back(c);
     return out;
   }
+  /// The errors of an exact residual.
+  static ResidualErrors none(const LinearMap& map) {
+    const std::vector<double> zeros(map.x().positions(), 0.0);
+    return {zeros, zeros};
+  }
   /// Computes the adjoint in three ways: from rows, from all columns, and from one column at a time.
   static std::vector<std::vector<double>> each_way(const LinearMap& map, const Residual& residual) {
     std::vector<std::vector<double>> out(3, std::vector<double>(map.unary_weights()));
-    map.for_each_row(
+    map.for_each_gradient(
         residual, 0.0, [](Index) { return true; },
         [&](std::size_t, Index j, const double* g, std::size_t step) {
           for (Index k = 0; k < map.outputs(); ++k) out[0][j * map.outputs() + k] = g[k * step];
         });
-    map.share_rows(out[0]);
+    map.share(std::span(out[0]).first(map.unary_weights()), map.outputs());
     map.partial_adjoint(residual, all(map), out[1]);
     for (const Coord c : all(map)) map.partial_adjoint(residual, {{c}}, std::span(out[2]).subspan(c, 1));
     return out;
@@ -120,7 +125,7 @@ TEST_P(EachAdversarial, GradientsAreAsExactAsPlainSums) {
   const LinearMap map(data.x, oracle, Parallel(2));
   const Residual residual = residual_of(map, 0);
   const std::vector<std::vector<double>> ways = each_way(map, residual);
-  const std::vector<SharpGradient> sharp = sharp_gradients(map, residual, all(map));
+  const std::vector<SharpGradient> sharp = sharp_gradients(map, residual, all(map), none(map));
   for (Index j = 0; j < kFeatures; ++j)
     for (Index k = 0; k < map.outputs(); ++k) {
       Wide sum = 0.0, size = 0.0;
@@ -162,7 +167,7 @@ TEST_P(EachAdversarial, GradientsOfSeveralProcessesAreTheSameOnAllAndWithinRound
   const Dataset data = data_of(GetParam());
   const ChainOracle oracle(data);
   const LinearMap map(data.x, oracle, Parallel());
-  const std::vector<SharpGradient> exact = sharp_gradients(map, residual_of(map, 0), all(map));
+  const std::vector<SharpGradient> exact = sharp_gradients(map, residual_of(map, 0), all(map), none(map));
   Residual sizes = residual_of(map, 0);
   for (double& r : sizes.values) r = std::abs(r);
   for (const int count : {2, 3, 5}) {
@@ -174,7 +179,7 @@ TEST_P(EachAdversarial, GradientsOfSeveralProcessesAreTheSameOnAllAndWithinRound
       const LinearMap own_map(part.x, own, Parallel(2, Backend::kOpenMP, &processes));
       const Residual residual = residual_of(own_map, first);
       const std::vector<std::vector<double>> ways = each_way(own_map, residual);
-      const std::vector<SharpGradient> sharp = sharp_gradients(own_map, residual, all(own_map));
+      const std::vector<SharpGradient> sharp = sharp_gradients(own_map, residual, all(own_map), none(own_map));
       for (const Coord c : all(map)) {
         const Index j = map.feature_of(c);
         double size = 0.0;  // sum of |x r|

@@ -1,22 +1,10 @@
 #include "core/objective.h"
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
 #include "core/base/error.h"
-#include "core/base/sum.h"
-#include "core/kernels/kernel_table.h"
 
 namespace proxbench {
 
 namespace {
-
-/// Limits for finding the coordinates near lambda in single precision (find_near()). Making the
-/// single-precision rows costs kShortenCost multiply-adds of kPad doubles for every kPad numbers. This and
-/// gathering the gradients of the support may take at most kMostBeside of the work of a full gradient.
-/// Gathering the gradients near lambda may take at most kMostNear of it.
-constexpr double kShortenCost = 8.0, kMostBeside = 0.2, kMostNear = 0.5;
 
 /// The members of a selection that are sums or maxima over all coordinates.
 constexpr double Objective::Selection::*kOverAll[] = {
@@ -28,9 +16,9 @@ constexpr double Objective::Selection::*kOverAll[] = {
 /// Fills in the selections of the chunks that other processes visited.
 void exchange(const LinearMap& map, std::span<Objective::Selection> parts) {
   if (map.parallel().processes() == nullptr) return;
-  const LinearMap::Range own = map.own_chunks();
+  const auto own = map.own_chunks();
   std::vector<double> numbers;
-  for (std::size_t c = own.begin; c < own.end; ++c) {
+  for (std::size_t c = own.first; c < own.second; ++c) {
     const Objective::Selection& part = parts[c];
     for (const auto number : kOverAll) numbers.push_back(part.*number);
     numbers.push_back(static_cast<double>(part.index.size()));
@@ -117,61 +105,6 @@ void Objective::partial_gradient(const Residual& residual, std::span<const Coord
     for (std::size_t i = 0; i < set.size(); ++i) out[i] += mu() * w[i];
 }
 
-/// Finds, faster than by a full gradient, the coordinates that may have |g| > `quiet`, and all of w's
-/// coordinates, ascending. Returns nothing if this is impossible, or if it would cost too much together with
-/// the exact gradients at these coordinates.
-///
-/// Proof that it misses none: rounding a number of R to single precision changes it by at most u = 2^-24 of
-/// its size. A sum of n such numbers in single precision is off by at most n*u/(1 - n*u) of the sum of their
-/// sizes, where n is at most the size of the feature's largest block. The rounding of double precision is
-/// negligible beside that. With several processes there are more sums, each of fewer entries. So |g| and the
-/// computed value differ by less than 1.01 * (n + 1) * u times the sum over all positions of |R| in the
-/// output's column, if n*u < 1/100.
-std::optional<std::vector<Coord>> Objective::find_near(const Residual& residual, const SparseVector& w,
-                                                       double quiet) const {
-  constexpr double kUnit = 0x1p-24;
-  const DesignMatrix& x = map_.x();
-  // With one output there are no rows.
-  if (candidates_ || !residual.one_each() || outputs() == 1 ||
-      whole_max(parallel(), x.binary() ? 0.0 : 1.0) > 0.0 || w.nnz() == 0)
-    return std::nullopt;
-  const double vectors =
-      static_cast<double>(x.whole_positions()) * static_cast<double>(padded(outputs()) / kPad);
-  if (map_.gather_work(w.index) + kShortenCost * vectors > kMostBeside * map_.row_work()) return std::nullopt;
-  static_assert(1.01 * kUnit * static_cast<double>(DesignMatrix::kLargestBlock + 1) < 0.01);
-  const std::vector<double> sizes = map_.fill_single_rows(residual);
-  double largest = 0.0;
-  for (const double size : sizes) {
-    if (!std::isfinite(size)) return std::nullopt;
-    largest = std::max(largest, size);
-  }
-  const auto off = [](std::size_t entries) { return 1.01 * kUnit * static_cast<double>(entries + 1); };
-  const auto in_block = [&](std::size_t entries) { return std::min(entries, DesignMatrix::kLargestBlock); };
-  if (quiet < 2.0 * off(in_block(x.whole_positions())) * largest) return std::nullopt;
-  const KernelTable& kernels = kernels_in_use();
-  std::vector<std::vector<Coord>> found(map_.feature_chunks());
-  map_.for_each_single_row([&](std::size_t chunk, Index j, const double* g) {
-    const Coord base = static_cast<Coord>(j) * outputs();
-    auto weight = std::ranges::lower_bound(w.index, base);
-    const bool weighted = weight != w.index.end() && *weight < base + outputs();
-    const double share = off(in_block(x.whole_column_size(j)));
-    if (!weighted && kernels.all_within(g, outputs(), quiet - share * largest)) return;
-    for (Index k = 0; k < outputs(); ++k) {
-      const Coord c = base + k;
-      const bool has_weight = weight != w.index.end() && *weight == c;
-      if (has_weight) ++weight;
-      if (has_weight || !(std::abs(g[k]) <= quiet - share * sizes[k])) found[chunk].push_back(c);
-    }
-  });
-  std::vector<Coord> near;
-  for (const std::vector<Coord>& f : found) near.insert(near.end(), f.begin(), f.end());
-  const std::vector<double> all = whole_list(parallel(), {near.begin(), near.end()});
-  near.assign(all.begin(), all.end());
-  if (map_.gather_work(near) > kMostNear * map_.row_work()) return std::nullopt;
-  for (Coord c = unary_weights(); c < dimension(); ++c) near.push_back(c);
-  return near;
-}
-
 void Objective::gradient(const Residual& residual, std::span<const double> w, std::span<double> out) const {
   if (candidates_) {
     std::vector<double> weight, g(candidates_->size());
@@ -182,13 +115,11 @@ void Objective::gradient(const Residual& residual, std::span<const double> w, st
     return;
   }
   const PhaseTimer timer(profile_, Phase::kFullGradient, [&] { return map_.full_work(residual); });
-  map_.for_each_row(
-      residual, 0.0, [](Index) { return true; },
-      [&](std::size_t, Index j, const double* g, std::size_t step) {
-        const std::size_t base = static_cast<std::size_t>(j) * outputs();
-        for (Index k = 0; k < outputs(); ++k) out[base + k] = g[k * step] + mu() * w[base + k];
-      });
-  map_.share_rows(out);
+  map_.for_each_gradient(residual, [&](std::size_t, Index j, const double* g, std::size_t step) {
+    const std::size_t base = static_cast<std::size_t>(j) * outputs();
+    for (Index k = 0; k < outputs(); ++k) out[base + k] = g[k * step] + mu() * w[base + k];
+  });
+  map_.share(out.first(unary_weights()), outputs());
   for (std::size_t e = 0; e < residual.extra.size(); ++e)
     out[unary_weights() + e] = residual.extra[e] + mu() * w[unary_weights() + e];
 }
@@ -267,18 +198,15 @@ void Objective::select_gradient(const Residual& residual, const SparseVector& w,
     const std::size_t cursor = start_of(static_cast<Coord>(j) * outputs());
     return cursor < w.nnz() && w.index[cursor] < static_cast<Coord>(j + std::size_t{1}) * outputs();
   };
-  const bool by_coordinate = candidates_ && residual.one_each();
-  std::optional<std::vector<Coord>> near;
-  if (!by_coordinate) near = find_near(residual, w, quiet);
-  if (by_coordinate || near) {
-    const std::vector<Coord>& some = by_coordinate ? *candidates_ : *near;
-    const std::vector<double> zero(some.size(), 0.0);  // record() adds mu*w
-    std::vector<double> g(some.size());
-    partial_gradient(residual, some, zero, g);
+  if (candidates_ && residual.one_each()) {
+    const std::vector<double> zero(candidates_->size(), 0.0);  // record() adds mu*w
+    std::vector<double> g(zero.size());
+    partial_gradient(residual, *candidates_, zero, g);
     std::size_t cursor = 0;
-    for (std::size_t i = 0; i < g.size(); ++i) visit(parts[chunk_of(some[i])], cursor, some[i], g[i]);
+    for (std::size_t i = 0; i < g.size(); ++i)
+      visit(parts[chunk_of((*candidates_)[i])], cursor, (*candidates_)[i], g[i]);
   } else {
-    map_.for_each_row(
+    map_.for_each_gradient(
         residual, quiet, has_weights, [&](std::size_t chunk, Index j, const double* g, std::size_t step) {
           const Coord base = static_cast<Coord>(j) * outputs();
           std::size_t cursor = start_of(base);

@@ -10,16 +10,8 @@
 /// hinge loss it is a subgradient, given by the structures that the max oracle finds, and Selection::kkt_max
 /// measures nothing. infer_some() is for the log loss.
 
-#include <optional>
-#include <span>
-#include <vector>
-
-#include "core/base/profile.h"
-#include "core/base/types.h"
 #include "core/counts.h"
 #include "core/linear_map.h"
-#include "core/loss.h"
-#include "core/oracle.h"
 #include "core/penalty.h"
 
 namespace proxbench {
@@ -148,8 +140,6 @@ class Objective {
   /// candidates.
   template <class Visit>
   void for_each_candidate(Coord begin, Coord end, const Visit& visit) const;
-  std::optional<std::vector<Coord>> find_near(const Residual& residual, const SparseVector& w,
-                                              double quiet) const;
   double own_flops(std::size_t columns, bool residual) const {
     return loss_.hinge() ? max_->max_flops() : oracle_.sum()->inference_flops(columns, residual);
   }

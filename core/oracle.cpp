@@ -48,7 +48,6 @@ InferenceRounding plain_rounding(std::size_t positions, Index outputs) {
           .of_positions = terms + kOfStep,
           .of_losses = static_cast<double>(kChunkPositions),
           .of_marginals = marginal,
-          .drift = 0.0,
           .of_extra = marginal + n};
 }
 

@@ -5,19 +5,13 @@
 /// pointer. A solver names the capabilities that it needs (core/solver.h), and a pair that does not fit is
 /// refused before a run starts.
 
-#include <algorithm>
 #include <concepts>
-#include <functional>
 #include <iterator>
-#include <memory>
 #include <optional>
-#include <span>
-#include <string>
+#include <ranges>
 #include <utility>
-#include <vector>
 
 #include "core/base/parallel.h"
-#include "core/base/types.h"
 #include "core/data/dataset.h"
 #include "core/factor_marginals.h"
 #include "core/loss.h"
@@ -43,15 +37,15 @@ struct InstanceTerms {
 /// changed by a relative error of at most of_scores * s_p + of_positions.
 struct InferenceRounding {
   /// The loss of the instance is off by at most the sum over its positions of of_scores * s_p + of_positions.
-  double of_scores, of_positions;
+  double of_scores = 0.0, of_positions = 0.0;
   /// A loss passes through at most this many additions before sum_chunks() adds up the chunks.
-  double of_losses;
+  double of_losses = 0.0;
   /// A number R of the residual is off by at most of_marginals * marginal + drift * |R|.
-  double of_marginals, drift;
+  double of_marginals = 0.0, drift = 0.0;
   /// What an instance adds to the residual of an extra weight is off by at most of_extra times the sum of its
   /// expected count and its gold count, plus the drift that SumOracle::spread_drift() gives it. (Among the
   /// instances of a chunk, at most two more additions are made for each position.)
-  double of_extra;
+  double of_extra = 0.0;
 };
 /// Bounds the rounding of inference by plain sums, in any order, over at most `positions` * `outputs` terms:
 /// the rounding of an oracle that states none.
@@ -100,22 +94,31 @@ struct HalfMatrix {
 class Structure {
  public:
   virtual ~Structure() = default;
-  virtual Index outputs() const = 0;
-  virtual std::size_t positions() const = 0;
+  Index outputs() const { return outputs_; }
+  std::size_t positions() const { return begin_.back(); }
   std::size_t instances() const { return begin().size() - 1; }
   /// Instance i holds the positions [begin()[i], begin()[i+1]).
-  virtual std::span<const Index> begin() const = 0;
+  std::span<const Index> begin() const { return begin_; }
+  auto positions_of(std::size_t instance) const {
+    return std::views::iota(begin()[instance], begin()[instance + 1]);
+  }
   /// The number of positions of an instance.
-  std::size_t length(Index instance) const { return begin()[instance + std::size_t{1}] - begin()[instance]; }
+  std::size_t length(std::size_t instance) const { return positions_of(instance).size(); }
   /// The outputs that are on at this position in the gold structure: the label, or the nodes of a path. A
   /// candidate other than the gold one has none.
   virtual std::span<const Index> gold_outputs(Index position) const = 0;
   /// The number of weights that belong to the oracle itself (chain: K*K transitions; others: 0).
-  virtual std::size_t extra_weights() const = 0;
+  virtual std::size_t extra_weights() const { return 0; }
   /// Counts how often each extra weight is on in the gold structures of all instances; size extra_weights().
   /// A residual holds, for each extra weight, the expected count minus this one. Throws Error if a gold
   /// output is unknown.
-  virtual std::vector<double> gold_extra(const Parallel& parallel) const = 0;
+  virtual std::vector<double> gold_extra(const Parallel&) const { return {}; }
+
+ protected:
+  explicit Structure(const Dataset& data) : outputs_(data.outputs()), begin_(data.begin) {}
+
+  Index outputs_;
+  std::vector<Index> begin_;
 };
 
 /// Log-partition, marginals and entropy over all instances, for the log loss. Call one const method at a
@@ -144,23 +147,16 @@ class SumOracle {
   virtual void spread_drift(std::span<const double> by_output, std::span<double> by_extra) const;
 };
 
-/// Loss and residual of one instance from its own rows of scores. Several threads may call this at once, each
-/// with a workspace of its own.
+/// Loss and residual of one instance from its own rows of scores. Several threads may call this at once.
 class InstanceOracle {
  public:
   virtual ~InstanceOracle() = default;
-  /// Buffers that one thread reuses from call to call.
-  struct Workspace {
-    Scores scores;
-    Residual residual;
-  };
   /// Row p - begin()[instance] of `scores` holds the K scores of position p; rows are padded(K) numbers
   /// apart. Returns A_i - score of the gold structure. If `residual` is not null, fills it (same shape,
   /// padding 0) and `extra_residual` (extra_weights() numbers) with marginals - gold. Throws Error if a gold
   /// output is unknown.
   virtual double infer_instance(Index instance, const double* scores, std::span<const double> extra,
-                                double* residual, std::span<double> extra_residual,
-                                Workspace& work) const = 0;
+                                double* residual, std::span<double> extra_residual) const = 0;
 };
 
 /// The distribution over the structures of one instance, given by the marginals of its cliques: the dual
@@ -226,7 +222,6 @@ class DerivativeOracle {
   class Messages {
    public:
     virtual ~Messages() = default;
-    virtual std::size_t bytes() const = 0;
   };
   /// Does SumOracle::infer() with a residual and also stores the messages. If `kept` is null, it is created.
   /// Otherwise it must come from an earlier call, and its memory is reused.
@@ -239,8 +234,8 @@ class DerivativeOracle {
                           const Parallel& parallel) const = 0;
 };
 
-/// The exact N best structures of one instance, without duplicates. Several threads may call this at once,
-/// each with a workspace of its own. Needs no gold outputs.
+/// The exact N best structures of one instance, without duplicates. Several threads may call this at once.
+/// Needs no gold outputs.
 class NbestOracle {
  public:
   virtual ~NbestOracle() = default;
@@ -248,16 +243,14 @@ class NbestOracle {
     std::vector<Index> outputs;  ///< the structures one after the other, an output for each position
     std::vector<double> score;   ///< of each structure, the sum of its scores and extra weights; descending
   };
-  /// Buffers that one thread reuses from call to call.
-  class Workspace {
-   public:
-    virtual ~Workspace() = default;
-  };
-  virtual std::unique_ptr<Workspace> make_workspace() const = 0;
   /// Fills `out` with the n >= 1 best structures, or with all if there are no more than n. The first is the
   /// one that Oracle::decode() finds.
-  virtual void nbest(const Scores& scores, Index instance, std::size_t n, List& out,
-                     Workspace& work) const = 0;
+  virtual void nbest(const Scores& scores, Index instance, std::size_t n, List& out) const = 0;
+};
+
+/// Of a structure y: cost(y) + score(y) - score(gold), and its cost. Both are 0 for the gold structure.
+struct LossAndCost {
+  double loss, cost;
 };
 
 /// Loss-augmented maximisation over all instances, for the hinge loss. Runs in parallel over a fixed
@@ -265,21 +258,17 @@ class NbestOracle {
 class MaxOracle {
  public:
   virtual ~MaxOracle() = default;
-  /// Sums over instances: of max over y of [cost(y) + score(y)] - score(gold), and of the costs of the
-  /// maximising y.
-  struct Sums {
-    double loss, cost;
-  };
-  /// Makes one pass. The loss is NaN if a score is not finite. If `residual` is not null (same shape as the
-  /// scores), also fills it with the features of the maximising structures minus those of gold, extra weights
-  /// included: a subgradient of the loss in the scores.
-  virtual Sums maximise(const ScorePoint& at, Cost cost, Residual* residual,
-                        const Parallel& parallel) const = 0;
+  /// Makes one pass. Returns the sums over instances for the maximising structures. The loss is NaN if a
+  /// score is not finite. If `residual` is not null (same shape as the scores), also fills it with the
+  /// features of the maximising structures minus those of gold, extra weights included: a subgradient of the
+  /// loss in the scores.
+  virtual LossAndCost maximise(const ScorePoint& at, Cost cost, Residual* residual,
+                               const Parallel& parallel) const = 0;
   /// Additions and comparisons of a pass, by the definition of the algorithm.
   virtual double max_flops() const = 0;
   /// How exact maximise() is on an instance: how far the value of the structure that it finds may be below
   /// the largest, and rounding. Empty: plain_rounding().
-  virtual std::optional<InferenceRounding> max_rounding(Index) const { return std::nullopt; }
+  virtual std::optional<InferenceRounding> max_rounding() const { return std::nullopt; }
 };
 
 /// The best structure of one instance, and the parts of a structure. A structure is given by an output for
@@ -287,20 +276,10 @@ class MaxOracle {
 class InstanceMaxOracle {
  public:
   virtual ~InstanceMaxOracle() = default;
-  /// The loss of a structure y, cost(y) + score(y) - score(gold), and its cost. The loss of the gold
-  /// structure is 0.
-  struct Value {
-    double loss, cost;
-  };
-  /// Buffers that one thread reuses from call to call.
-  struct Workspace {
-    AlignedVector<double> rows, matrix;
-    std::vector<Index> structure;
-  };
   /// Finds the structure of the largest loss; among equal ones always the same. Rows of scores are as in
   /// InstanceOracle. Writes one output for each position. Throws Error if a gold output is unknown.
-  virtual Value best_structure(Index instance, Cost cost, const double* scores, std::span<const double> extra,
-                               std::span<Index> outputs, Workspace& work) const = 0;
+  virtual LossAndCost best_structure(Index instance, Cost cost, const double* scores,
+                                     std::span<const double> extra, std::span<Index> outputs) const = 0;
   /// The cost of a structure. Throws Error if `outputs` is not a structure of the instance.
   virtual double cost_of(Index instance, Cost cost, std::span<const Index> outputs) const = 0;
   /// Sets out[a] to score(y) - score(gold) for structures y of one instance, which follow one another in
@@ -308,8 +287,8 @@ class InstanceMaxOracle {
   virtual void scores_of(Index instance, const double* scores, std::span<const double> extra,
                          std::span<const Index> outputs, std::span<double> out) const = 0;
   /// The loss and the cost of one structure, which is checked.
-  Value value_of(Index instance, Cost cost, const double* scores, std::span<const double> extra,
-                 std::span<const Index> outputs) const {
+  LossAndCost value_of(Index instance, Cost cost, const double* scores, std::span<const double> extra,
+                       std::span<const Index> outputs) const {
     const double own = cost_of(instance, cost, outputs);
     double score;
     scores_of(instance, scores, extra, outputs, {&score, 1});
@@ -380,6 +359,9 @@ class Oracle : public Structure {
   /// each label is on. outputs.size() == Dataset::prediction_size(). Needs no gold outputs.
   virtual void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
                       const Parallel& parallel) const = 0;
+
+ protected:
+  using Structure::Structure;
 };
 
 /// The capabilities that a solver may require of an oracle.

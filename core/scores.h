@@ -1,10 +1,7 @@
 #pragma once
 /// Scores and residuals: the linear map and the oracles exchange a number for each output at each position.
 
-#include <algorithm>
-#include <vector>
-
-#include "core/base/types.h"
+#include "core/kernels/kernel_table.h"
 
 namespace proxbench {
 
@@ -64,6 +61,15 @@ struct OutputColumns {
     return column_of[k];
   }
 
+  /// Sets rows[p][k] = column(k)[begin + p], p < n. Rows are padded(columns) numbers apart, the padding is 0.
+  void get_rows(std::size_t begin, std::size_t n, double* rows) const {
+    kernels_in_use().columns_to_rows(values.data(), stride, columns, begin, n, rows, padded(columns));
+  }
+  /// Does the reverse.
+  void set_rows(std::size_t begin, std::size_t n, const double* rows) {
+    kernels_in_use().rows_to_columns(rows, padded(columns), columns, begin, n, values.data(), stride);
+  }
+
   Index columns = 0;
   std::size_t stride = 0;
   AlignedVector<double> values;  ///< columns * stride
@@ -104,6 +110,13 @@ struct ScorePoint {
   const Scores& base;
   const Scores* direction = nullptr;
   double alpha = 0.0;
+
+  std::vector<double> extra() const {
+    std::vector<double> out = base.extra;
+    if (direction != nullptr)
+      for (std::size_t e = 0; e < out.size(); ++e) out[e] += alpha * direction->extra[e];
+    return out;
+  }
 };
 
 }  // namespace proxbench

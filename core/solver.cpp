@@ -1,7 +1,5 @@
 #include "core/solver.h"
 
-#include "core/base/error.h"
-
 namespace proxbench {
 
 SolveResult solve_within_limits(Solver& solver, const SolveProblem& problem) {

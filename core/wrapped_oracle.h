@@ -10,10 +10,7 @@ namespace proxbench {
 /// capability, callers get the interface of the inner oracle itself. The inner oracle is borrowed.
 class WrappedOracle : public Oracle, public SumOracle, public DerivativeOracle {
  public:
-  explicit WrappedOracle(const Oracle& inner) : inner_(inner) {}
-  Index outputs() const override { return inner_.outputs(); }
-  std::size_t positions() const override { return inner_.positions(); }
-  std::span<const Index> begin() const override { return inner_.begin(); }
+  explicit WrappedOracle(const Oracle& inner) : Oracle(inner), inner_(inner) {}
   std::span<const Index> gold_outputs(Index position) const override { return inner_.gold_outputs(position); }
   std::size_t extra_weights() const override { return inner_.extra_weights(); }
   std::vector<double> gold_extra(const Parallel& parallel) const override {

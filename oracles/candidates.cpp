@@ -5,13 +5,8 @@
 ///
 /// There is one output, and a candidate's score is w . features. In gold structures and predictions, the
 /// chosen candidate has the output 0 and all others have kNoOutput.
-#include <algorithm>
-#include <cmath>
-#include <numeric>
 
-#include "core/base/error.h"
 #include "core/base/sum.h"
-#include "core/kernels/kernel_table.h"
 #include "oracles/choice_oracle.h"
 #include "oracles/oracles.h"
 
@@ -118,11 +113,9 @@ class CandidatesOracle final : public ChoiceOracle, public CovarianceOracle {
     return InferenceRounding{.of_scores = kOfCandidate,
                              .of_positions = kOfCandidate,
                              .of_losses = 2.0,
-                             .of_marginals = 0.0,
-                             .drift = 2.0 * n + kOfCandidate,
-                             .of_extra = 0.0};
+                             .drift = 2.0 * n + kOfCandidate};
   }
-  std::optional<InferenceRounding> max_rounding(Index) const override { return rounding_of_choice(1); }
+  std::optional<InferenceRounding> max_rounding() const override { return rounding_of_choice(1); }
   void expectation(Index instance, const double* beliefs, double* rows, std::span<double>) const override {
     const std::size_t n = length(instance), width = padded(1);
     std::fill(rows, rows + n * width, 0.0);
@@ -229,7 +222,6 @@ class CandidatesOracle final : public ChoiceOracle, public CovarianceOracle {
     }
   };
   struct Kept final : Messages {
-    std::size_t bytes() const override { return probability.size() * sizeof(double); }
     AlignedVector<double> probability;  ///< by position
   };
   /// If `kept` is not null, stores the probabilities there.

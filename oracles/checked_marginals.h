@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-
 #include "core/oracle.h"
 
 namespace proxbench {
@@ -35,5 +33,10 @@ class CheckedMarginals : public MarginalAdder {
   const Index outputs_;
   const bool mean_;  ///< costs are shares
 };
+
+/// FactorOracle::marginal_adder() of a label set: an instance is one position with a binary variable for each
+/// output, and a pair for each two outputs, whose extra weight (label_pair()) counts if both are on.
+std::unique_ptr<MarginalAdder> label_marginals(const Structure& structure, const FactorMarginals& given,
+                                               Cost cost, const ExpectedFeatures& expected);
 
 }  // namespace proxbench

@@ -2,11 +2,8 @@
 /// Oracles whose structures can be listed: each instance has one of several alternatives, by a softmax of
 /// their scores.
 
-#include <algorithm>
-#include <cmath>
 #include <numeric>
 
-#include "core/kernels/kernel_table.h"
 #include "oracles/exact_oracle.h"
 
 namespace proxbench {
@@ -64,13 +61,13 @@ class ChoiceOracle : public ExactOracle {
   }
 
   /// Of equal alternatives, returns the first.
-  InstanceMaxOracle::Value best_structure(Index instance, Cost cost, const double* scores,
-                                          std::span<const double> extra, std::span<Index> outputs,
-                                          InstanceMaxOracle::Workspace& work) const override {
+  LossAndCost best_structure(Index instance, Cost cost, const double* scores, std::span<const double> extra,
+                             std::span<Index> outputs) const override {
     require_gold();
+    static thread_local AlignedVector<double> score;
     const std::size_t n = alternatives(instance), gold = number_of(gold_of(instance));
-    list_scores(scores, n, work.rows);
-    const auto augmented = [&](std::size_t a) { return work.rows[a] + (a == gold ? 0.0 : 1.0); };
+    list_scores(scores, n, score);
+    const auto augmented = [&](std::size_t a) { return score[a] + (a == gold ? 0.0 : 1.0); };
     std::size_t best = 0;
     for (std::size_t a = 1; a < n; ++a)
       if (augmented(a) > augmented(best)) best = a;
@@ -78,21 +75,18 @@ class ChoiceOracle : public ExactOracle {
     return value_of(instance, cost, scores, extra, outputs);
   }
 
-  std::unique_ptr<NbestOracle::Workspace> make_workspace() const override {
-    return std::make_unique<ListedScores>();
-  }
-
   /// Lists alternatives by descending score. Alternatives of equal score keep their order.
-  void nbest(const Scores& scores, Index instance, std::size_t n, List& out,
-             NbestOracle::Workspace& work) const override {
-    auto& [rows, score, order] = dynamic_cast<ListedScores&>(work);
+  void nbest(const Scores& scores, Index instance, std::size_t n, List& out) const override {
+    static thread_local AlignedVector<double> rows, score;
+    static thread_local std::vector<std::size_t> order;
     const std::size_t size = alternatives(instance), positions = length(instance);
-    fill_rows({scores}, outputs_, begin_[instance], positions, rows);
+    rows.resize(positions * padded(outputs_));
+    make_rows({scores}, outputs_, begin_[instance], positions, rows.data());
     list_scores(rows.data(), size, score);
     order.resize(size);
     std::iota(order.begin(), order.end(), std::size_t{0});
     const auto end = order.begin() + static_cast<std::ptrdiff_t>(std::min(n, size));
-    std::partial_sort(order.begin(), end, order.end(), [&score = score](std::size_t a, std::size_t b) {
+    std::partial_sort(order.begin(), end, order.end(), [](std::size_t a, std::size_t b) {
       return score[a] > score[b] || (score[a] == score[b] && a < b);
     });
     order.erase(end, order.end());
@@ -109,12 +103,7 @@ class ChoiceOracle : public ExactOracle {
   /// MaxOracle::max_rounding() if the score of an alternative adds up `path` numbers: such sums find the best
   /// alternative, and its loss sums 2 * `path` numbers.
   static InferenceRounding rounding_of_choice(std::size_t path) {
-    return {.of_scores = 8.0 * static_cast<double>(path) + 16.0,
-            .of_positions = 16.0,
-            .of_losses = 2.0,
-            .of_marginals = 0.0,
-            .drift = 0.0,
-            .of_extra = 0.0};
+    return {.of_scores = 8.0 * static_cast<double>(path) + 16.0, .of_positions = 16.0, .of_losses = 2.0};
   }
   virtual std::size_t alternatives(Index instance) const = 0;
   /// The number of the alternative that equals `structure`.
@@ -122,12 +111,6 @@ class ChoiceOracle : public ExactOracle {
   virtual void write(std::size_t alternative, std::span<Index> structure) const = 0;
   /// Sets out[a] to the score of alternative a < n. `rows` are laid out as in InstanceOracle.
   virtual void list_scores(const double* rows, std::size_t n, AlignedVector<double>& out) const = 0;
-
- private:
-  struct ListedScores final : NbestOracle::Workspace {
-    AlignedVector<double> rows, score;
-    std::vector<std::size_t> order;
-  };
 };
 
 }  // namespace proxbench

@@ -1,9 +1,6 @@
 #pragma once
 /// A hierarchy without the nodes that scores do not touch, as the tree oracle works on it.
 
-#include <vector>
-
-#include "core/data/hierarchy.h"
 #include "core/oracle.h"
 #include "oracles/tree_kernels.h"
 
@@ -37,9 +34,6 @@ struct TreeBlock {
 };
 /// The messages of a point: for each touched node, the probability of one of its own leaves.
 struct TreeMessages final : DerivativeOracle::Messages {
-  std::size_t bytes() const override {
-    return sizeof(double) * values.size() + sizeof(Index) * (entry.size() + column.size()) + touched.size();
-  }
   std::vector<Index> entry;   ///< CollapsedTree::entry
   std::vector<char> touched;  ///< size K
   std::vector<Index> column;  ///< of each touched node; kNone if it has no leaves of its own

@@ -5,8 +5,7 @@
 
 namespace proxbench {
 
-/// Finds sums, marginals and best structures exactly, for all instances and for single ones. Has no extra
-/// weights unless a derived class adds them.
+/// Finds sums, marginals and best structures exactly, for all instances and for single ones.
 class ExactOracle : public Oracle,
                     public SumOracle,
                     public InstanceOracle,
@@ -20,12 +19,6 @@ class ExactOracle : public Oracle,
   ExactOracle(const ExactOracle&) = delete;
   ExactOracle& operator=(const ExactOracle&) = delete;
 
-  Index outputs() const override { return outputs_; }
-  std::size_t positions() const override { return gold_.size(); }
-  std::span<const Index> begin() const override { return begin_; }
-  std::size_t extra_weights() const override { return 0; }
-  std::vector<double> gold_extra(const Parallel&) const override { return {}; }
-
   const SumOracle* sum() const override { return this; }
   const InstanceOracle* instance() const override { return this; }
   const BeliefOracle* beliefs() const override { return this; }
@@ -36,17 +29,17 @@ class ExactOracle : public Oracle,
 
   /// Calls infer_some().
   double infer_instance(Index instance, const double* scores, std::span<const double> extra, double* residual,
-                        std::span<double> extra_residual, InstanceOracle::Workspace& work) const override;
+                        std::span<double> extra_residual) const override;
   /// Sums best_structure() over all instances. The residual has a column for every output.
-  Sums maximise(const ScorePoint& at, Cost cost, Residual* residual, const Parallel& parallel) const override;
+  LossAndCost maximise(const ScorePoint& at, Cost cost, Residual* residual,
+                       const Parallel& parallel) const override;
   void gold_structure(Index instance, std::span<Index> outputs) const override;
   void extra_on(std::span<const Index>, std::vector<std::size_t>& on) const override { on.clear(); }
 
  protected:
   /// Copies boundaries and gold outputs. `unknown` is the message of require_gold(), such as "tree oracle: a
   /// gold output is unknown". The text must outlive the oracle.
-  ExactOracle(const Dataset& data, const char* unknown)
-      : outputs_(data.outputs()), begin_(data.begin), gold_(data.gold), unknown_(unknown) {}
+  ExactOracle(const Dataset& data, const char* unknown) : Oracle(data), gold_(data.gold), unknown_(unknown) {}
   /// Throws Error unless all gold outputs are known.
   void require_gold() const;
   /// The gold outputs of an instance, one per position.
@@ -54,21 +47,15 @@ class ExactOracle : public Oracle,
     return std::span(gold_).subspan(begin_[instance], length(instance));
   }
 
-  Index outputs_;
-  std::vector<Index> begin_, gold_;
+  std::vector<Index> gold_;
   bool gold_known_ = true;  ///< to be set by the derived class
 
  private:
   const char* unknown_;
 };
 
-/// Fills rows with the scores at the point of the positions [begin, begin + n). A row holds all outputs, the
-/// padding is 0.
-void fill_rows(const ScorePoint& at, Index outputs, std::size_t begin, std::size_t n,
-               AlignedVector<double>& rows);
-
-/// Does what fill_rows() does with kernels. Requires that all outputs have columns. A product and its sum may
-/// be rounded once.
+/// Sets rows to the scores at the point, for the positions [begin, begin + n). A row holds all outputs, the
+/// padding is 0. A product and its sum may be rounded once.
 void make_rows(const ScorePoint& at, Index outputs, std::size_t begin, std::size_t n, double* rows);
 
 }  // namespace proxbench

@@ -1,9 +1,4 @@
-#include "oracles/label_marginals.h"
 
-#include <algorithm>
-#include <vector>
-
-#include "core/label_pair.h"
 #include "oracles/checked_marginals.h"
 
 namespace proxbench {

@@ -6,15 +6,10 @@
 /// Finding the best set is NP-hard, so there is no max oracle. Instead the oracle solves the linear
 /// relaxation over the local polytope exactly (oracles/roof_dual.h). The value of the relaxation is at least
 /// the value of the best set.
-#include <algorithm>
-#include <string>
 
-#include "core/base/error.h"
 #include "core/base/sum.h"
-#include "core/label_pair.h"
-#include "core/oracle.h"
+#include "oracles/checked_marginals.h"
 #include "oracles/exact_oracle.h"
-#include "oracles/label_marginals.h"
 #include "oracles/oracles.h"
 #include "oracles/roof_dual.h"
 
@@ -25,10 +20,7 @@ class LabelsOracle final : public Oracle, public MaxOracle, public FactorOracle 
  public:
   /// Takes label sets. Throws Error if there are none, or if an instance does not have exactly one position.
   explicit LabelsOracle(const Dataset& data)
-      : outputs_(data.outputs()),
-        begin_(data.begin),
-        chunk_begin_(instance_chunks(data.begin)),
-        on_(data.on) {
+      : Oracle(data), chunk_begin_(instance_chunks(data.begin)), on_(data.on) {
     if (data.on.empty() && data.positions() > 0)
       throw Error(
           "labels oracle: found one output a position, expected label sets (a multi-label format such as "
@@ -39,9 +31,6 @@ class LabelsOracle final : public Oracle, public MaxOracle, public FactorOracle 
                   " instances, expected one each");
   }
 
-  Index outputs() const override { return outputs_; }
-  std::size_t positions() const override { return begin_.size() - 1; }
-  std::span<const Index> begin() const override { return begin_; }
   std::span<const Index> gold_outputs(Index position) const override { return on_.at(position); }
   /// The number of v_kl, which are stored row by row above the diagonal.
   std::size_t extra_weights() const override { return std::size_t{outputs_} * (outputs_ - 1) / 2; }
@@ -61,9 +50,9 @@ class LabelsOracle final : public Oracle, public MaxOracle, public FactorOracle 
 
   /// Maximises cost + score over relaxed structures x and z (both labels on). The cost is the number of wrong
   /// labels, or their share of K. For a relaxed structure it is linear, like the score.
-  Sums maximise(const ScorePoint& at, Cost cost, Residual* residual,
-                const Parallel& parallel) const override {
-    const PairScores v(outputs_, at);
+  LossAndCost maximise(const ScorePoint& at, Cost cost, Residual* residual,
+                       const Parallel& parallel) const override {
+    const PairScores v(outputs_, at.extra());
     const std::size_t extras = extra_weights(), width = padded(outputs_);
     const double unit = cost == Cost::kHammingMean ? 1.0 / static_cast<double>(outputs_) : 1.0;
     // The expected extra weights, then loss and cost.
@@ -127,14 +116,11 @@ class LabelsOracle final : public Oracle, public MaxOracle, public FactorOracle 
   /// the maximum by 2^-49 = 16 units for each. Its coefficients, and the sums that decide a label without it,
   /// add up to K numbers for each of the K labels. The losses add up these terms with compensation, and the
   /// marginals are halves.
-  std::optional<InferenceRounding> max_rounding(Index) const override {
+  std::optional<InferenceRounding> max_rounding() const override {
     const auto labels = static_cast<double>(outputs_);
     return InferenceRounding{.of_scores = 8.0 * labels * (labels + 1.0) + 4.0 * labels * labels + 16.0,
                              .of_positions = 4.0 * labels + 16.0,
-                             .of_losses = 2.0,
-                             .of_marginals = 0.0,
-                             .drift = 0.0,
-                             .of_extra = 0.0};
+                             .of_losses = 2.0};
   }
   bool binary_outputs() const override { return true; }
   std::unique_ptr<MarginalAdder> marginal_adder(const FactorMarginals& given, Cost cost,
@@ -146,7 +132,7 @@ class LabelsOracle final : public Oracle, public MaxOracle, public FactorOracle 
   /// same. outputs.size() == positions() * outputs().
   void decode(const Scores& scores, Decoding, std::span<Index> outputs,
               const Parallel& parallel) const override {
-    const PairScores v(outputs_, {scores});
+    const PairScores v(outputs_, scores.extra);
     parallel.for_each(chunk_begin_.size() - 1, [&](std::size_t chunk) {
       Relaxation best;
       std::vector<double> unary(outputs_);
@@ -161,12 +147,11 @@ class LabelsOracle final : public Oracle, public MaxOracle, public FactorOracle 
  private:
   /// The pair weights as a full matrix, and the largest gain and loss that they can bring to each label.
   struct PairScores {
-    PairScores(std::size_t count, const ScorePoint& at)
+    PairScores(std::size_t count, const std::vector<double>& extra)
         : labels(count), weight(count * count, 0.0), gain(count, 0.0), loss(count, 0.0) {
       for (std::size_t a = 0, e = 0; a < labels; ++a)
         for (std::size_t b = a + 1; b < labels; ++b, ++e) {
-          const double v =
-              at.base.extra[e] + (at.direction != nullptr ? at.alpha * at.direction->extra[e] : 0.0);
+          const double v = extra[e];
           weight[a * labels + b] = weight[b * labels + a] = v;
           for (const std::size_t k : {a, b}) (v > 0.0 ? gain : loss)[k] += v;
         }
@@ -231,9 +216,7 @@ class LabelsOracle final : public Oracle, public MaxOracle, public FactorOracle 
     }
   };
 
-  Index outputs_;
-  std::vector<Index> begin_, chunk_begin_;  ///< boundaries of instances and of their chunks; positions are
-                                            ///< instances (core/base/sum.h)
+  std::vector<Index> chunk_begin_;  ///< of instances, which are positions (core/base/sum.h)
   LabelSets on_;
 };
 }  // namespace

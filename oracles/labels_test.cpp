@@ -98,7 +98,7 @@ TEST(Labels, LossIsThatOfTheRelaxation) {
         }
       }
       Residual residual(kLabels, oracle->positions(), oracle->extra_weights());
-      const MaxOracle::Sums found = oracle->relaxation()->maximise({scores}, cost, &residual, Parallel());
+      const LossAndCost found = oracle->relaxation()->maximise({scores}, cost, &residual, Parallel());
       EXPECT_NEAR(found.loss, relaxed, 1e-9 * relaxed);
       EXPECT_GE(found.loss, exact - 1e-9);
       if (scale == 3.0) {
@@ -196,8 +196,7 @@ TEST(Labels, SumsAreTheSameForAnyProcesses) {
   const auto oracle = oracle_registry().find("labels").make(data);
   const Scores scores = random_scores(*oracle, 1.0, random);
   Residual residual(kLabels, oracle->positions(), oracle->extra_weights());
-  const MaxOracle::Sums alone =
-      oracle->relaxation()->maximise({scores}, Cost::kHamming, &residual, Parallel());
+  const LossAndCost alone = oracle->relaxation()->maximise({scores}, Cost::kHamming, &residual, Parallel());
   for (const int count : {2, 3, 4})
     run_process_team(count, [&](const Processes& processes) {
       const Index first = shares(data.begin, count)[static_cast<std::size_t>(processes.rank())];
@@ -207,8 +206,8 @@ TEST(Labels, SumsAreTheSameForAnyProcesses) {
         for (std::size_t p = 0; p < own->positions(); ++p) part.column(k)[p] = scores.column(k)[first + p];
       part.extra = scores.extra;
       Residual found(kLabels, own->positions(), own->extra_weights());
-      const MaxOracle::Sums sums = own->relaxation()->maximise({part}, Cost::kHamming, &found,
-                                                               Parallel(1, Backend::kOpenMP, &processes));
+      const LossAndCost sums = own->relaxation()->maximise({part}, Cost::kHamming, &found,
+                                                           Parallel(1, Backend::kOpenMP, &processes));
       EXPECT_NEAR(sums.loss, alone.loss, 1e-14 * alone.loss) << count << " processes";
       EXPECT_EQ(sums.cost, alone.cost) << count << " processes";
       for (std::size_t e = 0; e < residual.extra.size(); ++e)

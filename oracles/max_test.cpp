@@ -143,12 +143,11 @@ TEST(MaxOracle, FindsTheLargestOfAllStructures) {
           SCOPED_TRACE(at.name);
           const Scores scores = random_scores(*at.oracle, size, ties, 11);
           const InstanceMaxOracle& oracle = *at.oracle->instance_max();
-          InstanceMaxOracle::Workspace work;
           double losses = 0.0, costs = 0.0;
           for (Index i = 0; i < at.data.instances(); ++i) {
             const AlignedVector<double> rows = rows_of(at, scores, i);
             std::vector<Index> best(at.data.begin[i + 1] - at.data.begin[i]), gold = best;
-            const auto found = oracle.best_structure(i, cost, rows.data(), scores.extra, best, work);
+            const auto found = oracle.best_structure(i, cost, rows.data(), scores.extra, best);
             double largest = 0.0;
             std::vector<Index> listed;
             std::vector<double> listed_scores;
@@ -173,7 +172,7 @@ TEST(MaxOracle, FindsTheLargestOfAllStructures) {
             losses += found.loss;
             costs += found.cost;
           }
-          const MaxOracle::Sums sums = at.oracle->max()->maximise({scores}, cost, nullptr, Parallel());
+          const LossAndCost sums = at.oracle->max()->maximise({scores}, cost, nullptr, Parallel());
           EXPECT_NEAR(sums.loss, losses, 1e-12 * (1 + losses));
           EXPECT_NEAR(sums.cost, costs, 1e-12 * (1 + costs));
         }
@@ -197,7 +196,7 @@ TEST(MaxOracle, ResidualIsTheFeaturesOfTheStructuresFoundLessGold) {
     const Scores scores = random_scores(*at.oracle, 1.0, false, 3),
                  change = random_scores(*at.oracle, 1.0, false, 4);
     Residual residual = scores;
-    const MaxOracle::Sums sums = at.oracle->max()->maximise({scores}, Cost::kHamming, &residual, Parallel());
+    const LossAndCost sums = at.oracle->max()->maximise({scores}, Cost::kHamming, &residual, Parallel());
     const auto inner = [&](const Scores& s) {
       double sum = 0.0;
       for (Index k = 0; k < at.oracle->outputs(); ++k)
@@ -245,10 +244,9 @@ TEST_P(MaxOnEachSet, AgreesWithDecodingOfAugmentedScores) {
       for (Index k = 0; k < labels; ++k) augmented.column(k)[p] += k != at.data.gold[p];
     std::vector<Index> decoded(at.data.positions()), found(23);
     at.oracle->decode(augmented, Decoding::kStructure, decoded, Parallel());
-    InstanceMaxOracle::Workspace work;
     for (Index i = 0; i < at.data.instances(); ++i) {
       at.oracle->instance_max()->best_structure(i, Cost::kHamming, rows_of(at, scores, i).data(),
-                                                scores.extra, found, work);
+                                                scores.extra, found);
       EXPECT_TRUE(std::equal(found.begin(), found.end(), decoded.begin() + at.data.begin[i]));
     }
     Residual one = scores, other = scores;

@@ -70,13 +70,12 @@ TEST(ChainNbest, AreTheBestOfAllLabelSequences) {
         const ChainOracle oracle(data);
         Scores scores(labels, oracle.positions(), oracle.extra_weights());
         fill(scores, size, ties, 7 + labels);
-        const auto work = oracle.make_workspace();
         std::vector<Index> decoded(oracle.positions());
         oracle.decode(scores, Decoding::kStructure, decoded, Parallel());
         for (const std::size_t n : {1u, 2u, 7u, 50u, 5000u})
           for (Index i = 0; i < lengths.size(); ++i) {
             NbestOracle::List list;
-            oracle.nbest(scores, i, n, list, *work);
+            oracle.nbest(scores, i, n, list);
             const std::vector<double> expected = all_scores(scores, labels, data.begin[i], lengths[i]);
             ASSERT_EQ(list.score.size(), std::min(n, expected.size()));
             ASSERT_EQ(list.outputs.size(), list.score.size() * lengths[i]);
@@ -107,12 +106,11 @@ TEST_P(NbestOnEachSet, SumsRightAndInOrderOnLargeChains) {
     const ChainOracle oracle(data);
     Scores scores(labels, oracle.positions(), oracle.extra_weights());
     fill(scores, 2.0, false, labels);
-    const auto work = oracle.make_workspace();
     std::vector<Index> decoded(oracle.positions());
     oracle.decode(scores, Decoding::kStructure, decoded, Parallel());
     for (Index i = 0; i < lengths.size(); ++i) {
       NbestOracle::List list;
-      oracle.nbest(scores, i, 60, list, *work);
+      oracle.nbest(scores, i, 60, list);
       ASSERT_EQ(list.score.size(), 60u);
       EXPECT_TRUE(std::is_sorted(list.score.rbegin(), list.score.rend()));
       EXPECT_TRUE(std::equal(decoded.begin() + data.begin[i], decoded.begin() + data.begin[i + 1],
@@ -128,19 +126,17 @@ TEST_P(NbestOnEachSet, SumsRightAndInOrderOnLargeChains) {
   }
 }
 
-TEST(ChainNbest, ThreadsWithAWorkspaceEachGetWhatOneGets) {
+TEST(ChainNbest, ThreadsGetWhatOneGets) {
   const std::vector<Index> lengths(200, 12);
   const Dataset data = sequences(5, lengths);
   const ChainOracle oracle(data);
   Scores scores(5, oracle.positions(), oracle.extra_weights());
   fill(scores, 2.0, false, 3);
   std::vector<NbestOracle::List> one(lengths.size()), several = one;
-  const auto work = oracle.make_workspace();
-  for (Index i = 0; i < lengths.size(); ++i) oracle.nbest(scores, i, 20, one[i], *work);
+  for (Index i = 0; i < lengths.size(); ++i) oracle.nbest(scores, i, 20, one[i]);
   Parallel(3).for_each(20, [&](std::size_t chunk) {
-    const auto own = oracle.make_workspace();
     for (Index i = static_cast<Index>(chunk); i < lengths.size(); i += 20)
-      oracle.nbest(scores, i, 20, several[i], *own);
+      oracle.nbest(scores, i, 20, several[i]);
   });
   for (Index i = 0; i < lengths.size(); ++i) {
     EXPECT_EQ(one[i].outputs, several[i].outputs);
@@ -163,7 +159,6 @@ TEST(TreeNbest, AreTheBestLeaves) {
     const Index column = scores.add_column(k);
     for (std::size_t p = 0; p < kDocuments; ++p) scores.column(column)[p] = random.normal();
   }
-  const auto work = oracle.make_workspace();
   std::vector<Index> decoded(kDocuments);
   oracle.decode(scores, Decoding::kStructure, decoded, Parallel());
   for (const std::size_t n : {1u, 3u, 5u, 9u})
@@ -177,7 +172,7 @@ TEST(TreeNbest, AreTheBestLeaves) {
       }
       std::sort(expected.begin(), expected.end());
       NbestOracle::List list;
-      oracle.nbest()->nbest(scores, i, n, list, *work);
+      oracle.nbest()->nbest(scores, i, n, list);
       ASSERT_EQ(list.score.size(), std::min<std::size_t>(n, 5));
       EXPECT_EQ(list.outputs[0], decoded[i]);
       for (std::size_t r = 0; r < list.score.size(); ++r) {
@@ -195,10 +190,9 @@ TEST(CandidatesNbest, AreTheCandidatesByScore) {
   Scores scores(1, oracle.positions(), 0);
   const std::vector<double> score{1.0, 3.0, -2.0, 3.0, 7.0, 0.5, 0.25, 9.0};
   std::copy(score.begin(), score.end(), scores.column(0));
-  const auto work = oracle.make_workspace();
   const auto candidates = [&](Index instance, std::size_t n) {
     NbestOracle::List list;
-    oracle.nbest()->nbest(scores, instance, n, list, *work);
+    oracle.nbest()->nbest(scores, instance, n, list);
     const std::size_t size = data.begin[instance + 1] - data.begin[instance];
     std::vector<std::size_t> out;
     for (std::size_t r = 0; r < list.score.size(); ++r) {

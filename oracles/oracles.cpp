@@ -1,7 +1,5 @@
 #include "oracles/oracles.h"
 
-#include <utility>
-
 namespace proxbench {
 namespace {
 

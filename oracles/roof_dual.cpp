@@ -1,9 +1,5 @@
 #include "oracles/roof_dual.h"
 
-#include <cmath>
-#include <cstdint>
-#include <limits>
-
 namespace proxbench {
 namespace {
 

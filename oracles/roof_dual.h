@@ -1,9 +1,6 @@
 #pragma once
 /// The linear relaxation of a pairwise problem on binary variables, solved exactly.
 
-#include <algorithm>
-#include <vector>
-
 #include "core/base/types.h"
 
 namespace proxbench {

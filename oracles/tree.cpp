@@ -5,11 +5,7 @@
 ///
 /// Without a hierarchy all outputs are leaves side by side, which gives multiclass and binary logistic
 /// regression. If these are few, nothing is collapsed.
-#include <algorithm>
-#include <cmath>
-#include <memory>
 
-#include "core/base/error.h"
 #include "core/base/sum.h"
 #include "core/kernels/kernel_sets.h"
 #include "oracles/choice_oracle.h"
@@ -99,13 +95,9 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
     return InferenceRounding{.of_scores = kOfDocument + 2.0 * static_cast<double>(longest_path_),
                              .of_positions = parts + kOfDocument,
                              .of_losses = 3.0,
-                             .of_marginals = parts + upward_additions_ + kOfDocument,
-                             .drift = 0.0,
-                             .of_extra = 0.0};
+                             .of_marginals = parts + upward_additions_ + kOfDocument};
   }
-  std::optional<InferenceRounding> max_rounding(Index) const override {
-    return rounding_of_choice(longest_path_);
-  }
+  std::optional<InferenceRounding> max_rounding() const override { return rounding_of_choice(longest_path_); }
   void expectation(Index, const double* beliefs, double* rows, std::span<double>) const override {
     std::fill(rows, rows + padded(outputs()), 0.0);
     for (std::size_t i = 0; i < leaves_.size(); ++i) rows[leaves_[i]] = beliefs[i];
@@ -130,23 +122,19 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
     const TreeMessages& kept = static_cast<const TreeMessages&>(at);
     const CollapsedTree tree = collapse(*tree_, {direction}, &kept);
     const std::size_t entries = tree.nodes.size();
-    const std::vector<Index> leaf_column = lay_out(tree, gold_.size(), out);
+    const Columns columns = lay_out(tree, gold_.size(), out);
     out.gold = false;
     std::vector<const double*> leaf(entries, nullptr);
-    std::vector<double*> own(entries, nullptr), shared(entries, nullptr);
-    for (std::size_t i = 0; i < entries; ++i) {
+    for (std::size_t i = 0; i < entries; ++i)
       if (tree.nodes[i].rest > 0) leaf[i] = kept.find_above(tree.nodes[i].output);
-      if (i > 0) own[i] = out.column(i - 1);
-      if (leaf_column[i] != Residual::kNoColumn) shared[i] = out.column(leaf_column[i]);
-    }
     const TreeKernels& kernels = tree_kernels();
     const Chunks chunks{gold_.size(), kTask};
     parallel.for_each(chunks.count(), [&](std::size_t chunk) {
       TreeBlock& block = TreeBlock::mine(entries);
       for (std::size_t first = chunks.begin(chunk); first < chunks.end(chunk); first += kTreeLanes) {
         const std::size_t lanes = padded(std::min(kTreeLanes, chunks.end(chunk) - first));
-        kernels.derivative(tree.view(), block.documents(first, lanes), leaf.data(), own.data(),
-                           shared.data());
+        kernels.derivative(tree.view(), block.documents(first, lanes), leaf.data(), columns.own.data(),
+                           columns.shared.data());
       }
     });
   }
@@ -342,34 +330,41 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
     for (std::size_t a = 0; a < n; ++a) out[a] = out[leaves_[a]];
   }
 
-  std::vector<Index> lay_out(const CollapsedTree& tree, std::size_t positions, Residual& residual) const {
-    // Lays out the residual. First come the columns of the touched nodes. Then, for every entry that is not a
-    // leaf, starting with the root, comes a column with the probability of one of its own leaves. Outputs
-    // without a column of their own share the latter columns. Returns each entry's column of the second kind,
-    // or kNoColumn. Labels side by side only have columns of their own.
+  /// Where the kernels write the residual of each entry: its own column, and the probability of one of its
+  /// own leaves. Null: nowhere.
+  struct Columns {
+    std::vector<double*> own, shared;
+  };
+
+  /// Lays out the residual. First come the columns of the touched nodes. Then, for every entry that is not a
+  /// leaf, starting with the root, comes a column with the probability of one of its own leaves. Outputs
+  /// without a column of their own share the latter columns. Labels side by side only have columns of their
+  /// own.
+  Columns lay_out(const CollapsedTree& tree, std::size_t positions, Residual& residual) const {
+    const std::size_t entries = tree.nodes.size();
     residual.stride = padded(positions);
     residual.gold = true;
-    Index columns = static_cast<Index>(tree.nodes.size()) - 1;
-    std::vector<Index> leaf_column(tree.nodes.size(), Residual::kNoColumn);
-    if (side_by_side_) {
-      residual.resize_columns(columns);
-      return leaf_column;
-    }
-    residual.column_of.assign(outputs(), Residual::kNoColumn);
-    residual.share.assign(outputs(), 0.0);
-    for (std::size_t i = 0; i < tree.nodes.size(); ++i)
-      if (i == 0 || !tree_->leaf(tree.nodes[i].output)) leaf_column[i] = columns++;
-    for (Index k = 0; k < outputs(); ++k) {
-      const Index entry = tree.entry[k];
-      if (tree.nodes[entry].output == k) {
-        residual.column_of[k] = entry - 1;
-      } else {
-        residual.column_of[k] = leaf_column[entry];
-        residual.share[k] = static_cast<double>(tree_->leaves(k));
+    Index columns = static_cast<Index>(entries) - 1;
+    std::vector<Index> leaf_column(entries, Residual::kNoColumn);
+    if (!side_by_side_) {
+      residual.column_of.assign(outputs(), Residual::kNoColumn);
+      residual.share.assign(outputs(), 0.0);
+      for (std::size_t i = 0; i < entries; ++i)
+        if (i == 0 || !tree_->leaf(tree.nodes[i].output)) leaf_column[i] = columns++;
+      for (Index k = 0; k < outputs(); ++k) {
+        const Index entry = tree.entry[k];
+        const bool own = tree.nodes[entry].output == k;
+        residual.column_of[k] = own ? entry - 1 : leaf_column[entry];
+        if (!own) residual.share[k] = static_cast<double>(tree_->leaves(k));
       }
     }
     residual.resize_columns(columns);
-    return leaf_column;
+    Columns out{std::vector<double*>(entries, nullptr), std::vector<double*>(entries, nullptr)};
+    for (std::size_t i = 0; i < entries; ++i) {
+      if (i > 0) out.own[i] = residual.column(i - 1);
+      if (leaf_column[i] != Residual::kNoColumn) out.shared[i] = residual.column(leaf_column[i]);
+    }
+    return out;
   }
 
   double infer_on(std::span<const Index> gold, const ScorePoint& at, Residual* residual,
@@ -382,14 +377,8 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
       kept->lay_out(tree, gold.size());
       for (std::size_t i = 0; i < entries; ++i) kept_leaf[i] = kept->find(i);
     }
-    std::vector<double*> own(entries, nullptr), shared(entries, nullptr);
-    if (residual != nullptr) {
-      const std::vector<Index> leaf_column = lay_out(tree, gold.size(), *residual);
-      for (std::size_t i = 0; i < entries; ++i) {
-        if (i > 0) own[i] = residual->column(i - 1);
-        if (leaf_column[i] != Residual::kNoColumn) shared[i] = residual->column(leaf_column[i]);
-      }
-    }
+    Columns columns;
+    if (residual != nullptr) columns = lay_out(tree, gold.size(), *residual);
 
     const TreeKernels& kernels = tree_kernels();
     const TreeNodes nodes = tree.view();
@@ -408,10 +397,10 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
         if (kept != nullptr) kernels.keep(nodes, documents, kept_leaf.data());
         if (residual == nullptr) continue;
 
-        kernels.walk_up(nodes, documents, own.data(), shared.data());
+        kernels.walk_up(nodes, documents, columns.own.data(), columns.shared.data());
         for (std::size_t l = 0; l < count; ++l)
           for (Index i = tree.entry[gold[first + l]]; i != 0; i = tree.nodes[i].parent)
-            own[i][first + l] -= 1.0;
+            columns.own[i][first + l] -= 1.0;
       }
       return loss.value();
     });

@@ -2,10 +2,7 @@
 /// Messages on a collapsed tree for several documents at once. They are compiled once for each instruction
 /// set.
 
-#include <cstddef>
-
 #include "core/base/types.h"
-#include "core/kernels/instruction_set.h"
 
 namespace proxbench {
 

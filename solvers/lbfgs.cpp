@@ -10,9 +10,6 @@
 /// An iteration maps the direction once and forms one gradient, whatever its number of trials.
 /// solvers/shared/lbfgs_steps.h describes H_0 and the recovery from a failed search.
 
-#include <vector>
-
-#include "core/base/schema.h"
 #include "core/stateless.h"
 #include "solvers/shared/lbfgs_steps.h"
 #include "solvers/solvers.h"
@@ -20,9 +17,6 @@
 namespace proxbench {
 
 namespace {
-
-/// A run has stalled after this many iterations without a new minimum of F or kkt.
-constexpr std::int64_t kPatience = 100;
 
 struct Settings {
   std::size_t memory;
@@ -43,12 +37,9 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
   dense::Point now(objective, problem.start);
   std::vector<double> g(objective.dimension());
   dense::LbfgsSteps steps(objective, settings.memory, settings.blocks);
-  dense::Run run(problem, kPatience);
+  dense::Run run(problem);
   if (!run.open(now, g)) return run.result(now);
-  while (true) {
-    if (!steps.step(problem.monitor, now, g)) return run.result(now, run.without_step());
-    if (!run.step(now, run.kkt(now, g))) return run.result(now);
-  }
+  return run.iterate(now, g, [&] { return steps.step(problem.monitor, now, g); });
 }
 
 }  // namespace

@@ -17,19 +17,9 @@
 /// m = 5. A problem that does not fit is refused before anything is allocated.
 
 #include <dlfcn.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstdio>
-#include <limits>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "core/base/error.h"
-#include "core/base/schema.h"
 #include "core/stateless.h"
 #include "solvers/shared/dense.h"
 #include "solvers/shared/instances/passes.h"
@@ -140,9 +130,6 @@ class Lbfgsb {
   std::array<double, 29> dsave_{};
 };
 
-/// A run has stalled after this many iterations without a new minimum of F or kkt.
-constexpr std::int64_t kPatience = 100;
-
 struct Settings {
   std::size_t memory;
   double memory_limit, change;
@@ -179,7 +166,7 @@ class Session {
         now_(trial_),
         trial_gradient_(d_),
         gradient_(d_),
-        run_(problem, kPatience, settings.change) {}
+        run_(problem, settings.change) {}
 
   SolveResult solve() {
     if (!run_.open(now_, gradient_)) return run_.result(now_);
@@ -191,7 +178,7 @@ class Session {
       if (task.starts_with("FG_START")) {
         hand_over(now_, gradient_);
       } else if (task.starts_with("FG")) {
-        if (problem_.monitor.out_of_time()) return run_.result(now_, run_.without_step());
+        if (problem_.monitor.out_of_time()) return run_.stuck(now_);
         evaluate();
       } else if (task.starts_with("NEW_X") && std::isfinite(trial_.value())) {
         std::swap(now_, trial_);

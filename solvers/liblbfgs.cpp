@@ -12,14 +12,8 @@
 
 #include <lbfgs.h>
 
-#include <algorithm>
 #include <exception>
-#include <limits>
-#include <memory>
-#include <optional>
-#include <string>
 
-#include "core/base/schema.h"
 #include "core/stateless.h"
 #include "solvers/shared/dense.h"
 #include "solvers/solvers.h"
@@ -28,15 +22,12 @@ namespace proxbench {
 
 namespace {
 
-/// A run has stalled after this many iterations without a new minimum of F or kkt.
-constexpr std::int64_t kPatience = 100;
-
 /// The state of the C callbacks. Callbacks must not throw, so this object keeps an exception, and rethrows it
 /// once lbfgs() has returned.
 class Callbacks {
  public:
   explicit Callbacks(const SolveProblem& problem)
-      : problem_(problem), at_(problem.objective, problem.start), run_(problem, kPatience) {
+      : problem_(problem), at_(problem.objective, problem.start), run_(problem) {
     result_.w = problem.start;
   }
 
@@ -191,7 +182,7 @@ auto solve_by(const std::string& name, int line_search) {
                   " (the library counts coordinates as int)");
     if (d == 0) {  // no feature can get a weight, and the library wants coordinates
       dense::Point nowhere(problem.objective, problem.start);
-      dense::Run run(problem, kPatience);
+      dense::Run run(problem);
       std::vector<double> none;
       run.open(nowhere, none);
       return run.result(nowhere);

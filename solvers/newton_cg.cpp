@@ -19,20 +19,9 @@
 /// rounding can make a direction without positive curvature. Such a direction ends the conjugate gradients at
 /// their current point.
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-#include <vector>
-
-#include "core/base/schema.h"
-#include "core/curvature.h"
 #include "core/quasi_newton/line_search.h"
 #include "core/stateless.h"
-#include "solvers/shared/dense.h"
-#include "solvers/shared/lbfgs_memory.h"
 #include "solvers/shared/lbfgs_steps.h"
-#include "solvers/shared/rough_hessian.h"
-#include "solvers/shared/score_line.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -196,24 +185,24 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
   Curvature curvature(objective);
   Preconditioner preconditioner(settings.memory, objective);
   ConjugateGradients system(d);
-  dense::Run run(problem, kPatience);
+  dense::Run run(problem, 0.0, kPatience);
   const auto finish = [&](SolveResult result) {
     result.notes["products"] = system.products();
     return result;
   };
   if (!run.open(now, g) || !begin(problem, settings.start, run, now, g)) return finish(run.result(now));
   curvature.infer({now.scores}, now.residual);
-  while (true) {
+  return finish(run.iterate(now, g, [&] {
     preconditioner.update(now.residual);
     const double norm = std::sqrt(dense::dot(objective.parallel(), g, g));
     const double tolerance = std::max(settings.forcing * norm, kBelowTarget * problem.kkt_target());
     if (!system.solve(problem, curvature, preconditioner, g, tolerance, p) ||
         !search(problem.monitor, now, g, p, curvature, line))
-      return finish(run.result(now, run.without_step()));
+      return false;
     line.move(now, p);
     objective.gradient(now.residual, now.w, g);
-    if (!run.step(now, run.kkt(now, g))) return finish(run.result(now));
-  }
+    return true;
+  }));
 }
 
 }  // namespace

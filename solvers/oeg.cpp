@@ -14,16 +14,10 @@
 /// Each instance has its own eta. The first pass visits each instance once, in random order. From then on
 /// instances are drawn uniformly.
 
-#include <algorithm>
-#include <cmath>
-#include <memory>
 #include <numeric>
-#include <optional>
 
 #include "core/base/random.h"
-#include "core/base/schema.h"
 #include "core/instance_inference.h"
-#include "core/kernels/kernel_table.h"
 #include "core/stateless.h"
 #include "solvers/shared/instances/instance_rows.h"
 #include "solvers/shared/instances/passes.h"
@@ -154,8 +148,7 @@ class Ascent {
   /// E[theta].
   double infer(Index i, std::span<double> at, std::span<double> residual) {
     const std::span<double> extra = theta_->extra_of(at), residual_extra = theta_->extra_of(residual);
-    const double loss =
-        infer_instance(objective_, i, at.data(), extra, residual.data(), residual_extra, work_);
+    const double loss = infer_instance(objective_, i, at.data(), extra, residual.data(), residual_extra);
     double expected = kernels_in_use().dot(extra.data(), residual_extra.data(), extra.size());
     for (std::size_t t = 0; t < w_.positions(i); ++t)
       expected += kernels_in_use().dot(at.data() + t * w_.width(), residual.data() + t * w_.width(),
@@ -171,7 +164,6 @@ class Ascent {
   InstanceRows residual_;  ///< marginals minus gold, at theta_i
   std::vector<double> entropy_, eta_;
   InstanceDirection direction_;
-  InstanceOracle::Workspace work_;
   AlignedVector<double> scores_, trial_, trial_residual_, change_;
 };
 

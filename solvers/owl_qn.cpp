@@ -24,11 +24,6 @@
 ///   are dropped and the search is repeated once with H = H_0. If it fails again, F can decrease no further,
 ///   and the run has stalled.
 
-#include <cmath>
-#include <utility>
-#include <vector>
-
-#include "core/base/schema.h"
 #include "core/quasi_newton/line_search.h"
 #include "core/stateless.h"
 #include "solvers/shared/dense.h"
@@ -38,9 +33,6 @@
 namespace proxbench {
 
 namespace {
-
-/// A run has stalled after this many iterations without a new minimum of F or kkt.
-constexpr std::int64_t kPatience = 100;
 
 struct Settings {
   std::size_t memory;
@@ -82,7 +74,7 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
   dense::Point now(objective, problem.start), next(objective, problem.start);
   std::vector<double> g(d), g_next(d), v(d), p(d);
   dense::LbfgsMemory memory(settings.memory, d, parallel);
-  dense::Run run(problem, kPatience, settings.change);
+  dense::Run run(problem, settings.change);
   if (!run.open(now, g)) return run.result(now);
 
   const double unit = objective.map().typical_value(), omega = settings.omega / (unit * unit);
@@ -119,7 +111,7 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
            next.w != now.w;
   };
 
-  while (true) {
+  return run.iterate(now, g, [&] {
     dense::for_all(parallel, d,
                    [&](std::size_t i) { v[i] = -minimum_norm_subgradient(now.w[i], g[i], lambda); });
     find_direction();
@@ -129,14 +121,18 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
       find_direction();
       moved = search();
     }
-    if (!moved) return run.result(now, run.without_step());
-
+    if (!moved) return false;
     objective.gradient(next.residual, next.w, g_next);
-    memory.update(next.w, now.w, g_next, g, omega);
+    std::vector<double>&s = memory.spare_s(), &y = memory.spare_y();
+    dense::for_all(parallel, d, [&](std::size_t i) {
+      s[i] = next.w[i] - now.w[i];
+      y[i] = g_next[i] - g[i];
+    });
+    memory.keep(omega);
     std::swap(now, next);
     std::swap(g, g_next);
-    if (!run.step(now, run.kkt(now, g))) return run.result(now);
-  }
+    return true;
+  });
 }
 
 }  // namespace

@@ -9,8 +9,6 @@
 /// it follows the local curvature down as well as up. A trial costs one inference, which also gives the
 /// residual. An iteration adds one full gradient.
 
-#include <utility>
-
 #include "core/stateless.h"
 #include "solvers/shared/prox_step.h"
 #include "solvers/solvers.h"
@@ -30,22 +28,21 @@ SolveResult solve(const SolveProblem& problem, const dense::ProxStepSettings& se
   dense::Point now(objective, problem.start), next(objective, problem.start);
   std::vector<double> g(objective.dimension());
   dense::ProxStep step(settings);
-  dense::Run run(problem, kPatience);
+  dense::Run run(problem, 0.0, kPatience);
   const StopToken stop = problem.monitor.stop_token();
   auto anchor = [&] { return dense::Anchor{now.w, g, now.smooth, {now.scores}, now.residual}; };
 
   if (!run.open(now, g)) return run.result(now);
   step.initialise(objective, anchor(), next);
 
-  while (true) {
-    if (!step.take(
-            objective, anchor(), next, [](double) { return true; }, stop))
-      return run.result(now, run.without_step());
+  return run.iterate(now, g, [&] {
+    const auto always = [](double) { return true; };
+    if (!step.take(objective, anchor(), next, always, stop)) return false;
     std::swap(now, next);
     objective.gradient(now.residual, now.w, g);
     step.lipschitz *= kGrowth;
-    if (!run.step(now, run.kkt(now, g))) return run.result(now);
-  }
+    return true;
+  });
 }
 
 }  // namespace

@@ -23,10 +23,6 @@
 /// every 25 iterations whatever r is, and whenever y = w_k, where it is free. Only this exact kkt shows
 /// convergence.
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
 #include "core/stateless.h"
 #include "solvers/shared/prox_step.h"
 #include "solvers/solvers.h"
@@ -88,7 +84,7 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
   std::vector<double> y(d), g(d), g_now(d);
   dense::ProxStep step(settings.step);
   KktCheck check(target);
-  dense::Run run(problem, kPatience);
+  dense::Run run(problem, 0.0, kPatience);
   const StopToken stop = problem.monitor.stop_token();
   if (!run.open(now, g_now)) return run.result(now);
   step.initialise(objective, {now.w, g_now, now.smooth, {now.scores}, now.residual}, next);
@@ -124,7 +120,7 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
               step.take(objective, {y, g, smooth, at, residual_y}, next, wants_residual, stop);
     }
     if (!moved) {
-      if (theta == 0.0 || stop.requested()) return run.result(now, run.without_step());
+      if (theta == 0.0 || stop.requested()) return run.stuck(now);
       t = 1.0;
       theta = 0.0;
       continue;

@@ -23,16 +23,10 @@
 /// instance. Between two visits u_j therefore moves by -d_j times the sum of the steps since, and a row is
 /// brought up to date when it is next read.
 
-#include <algorithm>
-#include <cmath>
-#include <optional>
 #include <set>
-#include <utility>
 
 #include "core/base/random.h"
-#include "core/base/schema.h"
 #include "core/instance_inference.h"
-#include "core/kernels/kernel_table.h"
 #include "core/stateless.h"
 #include "solvers/shared/instances/instance_rows.h"
 #include "solvers/shared/instances/passes.h"
@@ -152,7 +146,7 @@ class Descent {
     std::ranges::copy(u_.extra(), kept_.extra_of(rows_).begin());
     for (double& s : rows_) s *= scale_;
     const double loss = infer_instance(objective_, i, rows_.data(), kept_.extra_of(rows_), residual_.data(),
-                                       kept_.extra_of(residual_), work_);
+                                       kept_.extra_of(residual_));
     if (!std::isfinite(loss)) return false;
 
     if (!search(i, features, loss)) return false;
@@ -188,19 +182,14 @@ class Descent {
     bool doubled = false;
     if (squares > kLeastSquares) {
       along_.assign(rows_.size(), 0.0);
-      for (std::size_t f = 0; f < features.features.size(); ++f) {
-        const std::span<const Index> at = features.positions(f);
-        const double* x = features.values(f);
-        for (std::size_t e = 0; e < at.size(); ++e)
-          kernels_in_use().add_scaled(along_.data() + at[e] * width, x == nullptr ? 1.0 : x[e],
-                                      gradient_.rows.data() + f * width, width);
-      }
+      for (std::size_t f = 0; f < features.features.size(); ++f)
+        features.add_to(along_.data(), f, gradient_.rows.data() + f * width, width);
       std::ranges::copy(kept_.extra_of(residual_), kept_.extra_of(along_).begin());
       while (true) {
         trial_ = rows_;
         kernels_in_use().add_scaled(trial_.data(), -1.0 / l, along_.data(), trial_.size());
         const double there =
-            infer_instance(objective_, i, trial_.data(), kept_.extra_of(trial_), nullptr, {}, work_);
+            infer_instance(objective_, i, trial_.data(), kept_.extra_of(trial_), nullptr, {});
         if (!std::isfinite(there)) return false;
         if (!(there > loss - squares / (2.0 * l))) break;
         l *= 2.0;
@@ -241,7 +230,6 @@ class Descent {
   double moved_extra_ = 0.0;
   Curvatures curvatures_;
   InstanceDirection gradient_;
-  InstanceOracle::Workspace work_;
   AlignedVector<double> rows_, residual_, along_, trial_;
 };
 

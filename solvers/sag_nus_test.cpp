@@ -40,9 +40,8 @@ class Losses {
                  x.binary() ? 1.0 : x.row_values(begin + static_cast<Index>(t))[e]);
     };
     each([&](std::size_t c, std::size_t r, double value) { rows[r] += value * w[c]; });
-    InstanceOracle::Workspace work;
     const double loss = problem_.oracle().instance()->infer_instance(
-        i, rows.data(), std::span(w).last(extras), residual.data(), extra, work);
+        i, rows.data(), std::span(w).last(extras), residual.data(), extra);
     g.assign(w.size(), 0.0);
     each([&](std::size_t c, std::size_t r, double value) { g[c] += value * residual[r]; });
     std::copy(extra.begin(), extra.end(), g.begin() + static_cast<std::ptrdiff_t>(unary));
@@ -203,7 +202,8 @@ TEST(SagNus, StaysAtTheOptimumWhereGradientsAreTooSmallToSearchBy) {
     Monitor monitor(evaluator, objective, {.max_iterations = iterations});
     const SolverInfo& info = solver_registry().find(solver);
     const double kkt_at_zero = certify(evaluator, {}).kkt;
-    const SolveResult r = info.make(Options(info.options))->solve({objective, monitor, {}, tol, kkt_at_zero, 7});
+    const SolveResult r =
+        info.make(Options(info.options))->solve({objective, monitor, {}, tol, kkt_at_zero, 7});
     return certify(evaluator, r.w);
   };
   for (const double mu : {1e-4, 1e-6, 1e-8}) {

@@ -34,16 +34,11 @@
 /// Each step depends on the previous one and takes less time than waking other threads, so steps run on one
 /// thread (solvers/RESULTS.md, "Tried and not kept"). Full gradients run on all threads.
 
-#include <algorithm>
-#include <cmath>
 #include <numeric>
-#include <optional>
 
 #include "core/base/random.h"
-#include "core/base/schema.h"
 #include "core/instance_inference.h"
 #include "core/kernels/kernel_sets.h"
-#include "core/kernels/kernel_table.h"
 #include "core/stateless.h"
 #include "solvers/sgd_kernels.h"
 #include "solvers/shared/instances/instance_features.h"
@@ -189,18 +184,13 @@ class Learner {
       const Index j = view.features[f];
       if (unary_.empty(j)) continue;
       unary_.charge_row(j, penalty_);
-      const std::span<const Index> position = view.positions(f);
-      const double* x = view.values(f);
-      for (std::size_t e = 0; e < position.size(); ++e) {
-        kernels_in_use().add_scaled(rows_.data() + position[e] * width, x == nullptr ? 1.0 : x[e],
-                                    unary_.w(j), width);
-      }
+      view.add_to(rows_.data(), f, unary_.w(j), width);
     }
     extra_.charge_row(0, penalty_);
     const std::size_t extra = objective_.map().extra_weights();
     return infer_instance(objective_, instance, rows_.data(), {extra_.w(0), extra},
-                          with_residual ? residual_.data() : nullptr, std::span(extra_gradient_).first(extra),
-                          work_);
+                          with_residual ? residual_.data() : nullptr,
+                          std::span(extra_gradient_).first(extra));
   }
 
   Objective& objective_;
@@ -210,7 +200,6 @@ class Learner {
   std::vector<double> l2_;
   double eta0_ = 0.0, steps_ = 0.0, penalty_ = 0.0;
   std::optional<InstanceFeatures> features_;
-  InstanceOracle::Workspace work_;
   AlignedVector<double> rows_, residual_;  ///< positions x width
   AlignedVector<double> extra_gradient_;
 };
@@ -236,11 +225,10 @@ Schema<Settings> rows() {
 /// The reciprocal of the mean over instances of sum_p (||x_p||^2 + 1), which is roughly the curvature of an
 /// instance's loss.
 double first_guess(const Objective& objective, std::span<const Index> sample) {
-  const auto begin = objective.oracle().begin();
   const double unit = objective.map().typical_value() * objective.map().typical_value();
   double sum = 0.0;
   for (const Index i : sample)
-    for (Index p = begin[i]; p < begin[i + std::size_t{1}]; ++p) {
+    for (const Index p : objective.oracle().positions_of(i)) {
       sum += unit;
       objective.map().x().for_each_entry(p, [&](Index, double x) { sum += x * x; });
     }

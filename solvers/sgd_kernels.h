@@ -4,8 +4,6 @@
 
 #include <cstddef>
 
-#include "core/kernels/instruction_set.h"
-
 namespace proxbench {
 
 struct SgdKernels {

@@ -1,7 +1,5 @@
 #include "solvers/solvers.h"
 
-#include <utility>
-
 namespace proxbench {
 namespace {
 

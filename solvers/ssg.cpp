@@ -7,17 +7,10 @@
 /// So w = (n/(mu*k)) * u, where u is the sum of these differences. For a batch of distinct instances all s
 /// are found in parallel at one w.
 
-#include <algorithm>
-#include <cmath>
-#include <optional>
-
-#include "core/base/random.h"
-#include "core/base/schema.h"
 #include "core/instance_inference.h"
 #include "core/stateless.h"
 #include "solvers/shared/instances/block_visits.h"
 #include "solvers/shared/instances/passes.h"
-#include "solvers/shared/instances/sampling.h"
 #include "solvers/shared/instances/structure_direction.h"
 #include "solvers/solvers.h"
 
@@ -40,7 +33,6 @@ struct Visit {
   Index instance;
   double loss;
   AlignedVector<double> rows;
-  InstanceMaxOracle::Workspace work;
   std::vector<Index> best, gold;
   StructureDirection direction;
 
@@ -97,7 +89,7 @@ class Descent {
     for (double& score : visit.rows) score *= scale();
     visit.best.resize(u_.positions(i));
     visit.gold.resize(u_.positions(i));
-    visit.loss = best_structure(objective_, i, visit.rows.data(), extra_, visit.best, visit.work).loss;
+    visit.loss = best_structure(objective_, i, visit.rows.data(), extra_, visit.best).loss;
     objective_.oracle().instance_max()->gold_structure(i, visit.gold);
     const StructureDirection::Term terms[] = {{visit.gold, 1.0}, {visit.best, -1.0}};
     visit.direction.form(objective_, i, terms);

@@ -1,7 +1,6 @@
 #include "core/base/memory.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <fstream>
 

@@ -3,8 +3,6 @@
 
 #include <unistd.h>
 
-#include <string>
-
 #include "core/base/error.h"
 
 namespace proxbench {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstdlib>
 #include <numeric>
 
@@ -115,27 +114,6 @@ Value Options::value(std::string_view name) const {
   std::string expected;
   if (std::optional<Value> found = row.read(string(name), expected)) return *std::move(found);
   throw Error("option " + row.name + " = " + string(name) + ": expected " + expected);
-}
-
-template <class T>
-T Options::value_as(std::string_view name, OptionType type) const {
-  const OptionSpec& row = spec(name);
-  if (row.type != type)
-    throw Error("option " + row.name + " = " + string(name) + " is of type " + row.type_name() +
-                ", and was read as another");
-  return value(name).as<T>();
-}
-
-std::int64_t Options::integer(std::string_view name) const {
-  return value_as<std::int64_t>(name, OptionType::kInt);
-}
-
-double Options::real(std::string_view name) const {
-  return value_as<double>(name, OptionType::kReal);
-}
-
-bool Options::boolean(std::string_view name) const {
-  return value_as<bool>(name, OptionType::kBool);
 }
 
 const std::string& Options::string(std::string_view name) const {

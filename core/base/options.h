@@ -2,15 +2,10 @@
 /// Options of solvers, data readers and runs. One table per registered thing (name, type, default, bounds,
 /// help) feeds parsing, validation, `proxbench list --options` and the documentation.
 
-#include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "core/base/error.h"
-#include "core/base/numbers.h"
 #include "core/base/value.h"
 
 namespace proxbench {
@@ -85,10 +80,11 @@ class Options {
   /// value: "option sigma = 2: expected a finite real, 0 < sigma < 1".
   void set(std::string_view name, std::string_view text);
 
-  std::int64_t integer(std::string_view name) const;
+  /// Throw Error if the option has another type.
+  std::int64_t integer(std::string_view name) const { return value(name).as<std::int64_t>(); }
   /// NaN for "auto".
-  double real(std::string_view name) const;
-  bool boolean(std::string_view name) const;
+  double real(std::string_view name) const { return value(name).as<double>(); }
+  bool boolean(std::string_view name) const { return value(name).as<bool>(); }
   const std::string& string(std::string_view name) const;
   /// The value as one of the type of the option.
   Value value(std::string_view name) const;
@@ -100,8 +96,6 @@ class Options {
   const OptionSpec& spec(std::string_view name) const;
 
  private:
-  template <class T>
-  T value_as(std::string_view name, OptionType type) const;
   OptionTable table_;
   std::map<std::string, std::string, std::less<>> text_;  ///< values given to set()
 };

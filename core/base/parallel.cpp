@@ -5,11 +5,9 @@
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
-#include <atomic>
 #include <exception>
 #include <mutex>
 
-#include "core/base/error.h"
 #include "core/base/options.h"
 #include "core/base/profile.h"
 #include "core/base/stop_token.h"
@@ -86,13 +84,14 @@ void Parallel::count_sum(std::size_t numbers) const {
 }
 
 void Parallel::for_each(std::size_t chunks, const std::function<void(std::size_t)>& body) const {
-  const bool timed = profile_ != nullptr && chunks > 1;
-  const double begin = timed ? profile_clock() : 0.0;
-  run(chunks, body);
-  if (timed) profile_->of(profile_->current).loop_seconds += profile_clock() - begin;
-}
-
-void Parallel::run(std::size_t chunks, const std::function<void(std::size_t)>& body) const {
+  if (profile_ != nullptr && chunks > 1) {
+    Parallel untimed = *this;
+    untimed.profile_ = nullptr;
+    const double begin = profile_clock();
+    untimed.for_each(chunks, body);
+    profile_->of(profile_->current).loop_seconds += profile_clock() - begin;
+    return;
+  }
   const std::function<void(std::size_t)> within = [&body, scope = StopScope::current()](std::size_t chunk) {
     const StopScope::Borrowed borrowed(scope);
     stop_point();

@@ -58,7 +58,6 @@ class Parallel {
 
  private:
   struct Arena;
-  void run(std::size_t chunks, const std::function<void(std::size_t)>& body) const;
 
   int threads_;
   Backend backend_;

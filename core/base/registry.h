@@ -3,11 +3,7 @@
 
 #include <algorithm>
 #include <deque>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "core/base/error.h"
 #include "core/base/options.h"
 
 namespace proxbench {

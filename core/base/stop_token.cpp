@@ -1,7 +1,5 @@
 #include "core/base/stop_token.h"
 
-#include <cstdint>
-
 namespace proxbench {
 
 namespace {

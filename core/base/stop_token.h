@@ -7,7 +7,6 @@
 
 #include <atomic>
 #include <functional>
-#include <string>
 #include <utility>
 
 #include "core/base/error.h"

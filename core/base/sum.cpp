@@ -1,6 +1,5 @@
 #include "core/base/sum.h"
 
-#include <algorithm>
 #include <numeric>
 
 #include "core/base/stop_token.h"

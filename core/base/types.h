@@ -1,6 +1,7 @@
 #pragma once
 /// The integer and vector types that all of proxbench uses.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -29,12 +30,6 @@ inline constexpr std::size_t kPad = 8;
 constexpr std::size_t padded(std::size_t n) {
   return (n + kPad - 1) / kPad * kPad;
 }
-/// The width of padding for rows of floats.
-inline constexpr std::size_t kSinglePad = 2 * kPad;
-constexpr std::size_t padded_single(std::size_t n) {
-  return (n + kSinglePad - 1) / kSinglePad * kSinglePad;
-}
-
 /// Cache-line aligned storage, so that vector kernels see the same alignment in every run.
 template <class T>
 struct AlignedAllocator {
@@ -67,11 +62,18 @@ struct SparseVector {
     index.push_back(c);
     value.push_back(v);
   }
-  /// The nonzeros of a dense vector.
+  /// Takes the nonzeros of a dense vector, in the memory that this vector has.
+  void assign(std::span<const double> dense) {
+    const auto nonzeros = dense.size() - static_cast<std::size_t>(std::ranges::count(dense, 0.0));
+    clear();
+    index.reserve(nonzeros);
+    value.reserve(nonzeros);
+    for (std::size_t c = 0; c < dense.size(); ++c)
+      if (dense[c] != 0.0) push_back(c, dense[c]);
+  }
   static SparseVector from_dense(std::span<const double> dense) {
     SparseVector out;
-    for (std::size_t c = 0; c < dense.size(); ++c)
-      if (dense[c] != 0.0) out.push_back(c, dense[c]);
+    out.assign(dense);
     return out;
   }
 };

@@ -1,4 +1,4 @@
-#include "core/certificates/certificate.h"
+#include "core/certificates/dual.h"
 
 namespace proxbench {
 
@@ -18,18 +18,7 @@ Certificate certify(Objective& objective, const SparseVector& w) {
   Scores scores = objective.make_scores();
   Residual residual = objective.make_residual();
   objective.scores(w, scores);
-  return certificate_of(objective, w, bound_at(objective, w, scores, residual));
-}
-
-Certificate certificate_of(const Objective& objective, const SparseVector& w, const PointBound& found) {
-  return {.objective = found.objective,
-          .loss = found.loss,
-          .l1 = l1_norm(w.value),
-          .kkt = kkt_of(objective, found.selection),
-          .dual = found.bound.value,
-          .rounding = found.rounding,
-          .kkt_rounding = found.kkt_rounding,
-          .nnz = w.nnz()};
+  return bound_at(objective, w, scores, residual);
 }
 
 }  // namespace proxbench

@@ -1,11 +1,5 @@
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-
-#include "core/base/numbers.h"
-#include "core/certificates/dual.h"
 #include "core/objective.h"
 
 namespace proxbench {
@@ -33,8 +27,6 @@ struct Certificate {
 };
 /// Costs about two full gradients and two inferences (one for a hinge loss). l1 is ||w||_1, without lambda.
 Certificate certify(Objective& objective, const SparseVector& w);
-/// Makes the certificate from what bound_at() found at w.
-Certificate certificate_of(const Objective& objective, const SparseVector& w, const PointBound& found);
 /// kkt of a full selection. NaN for a hinge loss, unless w is optimal.
 double kkt_of(const Objective& objective, const Objective::Selection& found);
 /// kkt at w = 0, in one inference and one full gradient.

@@ -1,10 +1,5 @@
 #include "core/certificates/dual.h"
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
-#include "core/base/sum.h"
 #include "core/certificates/rounding.h"
 
 namespace proxbench {
@@ -112,12 +107,15 @@ class Bound {
     return rounding_.from_gradient() + kUnitRoundoff * 4.0 * (at_.selection.kkt_max + lambda_ + mu_ * weight);
   }
 
-  DualBound best() {
+  /// Sets the bound and its scale, unless the computed one is not finite.
+  void find(PointBound& out) {
     if (rounding_matters()) sharpen();
     const double t = scale();
     const double value = hinge_ ? value_at(t) - hinge_rounding(t) : at_.objective - at_.rounding - gap(t);
-    // All mass on the gold structures gives D = 0. This point is also the result if the value is NaN.
-    return value > 0.0 && std::isfinite(value) ? DualBound{value, t} : DualBound{0.0, 0.0};
+    // All mass on the gold structures gives D = 0.
+    if (!(value > 0.0) || !std::isfinite(value)) return;
+    out.dual = value;
+    out.scale = t;
   }
 
  private:
@@ -296,7 +294,7 @@ class Bound {
 
 PointBound bound_at(Objective& objective, const SparseVector& w, const Scores& scores, Residual& residual) {
   PointBound out;
-  MaxOracle::Sums sums{};
+  LossAndCost sums{};
   const bool hinge = objective.loss().hinge();
   if (hinge)
     sums = objective.max()->maximise({scores}, objective.loss().cost, &residual, objective.parallel());
@@ -304,8 +302,7 @@ PointBound bound_at(Objective& objective, const SparseVector& w, const Scores& s
     sums.loss = objective.infer({scores}, &residual);
   out.loss = sums.loss;
   out.objective = objective.value(out.loss, w.value);
-  const PointRounding rounding =
-      point_rounding(objective, w, out.loss, {&scores, hinge ? nullptr : &residual});
+  const PointRounding rounding = point_rounding(objective, w, out.loss, &scores, hinge ? nullptr : &residual);
   out.rounding = rounding.objective;
   const double lambda = objective.lambda();
   const double threshold = lambda == 0.0          ? kInfinity
@@ -314,7 +311,10 @@ PointBound bound_at(Objective& objective, const SparseVector& w, const Scores& s
   objective.select_gradient(residual, w, threshold, out.selection);
   Bound bound(objective, w, scores, residual, sums.cost, out, rounding.divergence);
   out.kkt_rounding = hinge ? 0.0 : bound.kkt_rounding();
-  out.bound = bound.best();
+  bound.find(out);
+  out.l1 = l1_norm(w.value);
+  out.kkt = kkt_of(objective, out.selection);
+  out.nnz = w.nnz();
   return out;
 }
 

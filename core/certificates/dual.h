@@ -36,28 +36,16 @@
 /// is harmless: alpha_i is then made of q_i, whose g is known up to GradientRounding, and KL(alpha_i || p_i)
 /// has room for the difference.
 
-#include <vector>
-
-#include "core/base/types.h"
-#include "core/objective.h"
+#include "core/certificates/certificate.h"
 
 namespace proxbench {
 
-/// A lower bound on min F: the value of a dual point minus a bound on its rounding.
-struct DualBound {
-  double value = 0.0;
-  double scale = 1.0;  ///< t above
-};
-
 /// What one inference with a gradient reveals about a point.
-struct PointBound {
-  double loss, objective;  ///< l and F
-  double rounding;         ///< of F, by point_rounding()
-  double kkt_rounding;     ///< of selection.kkt_max, as the kkt of F at w; 0 for a hinge loss
+struct PointBound : Certificate {
   /// Made with the threshold lambda if lambda and mu > 0, slightly less than lambda if mu = 0, and infinity
   /// if lambda = 0.
   Objective::Selection selection;
-  DualBound bound;  ///< 0 if the computed one is not finite
+  double scale = 0.0;  ///< t above
 };
 
 /// Computes the lower bound that the model at w gives, from the scores of w. Fills `residual`. Costs two

@@ -1,13 +1,7 @@
 #include "core/certificates/dual_points.h"
 
-#include <algorithm>
-#include <cmath>
-#include <ranges>
-
 #include "core/base/error.h"
-#include "core/base/sum.h"
 #include "core/certificates/rounding.h"
-#include "core/kernels/kernel_table.h"
 
 namespace proxbench {
 
@@ -62,7 +56,7 @@ double Expectation::dual_value(const Objective& objective, const MarginalErrors&
   objective.map().sum_rows(rows.data(), width, false, [&](Index j, const double* g) {
     norm[j] = std::sqrt(excess(g, objective.outputs()));
   });
-  objective.map().share_features(norm);
+  objective.map().share(norm);
   double off = 0.0;
   for (Index j = 0; j < objective.map().features(); ++j)
     off += norm[j] * rounding.at(Coord{j} * objective.outputs());

@@ -159,15 +159,15 @@ TEST(DualBound, IsTheDualOfTheMixturesThatEnumerationFinds) {
       SCOPED_TRACE(testing::Message() << spec.name << ", weights of size " << size);
       const SparseVector w = random_weights(objective.dimension(), size, random);
       const PointBound point = bound_of(objective, w);
-      const Enumerated truth = enumerate(problem, w, point.bound.scale);
+      const Enumerated truth = enumerate(problem, w, point.scale);
       double expected = truth.entropy, largest = 0.0;
       for (const auto& [c, g] : truth.g) {
         largest = std::max(largest, std::abs(g));
         const double excess = std::max(std::abs(g) - spec.lambda, 0.0);
         if (spec.mu > 0.0) expected -= excess * excess / (2.0 * spec.mu);
       }
-      EXPECT_NEAR(point.bound.value, expected, 1e-9 * (1.0 + std::abs(expected)));
-      EXPECT_LE(point.bound.scale, 1.0);
+      EXPECT_NEAR(point.dual, expected, 1e-9 * (1.0 + std::abs(expected)));
+      EXPECT_LE(point.scale, 1.0);
       if (spec.mu > 0.0) {
         // There is no constraint. The bound uses the best t, within the precision of its search.
         for (double t = 0.0; t <= 1.0; t += 1.0 / 64) {
@@ -175,12 +175,12 @@ TEST(DualBound, IsTheDualOfTheMixturesThatEnumerationFinds) {
           double value = other.entropy;
           for (const auto& [c, g] : other.g)
             value -= std::pow(std::max(std::abs(g) - spec.lambda, 0.0), 2) / (2.0 * spec.mu);
-          EXPECT_LE(value, point.bound.value + 1e-6 * (1.0 + std::abs(value))) << "t = " << t;
+          EXPECT_LE(value, point.dual + 1e-6 * (1.0 + std::abs(value))) << "t = " << t;
         }
         continue;
       }
       EXPECT_LE(largest, spec.lambda * (1 + 1e-12)) << "feasible";
-      if (point.bound.scale < 1.0) {
+      if (point.scale < 1.0) {
         EXPECT_NEAR(largest, spec.lambda, 1e-9) << "and no smaller than need be";
       }
     }

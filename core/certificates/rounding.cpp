@@ -1,13 +1,6 @@
 #include "core/certificates/rounding.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <ranges>
-#include <utility>
-
-#include "core/base/sum.h"
-#include "core/kernels/kernel_table.h"
 
 namespace proxbench {
 
@@ -42,8 +35,8 @@ double roundings_of_chunks(const Objective& objective) {
 /// How exact inference is on an instance: what the oracle states, else plain_rounding().
 InferenceRounding inference_rounding(const Objective& objective, Index instance) {
   const Oracle& oracle = objective.oracle();
-  const auto stated = objective.loss().hinge() ? objective.max()->max_rounding(instance)
-                                               : oracle.sum()->sum_rounding(instance);
+  const auto stated =
+      objective.loss().hinge() ? objective.max()->max_rounding() : oracle.sum()->sum_rounding(instance);
   return stated ? *stated : plain_rounding(oracle.length(instance), oracle.outputs());
 }
 
@@ -83,7 +76,7 @@ std::vector<double> sizes_by_position(const OutputColumns* numbers,
 }  // namespace
 
 PointRounding point_rounding(const Objective& objective, const SparseVector& w, double loss,
-                             const KnownPoint& known) {
+                             const Scores* scores, const Residual* residual) {
   const DesignMatrix& x = objective.map().x();
   // By feature, the largest |w|. A score adds up the weights on the path to its output.
   std::vector<double> largest(x.features(), 0.0);
@@ -102,9 +95,8 @@ PointRounding point_rounding(const Objective& objective, const SparseVector& w, 
   const bool independent = objective.oracle().positions() == objective.oracle().instances();
   if (independent) extra = all_extra;
   const auto path = static_cast<double>(longest_path(objective));
-  const std::vector<double> score_sizes = sizes_by_position(known.scores, largest_at);
-  const std::vector<double> residual_sizes = sizes_by_position(known.residual, sum_at);
-  const auto begin = objective.oracle().begin();
+  const std::vector<double> score_sizes = sizes_by_position(scores, largest_at);
+  const std::vector<double> residual_sizes = sizes_by_position(residual, sum_at);
   const std::span<const Index> chunks = objective.map().instance_chunks();
   PointRounding out;
   out.divergence.resize(objective.oracle().instances());
@@ -113,7 +105,7 @@ PointRounding point_rounding(const Objective& objective, const SparseVector& w, 
     for (std::size_t i = chunks[chunk]; i < chunks[chunk + 1]; ++i) {
       const InferenceRounding of = inference_rounding(objective, static_cast<Index>(i));
       double first_order = 0.0, of_scores = 0.0, of_inference = 0.0;
-      for (Index p = begin[i]; p < begin[i + 1]; ++p) {
+      for (const Index p : objective.oracle().positions_of(i)) {
         double size = extra, terms = 1.0;
         x.for_each_entry(p, [&](Index j, double value) {
           if (largest[j] == 0.0) return;
@@ -144,15 +136,15 @@ PointRounding point_rounding(const Objective& objective, const SparseVector& w, 
 }
 
 ResidualErrors residual_errors(const Objective& objective) {
-  const auto begin = objective.oracle().begin();
   ResidualErrors out;
   out.marginal.resize(objective.oracle().positions());
   out.drift.resize(out.marginal.size());
   for (Index i = 0; i < objective.oracle().instances(); ++i) {
     const InferenceRounding of = inference_rounding(objective, i);
-    std::fill(out.marginal.begin() + begin[i], out.marginal.begin() + begin[i + std::size_t{1}],
-              of.of_marginals);
-    std::fill(out.drift.begin() + begin[i], out.drift.begin() + begin[i + std::size_t{1}], of.drift);
+    for (const Index p : objective.oracle().positions_of(i)) {
+      out.marginal[p] = of.of_marginals;
+      out.drift[p] = of.drift;
+    }
   }
   return out;
 }
@@ -211,14 +203,13 @@ std::vector<SharpGradient> sharp_gradients(const LinearMap& map, const Residual&
                                            std::span<const Coord> index, const ResidualErrors& of) {
   const DesignMatrix& x = map.x();
   const auto feature = [&](std::size_t i) { return map.feature_of(index[i]); };
-  const bool exact = of.drift.empty();
   std::vector<SharpSum> sums(index.size());
   const Chunks chunks{index.size(), kSharpChunk};
   map.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
     for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
       const double* const column = residual.column(index[i] % map.outputs());
       x.for_each_in_column(feature(i), [&](std::size_t p, double value) {
-        sums[i].add(value, column[p], exact ? 0.0 : of.marginal[p], exact ? 0.0 : of.drift[p]);
+        sums[i].add(value, column[p], of.marginal[p], of.drift[p]);
       });
     }
   });
@@ -243,7 +234,6 @@ std::vector<double> extra_sizes(const Objective& objective, std::span<const doub
 
 std::vector<SharpGradient> sharp_extra_gradients(const Objective& objective, const Scores& scores,
                                                  std::span<const double> drift) {
-  const auto begin = objective.oracle().begin();
   const std::size_t width = padded(objective.outputs()), weights = scores.extra.size(),
                     instances = objective.oracle().instances();
   std::vector<SharpSum> sums(weights);
@@ -251,14 +241,13 @@ std::vector<SharpGradient> sharp_extra_gradients(const Objective& objective, con
   for (std::size_t first = 0; first < instances; first += kInstancesAtOnce) {
     const std::size_t count = std::min(kInstancesAtOnce, instances - first);
     objective.parallel().for_each(count, [&](std::size_t i) {
-      InstanceOracle::Workspace work;
       const auto instance = static_cast<Index>(first + i);
-      const std::size_t origin = begin[instance], length = begin[instance + 1] - origin;
+      const std::size_t origin = objective.oracle().begin()[instance],
+                        length = objective.oracle().length(instance);
       AlignedVector<double> rows(length * width), residual(length * width);
-      kernels_in_use().columns_to_rows(scores.values.data(), scores.stride, objective.outputs(), origin,
-                                       length, rows.data(), width);
+      scores.get_rows(origin, length, rows.data());
       objective.oracle().instance()->infer_instance(instance, rows.data(), scores.extra, residual.data(),
-                                                    std::span(part).subspan(i * weights, weights), work);
+                                                    std::span(part).subspan(i * weights, weights));
     });
     const Chunks chunks{weights, kSharpChunk};
     objective.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
@@ -310,7 +299,6 @@ GradientRounding::GradientRounding(const Objective& objective, const RowResidual
 GradientRounding::Rows GradientRounding::rows_of(const Objective& objective, const Residual& residual,
                                                  std::span<const double> divergence) {
   const std::size_t positions = objective.map().x().positions();
-  const auto begin = objective.oracle().begin();
   const bool collapsed = !residual.one_each();
   Rows rows;
   rows.size.resize(positions);
@@ -336,7 +324,7 @@ GradientRounding::Rows GradientRounding::rows_of(const Objective& objective, con
   // If log probabilities change by at most d, a marginal p changes by at most 2 d p (1 - p), to first order.
   rows.difference = rows.error;
   for (std::size_t i = 0; i < divergence.size(); ++i)
-    for (Index p = begin[i]; p < begin[i + 1]; ++p)
+    for (const Index p : objective.oracle().positions_of(i))
       rows.difference[p] =
           std::min(rows.error[p] + 2.0 * divergence[i] / kUnitRoundoff * (collapsed ? 1.0 : rows.size[p]),
                    (collapsed ? std::max(rows.size[p], kMostDifferent) : kMostDifferent) / kUnitRoundoff);
@@ -363,8 +351,8 @@ void GradientRounding::add_features(const Objective& objective, const Rows& rows
     feature_[j] = bound(sums[1]);
     difference[j] = bound(sums[2]);
   });
-  objective.map().share_features(feature_);
-  objective.map().share_features(difference);
+  objective.map().share(feature_);
+  objective.map().share(difference);
   double sum = 0.0;
   for (const double size : feature_) {
     largest_ = std::max(largest_, size);
@@ -380,7 +368,6 @@ void GradientRounding::add_features(const Objective& objective, const Rows& rows
 void GradientRounding::add_outputs(const Objective& objective, const Residual& residual,
                                    std::span<const double> divergence) {
   const DesignMatrix& x = objective.map().x();
-  const auto begin = objective.oracle().begin();
   const std::span<const Index> chunks = objective.map().instance_chunks();
   // By output, the sums of |R|, of its drift, and of its difference from the residual at w.
   std::vector<double> sums(3 * std::size_t{outputs_});
@@ -390,7 +377,7 @@ void GradientRounding::add_outputs(const Objective& objective, const Residual& r
                  const double* const column = residual.column(k);
                  for (std::size_t i = chunks[chunk]; i < chunks[chunk + 1]; ++i) {
                    const double more = divergence.empty() ? 0.0 : 2.0 * divergence[i] / kUnitRoundoff;
-                   for (Index p = begin[i]; p < begin[i + 1]; ++p) {
+                   for (const Index p : objective.oracle().positions_of(i)) {
                      const double size = std::abs(column[p]), drift = errors_.drift[p];
                      part[k] += size;
                      part[outputs_ + k] += drift * size;

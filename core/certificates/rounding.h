@@ -5,20 +5,12 @@
 /// of a sum of m terms, added in order, is at most m * 2^-53 times the sum of their sizes. For a tree, m is
 /// the longest path from a term to the sum. The constants added to m cover second-order terms.
 
-#include <vector>
-
 #include "core/objective.h"
 
 namespace proxbench {
 
 /// The unit roundoff of double precision.
 inline constexpr double kUnitRoundoff = 0x1p-53;
-
-/// The known facts about a point in addition to w: its scores and, for the log loss, its residual.
-struct KnownPoint {
-  const Scores* scores = nullptr;
-  const Residual* residual = nullptr;
-};
 
 struct PointRounding {
   /// How far the F that is computed at w may be from F(w).
@@ -39,12 +31,13 @@ struct PointRounding {
 ///   PointRounding::objective has room for that, too, so F minus it is below F(w) - KL.
 /// - The sum over instances, and that of the penalty, add non-negative terms: each addition is one u of F.
 ///
-/// The more is known of the point, the tighter the bound. Costs a walk over X.
+/// The bound is tighter if the scores at w and, for the log loss, the residual are given. Costs a walk over
+/// X.
 PointRounding point_rounding(const Objective& objective, const SparseVector& w, double loss,
-                             const KnownPoint& known = {});
+                             const Scores* scores = nullptr, const Residual* residual = nullptr);
 
 /// For each position of this process, in units of 2^-53: a number R of the residual is off by at most
-/// marginal * its marginal + drift * |R|. Both empty: the residual is taken as exact.
+/// marginal * its marginal + drift * |R|.
 struct ResidualErrors {
   std::vector<double> marginal, drift;
 };
@@ -57,7 +50,7 @@ struct SharpGradient {
 /// Computes the coordinates of unary weights by compensated sums, so that only the errors of R itself remain.
 /// Each output must have its own column. Costs several times as much as plain sums.
 std::vector<SharpGradient> sharp_gradients(const LinearMap& map, const Residual& residual,
-                                           std::span<const Coord> index, const ResidualErrors& of = {});
+                                           std::span<const Coord> index, const ResidualErrors& of);
 /// Does the same for all extra weights, whose gradients are sums over instances: makes a pass, one instance
 /// at a time, and adds up what they contribute. drift[e] is what SumOracle::spread_drift() gives to weight e.
 /// Requires an oracle for single instances. Not counted.

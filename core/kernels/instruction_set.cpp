@@ -2,10 +2,7 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <string>
-#include <vector>
 
-#include "core/base/error.h"
 #include "core/base/options.h"
 
 namespace proxbench {

@@ -4,11 +4,7 @@
 ///
 /// Rows are padded: widths are multiples of kPad, and so are the strides of rows.
 
-#include <cstddef>
-#include <cstdint>
-
 #include "core/base/types.h"
-#include "core/kernels/instruction_set.h"
 
 namespace proxbench {
 
@@ -33,17 +29,12 @@ struct MatrixProduct {
   std::size_t matrix_stride, width;  ///< `width` must be a multiple of kPad
   double* out;
   std::size_t out_stride;
+  bool overwrite = false;  ///< = in place of +=
 };
 
 struct KernelTable {
   /// out[0..width) += value * rows[offset][0..width), summed over the entries of a block in pieces.
   void (*add_block_rows)(const double* rows, const ColumnBlock& block, double* out, std::size_t width);
-  /// Adds the rows of a block's entries in single precision, for a block whose values are all 1. Converts to
-  /// double only to add the sum of the block to `gradient`. width is a multiple of kSinglePad.
-  void (*add_single_rows)(const float* rows, const ColumnBlock& block, double* gradient, std::size_t width);
-  /// out[p] = rows[p][0..width), followed by 0 up to `single_width`. sizes[k] += sum_p |rows[p][k]|, p < n.
-  void (*shorten_rows)(const double* rows, std::size_t width, std::size_t n, float* out,
-                       std::size_t single_width, double* sizes);
   /// sum[0..width) += sum_i x_i * rows[index_i][0..width). If x is null, all x_i are 1.
   void (*add_rows)(const double* rows, const Index* index, const double* x, std::size_t n, double* sum,
                    std::size_t width);
@@ -74,13 +65,6 @@ struct KernelTable {
   /// Computes y += alpha * x, then returns sum_i y_i * z_i.
   double (*add_then_dot)(double alpha, const double* x, double* y, const double* z, std::size_t n);
 
-  /// sum[0..width) += sum_r x_r * rows[r][0..width), for `count` rows that are `stride` apart.
-  void (*combine_rows)(const double* rows, std::size_t stride, std::size_t count, const double* x,
-                       double* sum, std::size_t width);
-  /// out[r] = rows[r] * matrix, for `count` rows that are `stride` apart and a width x width matrix. For
-  /// small products that overwrite `out`, this takes fewer instructions than add_product().
-  void (*rows_times_matrix)(const double* rows, std::size_t stride, std::size_t count, const double* matrix,
-                            std::size_t width, double* out);
   void (*add_product)(const MatrixProduct& product);
 };
 

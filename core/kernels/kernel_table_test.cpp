@@ -177,31 +177,6 @@ TEST_P(Kernels, RowsAreAddedByIndexAtEveryWidth) {
     }
 }
 
-TEST_P(Kernels, RowsAreShortenedAndAddedInSinglePrecision) {
-  constexpr std::size_t kRows = 300;
-  for (std::size_t width = kPad; width <= 40 * kPad; width += 3 * kPad) {
-    const std::size_t single = padded_single(width);
-    const Column column(kRows, 0.2, true, width);
-    const auto rows = random_numbers(kRows * width, 1);
-    AlignedVector<float> shortened(kRows * single, -1.0f);
-    const auto begin = random_numbers(single, 2);
-    auto sizes = begin, expected_sizes = begin, sum = begin, expected = begin;
-    kernels().shorten_rows(rows.data(), width, kRows, shortened.data(), single, sizes.data());
-    for (std::size_t p = 0; p < kRows; ++p)
-      for (std::size_t k = 0; k < single; ++k) {
-        ASSERT_EQ(shortened[p * single + k], k < width ? static_cast<float>(rows[p * width + k]) : 0.0f);
-        if (k < width) expected_sizes[k] += std::abs(rows[p * width + k]);
-      }
-    for (const std::uint16_t p : column.offset)
-      for (std::size_t k = 0; k < width; ++k) expected[k] += rows[p * width + k];
-    kernels().add_single_rows(shortened.data(), column.block(), sum.data(), single);
-    for (std::size_t k = 0; k < single; ++k) {
-      EXPECT_NEAR(sizes[k], expected_sizes[k], 1e-11);
-      EXPECT_NEAR(sum[k], expected[k], 1e-4);
-    }
-  }
-}
-
 TEST_P(Kernels, ColumnsTurnIntoRowsAndBack) {
   constexpr std::size_t kStride = 48, kBegin = 5;
   for (const std::size_t outputs : {1u, 2u, 7u, 8u, 9u, 26u})
@@ -254,14 +229,13 @@ TEST_P(Kernels, VectorsAreAddedAndMultiplied) {
   }
 }
 
-TEST_P(Kernels, RowsAreCombinedAndMultiplied) {
+TEST_P(Kernels, MatricesAreMultiplied) {
   for (const std::size_t width : {8u, 24u, 80u})
     for (const std::size_t count : {1u, 5u, 6u, 20u}) {
       const std::size_t stride = width + kPad;
       constexpr std::size_t kInner = 11;
-      const auto rows = random_numbers(count * stride, 1), matrix = random_numbers(kInner * stride, 2),
-                 x = random_numbers(count, 3);
-      AlignedVector<double> out(count * width, 2.0), sum(width, 1.0);
+      const auto rows = random_numbers(count * stride, 1), matrix = random_numbers(kInner * stride, 2);
+      AlignedVector<double> out(count * width, 2.0);
       kernels().add_product({.rows = rows.data(),
                              .rows_stride = stride,
                              .count = count,
@@ -271,26 +245,13 @@ TEST_P(Kernels, RowsAreCombinedAndMultiplied) {
                              .width = width,
                              .out = out.data(),
                              .out_stride = width});
-      const auto square = random_numbers(width * width, 4);
-      AlignedVector<double> times(count * stride);
-      kernels().rows_times_matrix(rows.data(), stride, count, square.data(), width, times.data());
-      for (std::size_t r = 0; r < count; ++r)
-        for (std::size_t k = 0; k < width; ++k) {
-          double expected = 0.0;
-          for (std::size_t j = 0; j < width; ++j) expected += rows[r * stride + j] * square[j * width + k];
-          EXPECT_NEAR(times[r * stride + k], expected, 1e-12);
-        }
-      kernels().combine_rows(rows.data(), stride, count, x.data(), sum.data(), width);
       for (std::size_t k = 0; k < width; ++k) {
-        double combined = 1.0;
         for (std::size_t r = 0; r < count; ++r) {
           double product = 2.0;
           for (std::size_t j = 0; j < std::min(kInner, width); ++j)
             product += rows[r * stride + j] * matrix[j * stride + k];
           EXPECT_NEAR(out[r * width + k], product, 1e-12);
-          combined += x[r] * rows[r * stride + k];
         }
-        EXPECT_NEAR(sum[k], combined, 1e-12);
       }
     }
 }

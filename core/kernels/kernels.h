@@ -6,7 +6,6 @@
 /// containers, no algorithms. The linker keeps a single copy of those, possibly compiled for an instruction
 /// set that this CPU lacks.
 
-#include <cstddef>
 #include <cstring>
 
 #include "core/base/types.h"
@@ -39,11 +38,6 @@ static_assert(kPad % kLanes == 0);
 using Vec = double __attribute__((vector_size(kLanes * sizeof(double))));
 using IntVec = unsigned long long __attribute__((vector_size(kLanes * sizeof(double))));
 
-/// Floats in a vector register.
-inline constexpr std::size_t kFloats = 2 * kLanes;
-static_assert(kSinglePad % kFloats == 0);
-using Floats = float __attribute__((vector_size(kFloats * sizeof(float))));
-
 /// Half a register. If the padding of a row fills the upper half of its last vector, sums of products over
 /// that vector take half the time this way.
 inline constexpr bool kHalves = kLanes == 8;
@@ -52,11 +46,6 @@ using HalfVec = double __attribute__((vector_size(kHalfLanes * sizeof(double))))
 
 inline Vec load(const double* p) {
   Vec v;
-  std::memcpy(&v, p, sizeof v);
-  return v;
-}
-inline Floats load(const float* p) {
-  Floats v;
   std::memcpy(&v, p, sizeof v);
   return v;
 }

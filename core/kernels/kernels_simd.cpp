@@ -29,50 +29,6 @@ void add_block_rows(const double* rows, const ColumnBlock& block, double* out, s
   }
 }
 
-template <int V>
-void add_single_rows(const float* rows, std::size_t width, const ColumnBlock& block, double* gradient) {
-  // Each output has several partial sums, so that consecutive additions do not depend on each other.
-  constexpr int kSums = V <= 2 ? 4 : (V <= 4 ? 2 : 1);
-  Floats sums[V] = {}, more[kSums][V] = {};
-  const auto add = [&](std::size_t i, Floats(&to)[V]) {
-    const float* row = rows + block.offset[i] * width;
-    PROXBENCH_UNROLL for (int v = 0; v < V; ++v) to[v] += load(row + static_cast<std::size_t>(v) * kFloats);
-  };
-  std::size_t i = 0;
-  for (; i + kSums <= block.size; i += kSums)
-    PROXBENCH_UNROLL for (int s = 0; s < kSums; ++s) add(i + static_cast<std::size_t>(s), more[s]);
-  for (; i < block.size; ++i) add(i, sums);
-  PROXBENCH_UNROLL for (int s = 0; s < kSums; ++s) PROXBENCH_UNROLL for (int v = 0; v < V; ++v) sums[v] +=
-      more[s][v];
-  PROXBENCH_UNROLL for (int v = 0; v < V; ++v) {
-    float numbers[kFloats];
-    std::memcpy(numbers, &sums[v], sizeof numbers);
-    double* to = gradient + static_cast<std::size_t>(v) * kFloats;
-    for (std::size_t l = 0; l < kFloats; ++l) to[l] += static_cast<double>(numbers[l]);
-  }
-}
-
-void add_single_rows(const float* rows, const ColumnBlock& block, double* gradient, std::size_t width) {
-  constexpr std::size_t kTile = 8 * kFloats;
-  for (std::size_t k = 0; k < width; k += kTile)
-    with_count<8>((width - k < kTile ? width - k : kTile) / kFloats, [&](auto vectors) {
-      add_single_rows<decltype(vectors)::value>(rows + k, width, block, gradient + k);
-    });
-}
-
-void shorten_rows(const double* rows, std::size_t width, std::size_t n, float* out, std::size_t single_width,
-                  double* sizes) {
-  for (std::size_t p = 0; p < n; ++p) {
-    const double* row = rows + p * width;
-    float* to = out + p * single_width;
-    for (std::size_t k = 0; k < width; ++k) {
-      to[k] = static_cast<float>(row[k]);
-      sizes[k] += row[k] < 0.0 ? -row[k] : row[k];
-    }
-    for (std::size_t k = width; k < single_width; ++k) to[k] = 0.0f;
-  }
-}
-
 void add_rows(const double* rows, const Index* index, const double* x, std::size_t n, double* out,
               std::size_t width) {
   accumulate_rows([&](std::size_t i) { return rows + index[i] * width; }, x, n, out, width);
@@ -278,42 +234,8 @@ double add_then_dot(double alpha, const double* x, double* y, const double* z, s
   return s;
 }
 
-void combine_rows(const double* rows, std::size_t stride, std::size_t count, const double* x, double* out,
-                  std::size_t width) {
-  accumulate_rows([&](std::size_t r) { return rows + r * stride; }, x, count, out, width);
-}
-
-/// out[r][0..V*kLanes) = sum_j rows[r][j] * matrix[j][0..V*kLanes) for R rows.
-template <int R, int V>
-void tile_times_matrix(const double* rows, std::size_t stride, const double* matrix, std::size_t width,
-                       double* out) {
-  Vec a[R][V];
-  for (int r = 0; r < R; ++r)
-    for (int v = 0; v < V; ++v) a[r][v] = Vec{};
-  for (std::size_t j = 0; j < width; ++j)
-    for (int v = 0; v < V; ++v) {
-      const Vec m = load(matrix + j * width + static_cast<std::size_t>(v) * kLanes);
-      for (int r = 0; r < R; ++r) a[r][v] += rows[static_cast<std::size_t>(r) * stride + j] * m;
-    }
-  for (int r = 0; r < R; ++r)
-    for (int v = 0; v < V; ++v)
-      store(out + static_cast<std::size_t>(r) * stride + static_cast<std::size_t>(v) * kLanes, a[r][v]);
-}
-
-void rows_times_matrix(const double* rows, std::size_t stride, std::size_t count, const double* matrix,
-                       std::size_t width, double* out) {
-  constexpr std::size_t kTile = kTileVectors * kLanes;
-  for (std::size_t r = 0; r < count; r += kTileRows)
-    with_count<kTileRows>(count - r, [&](auto in_tile) {
-      for (std::size_t k = 0; k < width; k += kTile)
-        with_count<kTileVectors>((width - k) / kLanes, [&](auto vectors) {
-          tile_times_matrix<decltype(in_tile)::value, decltype(vectors)::value>(
-              rows + r * stride, stride, matrix + k, width, out + r * stride + k);
-        });
-    });
-}
-
-void add_product(const MatrixProduct& p) {
+template <bool kAdd>
+void product(const MatrixProduct& p) {
   constexpr std::size_t kTile = kTileVectors * kLanes;
   for (std::size_t r = 0; r < p.count; r += kTileRows)
     with_count<kTileRows>(p.count - r, [&](auto in_tile) {
@@ -329,10 +251,14 @@ void add_product(const MatrixProduct& p) {
           PROXBENCH_UNROLL for (int i = 0; i < R; ++i) PROXBENCH_UNROLL for (int v = 0; v < V; ++v) {
             double* out = p.out + (r + static_cast<std::size_t>(i)) * p.out_stride + k +
                           static_cast<std::size_t>(v) * kLanes;
-            store(out, load(out) + sums[i][v]);
+            store(out, kAdd ? load(out) + sums[i][v] : sums[i][v]);
           }
         });
     });
+}
+
+void add_product(const MatrixProduct& p) {
+  p.overwrite ? product<false>(p) : product<true>(p);
 }
 
 }  // namespace
@@ -340,8 +266,6 @@ void add_product(const MatrixProduct& p) {
 extern const KernelTable kernels_in_use;
 const KernelTable kernels_in_use{
     .add_block_rows = add_block_rows,
-    .add_single_rows = add_single_rows,
-    .shorten_rows = shorten_rows,
     .add_rows = add_rows,
     .gather = gather,
     .scatter = scatter,
@@ -354,8 +278,6 @@ const KernelTable kernels_in_use{
     .add_scaled = add_scaled,
     .dot = dot,
     .add_then_dot = add_then_dot,
-    .combine_rows = combine_rows,
-    .rows_times_matrix = rows_times_matrix,
     .add_product = add_product,
 };
 

@@ -1,8 +1,6 @@
 #include "core/quasi_newton/lbfgs.h"
 
 #include <Eigen/Cholesky>
-#include <algorithm>
-#include <cmath>
 
 #include "core/base/error.h"
 #include "core/kernels/kernel_table.h"
@@ -89,7 +87,15 @@ void CompactLbfgs::write_pair(std::size_t slot, std::span<const double> y, std::
 /// after j, so the products of the new y with older s are not needed.
 void CompactLbfgs::multiply_pairs(std::size_t slot, std::span<const double> s) {
   AlignedVector<double> products(width(), 0.0);
-  kernels_in_use().combine_rows(q_.data(), stride_, rows_, s.data(), products.data(), width());
+  kernels_in_use().add_product({.rows = s.data(),
+                                .rows_stride = rows_,
+                                .count = 1,
+                                .inner = rows_,
+                                .matrix = q_.data(),
+                                .matrix_stride = stride_,
+                                .width = width(),
+                                .out = products.data(),
+                                .out_stride = width()});
   for (const std::size_t other : ages_) {
     sts_[slot * memory_ + other] = unit_ * products[2 * other];
     sty_[slot * memory_ + other] = unit_ * products[2 * other + 1];
@@ -141,9 +147,17 @@ void CompactLbfgs::build_middle() {
 void CompactLbfgs::refresh(const Parallel& parallel) {
   const Chunks chunks{rows_, 256};
   parallel.for_each(chunks.count(), [&](std::size_t chunk) {
-    const std::size_t first = chunks.begin(chunk);
-    kernels_in_use().rows_times_matrix(q(first), stride_, chunks.end(chunk) - first, middle_.data(), width(),
-                                       q_hat_.data() + first * stride_);
+    const std::size_t first = chunks.begin(chunk), count = chunks.end(chunk) - first;
+    kernels_in_use().add_product({.rows = q(first),
+                                  .rows_stride = stride_,
+                                  .count = count,
+                                  .inner = width(),
+                                  .matrix = middle_.data(),
+                                  .matrix_stride = width(),
+                                  .width = width(),
+                                  .out = q_hat_.data() + first * stride_,
+                                  .out_stride = stride_,
+                                  .overwrite = true});
   });
 }
 

@@ -166,10 +166,9 @@ struct Benchmark {
 };
 
 /// full_gradient loads each number of R for one addition. If a core loads one register per cycle, padded(K)/8
-/// loads allow 0.81 of the peak at K = 26. Loads from the second-level cache allow less. select_gradient
-/// loads half as many bytes, because it rejects most coordinates in single precision. hessian spends most of
-/// its time adding covariances to its entries in memory. The kernels on the tree visit one feature at a time.
-/// Each visit takes K further steps, which are not counted as flops.
+/// loads allow 0.81 of the peak at K = 26. Loads from the second-level cache allow less. hessian spends most
+/// of its time adding covariances to its entries in memory. The kernels on the tree visit one feature at a
+/// time. Each visit takes K further steps, which are not counted as flops.
 const Benchmark kBenchmarks[] = {
     {"forward_backward", ocr, infer},
     {"forward_only", ocr, infer_value},
@@ -254,10 +253,9 @@ void nbest(benchmark::State& state) {
   const Chunks chunks{task.data.instances(), 32};
   for ([[maybe_unused]] const auto _ : state)
     parallel.for_each(chunks.count(), [&](std::size_t chunk) {
-      const auto work = oracle.make_workspace();
       NbestOracle::List list;
       for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i)
-        oracle.nbest(scores, static_cast<Index>(i), n, list, *work);
+        oracle.nbest(scores, static_cast<Index>(i), n, list);
       benchmark::DoNotOptimize(list.score.data());
     });
   state.counters["sentences"] =

@@ -20,7 +20,7 @@
 namespace proxbench {
 namespace {
 
-/// The number of instances that share a workspace.
+/// The number of instances in a task.
 constexpr std::size_t kInstancesPerTask = 32;
 
 /// Writes the N best structures of each instance, followed by an empty line. The lines are
@@ -89,10 +89,9 @@ std::string nbest_text(const DataBatch& batch, const Tagged& tagged, std::size_t
   const Chunks chunks{batch.data.instances(), kInstancesPerTask};
   std::vector<std::string> part(chunks.count());
   parallel.for_each(chunks.count(), [&](std::size_t chunk) {
-    const auto work = nbest->make_workspace();
     NbestOracle::List list;
     for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
-      nbest->nbest(tagged.scores, static_cast<Index>(i), n, list, *work);
+      nbest->nbest(tagged.scores, static_cast<Index>(i), n, list);
       writer.write(static_cast<Index>(i), list, part[chunk]);
     }
   });

@@ -19,10 +19,7 @@ using testing::HasSubstr;
 /// An oracle of independent positions, with one extra weight per label for the first position of an instance.
 class Starts final : public Oracle, public SumOracle {
  public:
-  explicit Starts(const Dataset& data) : outputs_(data.outputs()), begin_(data.begin), gold_(data.gold) {}
-  Index outputs() const override { return outputs_; }
-  std::size_t positions() const override { return gold_.size(); }
-  std::span<const Index> begin() const override { return begin_; }
+  explicit Starts(const Dataset& data) : Oracle(data), gold_(data.gold) {}
   std::span<const Index> gold_outputs(Index position) const override { return {&gold_[position], 1}; }
   std::size_t extra_weights() const override { return outputs_; }
   std::vector<double> gold_extra(const Parallel&) const override {
@@ -87,8 +84,7 @@ class Starts final : public Oracle, public SumOracle {
     return s;
   }
 
-  Index outputs_;
-  std::vector<Index> begin_, gold_;
+  std::vector<Index> gold_;
 };
 
 OracleInfo starts() {

@@ -100,7 +100,6 @@ std::vector<double> HeldOut::hinge_losses(const Scores& scores) const {
   std::vector<double> out(data_.instances());
   const Chunks chunks{out.size(), 16};
   parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
-    InstanceMaxOracle::Workspace work;
     AlignedVector<double> rows;
     std::vector<Index> best;
     for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
@@ -111,7 +110,7 @@ std::vector<double> HeldOut::hinge_losses(const Scores& scores) const {
         if (const double* const column = scores.find(k))
           for (std::size_t p = 0; p < best.size(); ++p) rows[p * width + k] = column[first + p];
       out[i] = oracle_->instance_max()
-                   ->best_structure(static_cast<Index>(i), loss_.cost, rows.data(), scores.extra, best, work)
+                   ->best_structure(static_cast<Index>(i), loss_.cost, rows.data(), scores.extra, best)
                    .loss;
     }
   });

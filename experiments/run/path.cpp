@@ -273,7 +273,7 @@ class Path {
     std::swap(state_, audited_);
     state_at_w_ = true;
     Certificate& c = point.certificate;
-    c = certificate_of(checker, w_, found);
+    c = found;
     c.dual = std::fmax(c.dual, lower_bound_);
     point.status = checked_status(point.status, c, point.kkt_target, settings_.gap_target);
     Sample measured;  // of w_
@@ -350,12 +350,10 @@ double lambda_max(const LoadedData& data, const Loss& loss) {
   Residual residual = map.make_scores();
   at_zero.infer({zero}, &residual);
   std::vector<double> largest(map.feature_chunks() + 1, 0.0);  // of |gradient|, by chunk
-  map.for_each_row(
-      residual, 0.0, [](Index) { return true; },
-      [&](std::size_t chunk, Index, const double* g, std::size_t step) {
-        for (Index k = 0; k < map.outputs(); ++k)
-          largest[chunk] = std::max(largest[chunk], std::abs(g[k * step]));
-      });
+  map.for_each_gradient(residual, [&](std::size_t chunk, Index, const double* g, std::size_t step) {
+    for (Index k = 0; k < map.outputs(); ++k)
+      largest[chunk] = std::max(largest[chunk], std::abs(g[k * step]));
+  });
   largest = {whole_max(map.parallel(), *std::ranges::max_element(largest))};
   for (const double g : residual.extra) largest.push_back(std::abs(g));
   return *std::max_element(largest.begin(), largest.end());

@@ -1,16 +1,10 @@
 #include "oracles/chain/chain.h"
 
-#include <algorithm>
-#include <cmath>
 #include <numeric>
-#include <string>
 
-#include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/base/stop_token.h"
-#include "core/base/sum.h"
 #include "core/kernels/kernel_sets.h"
-#include "core/kernels/kernel_table.h"
 #include "oracles/chain/chain_kernels.h"
 #include "oracles/chain/chain_loss.h"
 #include "oracles/oracles.h"
@@ -105,9 +99,7 @@ ChainOracle::Transitions ChainOracle::transitions(const ScorePoint& at) const {
   Transitions m;
   m.outputs = outputs_;
   m.width = padded(outputs_);
-  m.score = at.base.extra;
-  if (at.direction != nullptr)
-    for (std::size_t e = 0; e < m.score.size(); ++e) m.score[e] += at.alpha * at.direction->extra[e];
+  m.score = at.extra();
   m.largest = *std::ranges::max_element(m.score);
   m.smallest = *std::ranges::min_element(m.score);
   if (m.linear()) {
@@ -243,13 +235,12 @@ double ChainOracle::infer_on(const Sequences& on, const ScorePoint& at, Residual
   require_gold();
   const Transitions m = transitions(at);
   if (kept != nullptr) prepare(at, m, *kept);
-  const std::size_t width = m.width, chunks = on.chunk_begin.size() - 1;
+  const std::size_t width = m.width;
   const std::size_t pair_size = residual != nullptr ? width * width : 0;
   // Sums of pair marginals, then the loss.
   AlignedVector<double> sum(pair_size + 1);
-  sum_chunks(parallel, chunks, sum.size(), sum.data(), [&](std::size_t chunk, double* part) {
-    const std::size_t first = on.chunk_begin[chunk], last = on.chunk_begin[chunk + 1];
-    const std::size_t begin = on.begin[first], end = on.begin[last], origin = on.row_origin(first);
+  sum_chunks(parallel, on.chunks(), sum.size(), sum.data(), [&](std::size_t chunk, double* part) {
+    const auto [first, last, begin, end, origin] = on.chunk(chunk);
     Backward backward{part, true, residual};
     if (kept != nullptr && m.linear()) {
       backward.kept = kept;
@@ -261,8 +252,7 @@ double ChainOracle::infer_on(const Sequences& on, const ScorePoint& at, Residual
     for (std::size_t i = first; i < last; ++i) loss.add(work.loss[i - first]);
     part[pair_size] = loss.value();
     if (residual != nullptr)
-      kernels_in_use().rows_to_columns(work.posterior.data() + (begin - origin) * width, width, outputs_,
-                                       begin, end - begin, residual->values.data(), residual->stride);
+      residual->set_rows(begin, end - begin, work.posterior.data() + (begin - origin) * width);
   });
 
   if (residual != nullptr)
@@ -300,27 +290,25 @@ void ChainOracle::instance_terms(const Scores& scores, std::span<InstanceTerms> 
 
 void ChainOracle::decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
                          const Parallel& parallel) const {
-  const std::size_t width = padded(outputs_), chunks = all_.chunk_begin.size() - 1;
+  const std::size_t width = padded(outputs_);
   if (decoding == Decoding::kStructure) {
-    parallel.for_each(chunks, [&](std::size_t chunk) {
-      const std::size_t first = all_.chunk_begin[chunk], last = all_.chunk_begin[chunk + 1];
+    parallel.for_each(all_.chunks(), [&](std::size_t chunk) {
+      const auto [first, last, begin, end, origin] = all_.chunk(chunk);
       AlignedVector<double> rows;
-      InstanceMaxOracle::Workspace work;
       score_rows(all_, {scores}, first, last, rows);
       for (std::size_t i = first; i < last; ++i)
-        viterbi(rows.data() + (all_.begin[i] - all_.row_origin(first)) * width, scores.extra, nullptr, 0.0,
-                outputs.subspan(all_.begin[i], all_.begin[i + 1] - all_.begin[i]), work);
+        viterbi(rows.data() + (begin_[i] - origin) * width, scores.extra, nullptr, 0.0,
+                outputs.subspan(begin_[i], length(i)));
     });
     return;
   }
   const Transitions m = transitions({scores});
-  parallel.for_each(chunks, [&](std::size_t chunk) {
-    const std::size_t first = all_.chunk_begin[chunk], last = all_.chunk_begin[chunk + 1];
-    const std::size_t origin = all_.row_origin(first), end = all_.begin[last];
+  parallel.for_each(all_.chunks(), [&](std::size_t chunk) {
+    const auto [first, last, begin, end, origin] = all_.chunk(chunk);
     Buffers& work = buffers(end - origin, last - first, true);
     const Backward backward{work.pair.data(), false};
     infer_rows(all_, m, {scores}, work, first, last, false, &backward);
-    for (std::size_t p = all_.begin[first]; p < end; ++p) {
+    for (std::size_t p = begin; p < end; ++p) {
       const double* posterior = work.posterior.data() + (p - origin) * width;
       outputs[p] = static_cast<Index>(std::max_element(posterior, posterior + outputs_) - posterior);
     }

@@ -6,7 +6,6 @@
 ///
 /// The extra weights are Lambda, a K x K matrix stored row by row, with rows for the earlier label.
 
-#include "oracles/chain/chain_marginals.h"
 #include "oracles/exact_oracle.h"
 
 namespace proxbench {
@@ -37,16 +36,14 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
   const FactorOracle* factors() const override { return this; }
   bool binary_outputs() const override { return false; }
   std::unique_ptr<MarginalAdder> marginal_adder(const FactorMarginals& given, Cost cost,
-                                                const ExpectedFeatures& expected) const override {
-    return chain_marginals(*this, given, cost, expected);
-  }
+                                                const ExpectedFeatures& expected) const override;
 
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override;
   double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
                     const Parallel& parallel) const override;
   std::optional<InferenceRounding> sum_rounding(Index instance) const override;
   void spread_drift(std::span<const double> by_output, std::span<double> by_extra) const override;
-  std::optional<InferenceRounding> max_rounding(Index instance) const override;
+  std::optional<InferenceRounding> max_rounding() const override;
   /// K^2 multiply-adds per position for the forward pass. A residual takes K^2 more for the backward pass and
   /// K^2 for the transitions.
   double inference_flops(std::size_t, bool residual) const override {
@@ -75,9 +72,8 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
     return 2.0 * static_cast<double>(extra_weights() + outputs()) * static_cast<double>(positions());
   }
   /// Viterbi.
-  InstanceMaxOracle::Value best_structure(Index instance, Cost cost, const double* scores,
-                                          std::span<const double> extra, std::span<Index> outputs,
-                                          InstanceMaxOracle::Workspace& work) const override;
+  LossAndCost best_structure(Index instance, Cost cost, const double* scores, std::span<const double> extra,
+                             std::span<Index> outputs) const override;
   void scores_of(Index instance, const double* scores, std::span<const double> extra,
                  std::span<const Index> outputs, std::span<double> out) const override;
   double cost_of(Index instance, Cost cost, std::span<const Index> outputs) const override;
@@ -87,9 +83,7 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
                       const Parallel& parallel) const override;
   void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
               const Parallel& parallel) const override;
-  std::unique_ptr<NbestOracle::Workspace> make_workspace() const override;
-  void nbest(const Scores& scores, Index instance, std::size_t n, List& out,
-             NbestOracle::Workspace& work) const override;
+  void nbest(const Scores& scores, Index instance, std::size_t n, List& out) const override;
 
  private:
   /// The transition scores and, in the linear domain, their exponentials with the transpose.
@@ -113,14 +107,12 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
   };
   /// The messages of a point. Rows are as in ChainChunk; the rows of a chunk start at first_row[chunk].
   struct Kept final : Messages {
-    std::size_t bytes() const override;
     Transitions transitions;
     std::vector<std::size_t> first_row;
     AlignedVector<double> message, back, ratio;
     std::vector<double> pair;  ///< K x K: expected counts of transitions
     Scores scores;             ///< in the log domain, instead of rows
   };
-  class LazyKBest;
   /// Where the backward pass writes: the sums of pair marginals, the residual that will receive the
   /// posteriors (may be null), and the messages to keep, from row `kept_row` on (`kept` may be null). If
   /// minus_gold, gold is subtracted from pairs and posteriors.
@@ -140,6 +132,15 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
     /// The position of row 0 if work starts at sequence `first`. Row 0 is at or before the first position of
     /// this sequence, so that rows and columns are converted in whole cache lines.
     std::size_t row_origin(std::size_t first) const { return begin[first] / kPad * kPad; }
+    std::size_t chunks() const { return chunk_begin.size() - 1; }
+    /// The sequences [first, last) of a chunk, their positions [begin, end), and the position of row 0.
+    struct Chunk {
+      std::size_t first, last, begin, end, origin;
+    };
+    Chunk chunk(std::size_t c) const {
+      const std::size_t first = chunk_begin[c], last = chunk_begin[c + 1];
+      return {first, last, begin[first], begin[last], row_origin(first)};
+    }
   };
   double infer_on(const Sequences& on, const ScorePoint& at, Residual* residual, const Parallel& parallel,
                   Kept* kept = nullptr) const;
@@ -161,7 +162,7 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
   Conditionals conditionals(const double* scores, std::span<const double> transition, std::size_t length,
                             const Index* gold) const;
   void viterbi(const double* scores, std::span<const double> extra, const Index* gold, double wrong,
-               std::span<Index> best_labels, InstanceMaxOracle::Workspace& work) const;
+               std::span<Index> best_labels) const;
   Transitions transitions(const ScorePoint& at) const;
   Buffers& buffers(std::size_t positions, std::size_t instances, bool backward) const;
   ChainChunk chunk_in(Buffers& work) const;

@@ -1,12 +1,9 @@
 /// Second moments of one sequence, the terms of a dense Hessian.
 
-#include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "core/base/stop_token.h"
 #include "core/base/sum.h"
-#include "core/kernels/kernel_table.h"
 #include "oracles/chain/chain.h"
 #include "oracles/chain/chain_kernels.h"
 
@@ -16,7 +13,7 @@ ChainOracle::Conditionals ChainOracle::conditionals(const Scores& scores, std::s
   AlignedVector<double> rows;
   score_rows(all_, {scores}, instance, instance + 1, rows);
   return conditionals(rows.data() + (begin_[instance] - all_.row_origin(instance)) * padded(outputs_),
-                      scores.extra, length(static_cast<Index>(instance)), nullptr);
+                      scores.extra, length(instance), nullptr);
 }
 
 /// One backward pass finds the conditionals, then a forward pass the marginals. The loss is the sum of
@@ -65,8 +62,15 @@ ChainOracle::Conditionals ChainOracle::conditionals(const double* scores, std::s
   out.loss = loss.value();
   for (std::size_t t = 0; t + 1 < length; ++t) {
     double* const marginal = out.marginal.data() + t * width;
-    kernels.combine_rows(out.next.data() + t * labels * width, width, labels, marginal, marginal + width,
-                         width);
+    kernels.add_product({.rows = marginal,
+                         .rows_stride = labels,
+                         .count = 1,
+                         .inner = labels,
+                         .matrix = out.next.data() + t * labels * width,
+                         .matrix_stride = width,
+                         .width = width,
+                         .out = marginal + width,
+                         .out_stride = width});
     if ((t + 1) % kChainRest == 0) normalise(marginal + width);
   }
   return out;
@@ -83,7 +87,7 @@ void ChainOracle::covariances(const Scores& scores, std::size_t instance, const 
   const KernelTable& kernels = kernels_in_use();
   const std::size_t labels = outputs_, width = padded(labels), stride = padded(features.slots),
                     extras = features.extra.size(), extra_width = padded(extras),
-                    length = this->length(static_cast<Index>(instance));
+                    length = this->length(instance);
   const Conditionals model = conditionals(scores, instance);
   out.clear(features.slots);
   // For the current positions: `labels` vectors each, and for each extra weight p(d | c) and p(c, d) on the

@@ -1,10 +1,8 @@
 /// The chain's derivative capability: the change of marginals along a direction of scores.
-#include <algorithm>
 #include <numeric>
 
 #include "core/base/stop_token.h"
 #include "core/base/sum.h"
-#include "core/kernels/kernel_table.h"
 #include "oracles/chain/chain.h"
 #include "oracles/chain/chain_kernels.h"
 
@@ -31,12 +29,6 @@ struct Scratch {
 
 }  // namespace
 
-std::size_t ChainOracle::Kept::bytes() const {
-  const std::size_t rows = message.size() + back.size() + ratio.size();
-  return sizeof(double) * (rows + pair.size() + scores.values.size() + transitions.score.size() +
-                           transitions.forward.size() + transitions.backward.size());
-}
-
 /// Makes room for the messages at a point. In the log domain, copies its scores.
 void ChainOracle::prepare(const ScorePoint& at, const Transitions& m, Kept& kept) const {
   kept.transitions = m;
@@ -44,10 +36,9 @@ void ChainOracle::prepare(const ScorePoint& at, const Transitions& m, Kept& kept
   if (m.linear()) {
     kept.scores = {};
     kept.first_row.clear();
-    for (std::size_t chunk = 0; chunk + 1 < all_.chunk_begin.size(); ++chunk) {
+    for (std::size_t chunk = 0; chunk < all_.chunks(); ++chunk) {
       kept.first_row.push_back(rows);
-      const std::size_t first = all_.chunk_begin[chunk], last = all_.chunk_begin[chunk + 1];
-      rows += padded(all_.begin[last] - all_.row_origin(first));
+      rows += padded(all_.chunk(chunk).end - all_.chunk(chunk).origin);
     }
   } else {
     kept.scores = at.base;
@@ -80,7 +71,6 @@ void ChainOracle::derivative(const Messages& at, const Scores& direction, Residu
 void ChainOracle::derivative_linear(const Kept& at, const Scores& direction, Residual& out,
                                     const Parallel& parallel) const {
   const Transitions& m = at.transitions;
-  const KernelTable& kernels = kernels_in_use();
   const std::size_t labels = outputs_, width = m.width;
   AlignedVector<double> forward_change(width * width, 0.0), backward_change(width * width, 0.0);
   for (std::size_t i = 0; i < labels; ++i)
@@ -89,39 +79,35 @@ void ChainOracle::derivative_linear(const Kept& at, const Scores& direction, Res
           m.forward[i * width + j] * direction.extra[i * labels + j];
 
   AlignedVector<double> pair(width * width);
-  sum_chunks(parallel, all_.chunk_begin.size() - 1, pair.size(), pair.data(),
-             [&](std::size_t chunk, double* part) {
-               const std::size_t first = all_.chunk_begin[chunk], last = all_.chunk_begin[chunk + 1],
-                                 begin = all_.begin[first], end = all_.begin[last],
-                                 origin = all_.row_origin(first), kept_at = at.first_row[chunk] * width;
-               Scratch& scratch = Scratch::mine(padded(end - origin), width);
-               kernels.columns_to_rows(direction.values.data(), direction.stride, labels, origin,
-                                       end - origin, scratch.change.data(), width);
-               chain_kernels().derivative({.outputs = labels,
-                                           .width = width,
-                                           .begin = all_.begin.data() + first,
-                                           .origin = origin,
-                                           .sequences = last - first,
-                                           .by_length = all_.by_length.data() + first,
-                                           .forward = m.forward.data(),
-                                           .backward = m.backward.data(),
-                                           .forward_change = forward_change.data(),
-                                           .backward_change = backward_change.data(),
-                                           .message = at.message.data() + kept_at,
-                                           .back = at.back.data() + kept_at,
-                                           .ratio = at.ratio.data() + kept_at,
-                                           .change = scratch.change.data(),
-                                           .pair = part,
-                                           .through = scratch.through.data(),
-                                           .message_change = scratch.message_change.data(),
-                                           .weight = scratch.weight.data(),
-                                           .weight_change = scratch.weight_change.data(),
-                                           .shift = scratch.shift.data(),
-                                           .left = scratch.left.data(),
-                                           .right = scratch.right.data()});
-               kernels.rows_to_columns(scratch.change.data() + (begin - origin) * width, width, labels, begin,
-                                       end - begin, out.values.data(), out.stride);
-             });
+  sum_chunks(parallel, all_.chunks(), pair.size(), pair.data(), [&](std::size_t chunk, double* part) {
+    const auto [first, last, begin, end, origin] = all_.chunk(chunk);
+    const std::size_t kept_at = at.first_row[chunk] * width;
+    Scratch& scratch = Scratch::mine(padded(end - origin), width);
+    direction.get_rows(origin, end - origin, scratch.change.data());
+    chain_kernels().derivative({.outputs = labels,
+                                .width = width,
+                                .begin = all_.begin.data() + first,
+                                .origin = origin,
+                                .sequences = last - first,
+                                .by_length = all_.by_length.data() + first,
+                                .forward = m.forward.data(),
+                                .backward = m.backward.data(),
+                                .forward_change = forward_change.data(),
+                                .backward_change = backward_change.data(),
+                                .message = at.message.data() + kept_at,
+                                .back = at.back.data() + kept_at,
+                                .ratio = at.ratio.data() + kept_at,
+                                .change = scratch.change.data(),
+                                .pair = part,
+                                .through = scratch.through.data(),
+                                .message_change = scratch.message_change.data(),
+                                .weight = scratch.weight.data(),
+                                .weight_change = scratch.weight_change.data(),
+                                .shift = scratch.shift.data(),
+                                .left = scratch.left.data(),
+                                .right = scratch.right.data()});
+    out.set_rows(begin, end - begin, scratch.change.data() + (begin - origin) * width);
+  });
   for (std::size_t i = 0; i < labels; ++i)
     for (std::size_t j = 0; j < labels; ++j)
       out.extra[i * labels + j] =
@@ -131,11 +117,10 @@ void ChainOracle::derivative_linear(const Kept& at, const Scores& direction, Res
 void ChainOracle::derivative_log(const Kept& at, const Scores& direction, Residual& out,
                                  const Parallel& parallel) const {
   AlignedVector<double> pair(extra_weights());
-  sum_chunks(parallel, all_.chunk_begin.size() - 1, pair.size(), pair.data(),
-             [&](std::size_t chunk, double* part) {
-               for (std::size_t i = all_.chunk_begin[chunk]; i < all_.chunk_begin[chunk + 1]; ++i)
-                 derivative_log_of(i, at, direction, out, part);
-             });
+  sum_chunks(parallel, all_.chunks(), pair.size(), pair.data(), [&](std::size_t chunk, double* part) {
+    for (std::size_t i = all_.chunk(chunk).first; i < all_.chunk(chunk).last; ++i)
+      derivative_log_of(i, at, direction, out, part);
+  });
   std::ranges::copy(pair, out.extra.begin());
 }
 
@@ -146,7 +131,7 @@ void ChainOracle::derivative_log(const Kept& at, const Scores& direction, Residu
 void ChainOracle::derivative_log_of(std::size_t instance, const Kept& at, const Scores& direction,
                                     Residual& out, double* pair) const {
   const std::size_t labels = outputs_, width = padded(labels), first = begin_[instance],
-                    length = this->length(static_cast<Index>(instance));
+                    length = this->length(instance);
   const Conditionals model = conditionals(at.scores, instance);
   const double* const change = direction.extra.data();
   std::vector<double> f(length * labels), shift(length), g(labels, 0.0), g_before(labels);

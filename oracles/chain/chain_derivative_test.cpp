@@ -19,16 +19,14 @@ using test::sequences;
 
 struct Found {
   Residual residual, change;
-  std::size_t bytes;
 };
 Found derivative(const Oracle& oracle, const Scores& scores, const Scores& direction,
                  const Parallel& parallel = Parallel()) {
-  Found out{Scores(oracle.outputs(), oracle.positions(), oracle.extra_weights()), {}, 0};
+  Found out{Scores(oracle.outputs(), oracle.positions(), oracle.extra_weights()), {}};
   out.change = out.residual;
   std::unique_ptr<DerivativeOracle::Messages> kept;
   oracle.derivatives()->infer_and_keep({scores}, out.residual, kept, parallel);
   oracle.derivatives()->derivative(*kept, direction, out.change, parallel);
-  out.bytes = kept->bytes();
   return out;
 }
 
@@ -102,16 +100,6 @@ TEST(ChainDerivative, ChangesSumToZeroOnLongSequences) {
     for (const double e : change.extra) edges += e;
     EXPECT_NEAR(edges, 0.0, 1e-7);
   }
-}
-
-TEST(ChainDerivative, StatesTheMemoryOfItsMessages) {
-  const ChainOracle oracle(sequences(5, std::vector<Index>(200, 10), 5));
-  const Scores scores = random_scores(oracle, 1.0, 1.0, 2);
-  // Three rows of eight numbers per position. The rows of a chunk start at a multiple of eight.
-  const std::size_t rows = 3 * 8 * sizeof(double) * oracle.positions();
-  const std::size_t bytes = derivative(oracle, scores, scores).bytes;
-  EXPECT_GE(bytes, rows);
-  EXPECT_LE(bytes, rows + rows / 10);
 }
 
 class DerivativeOnEachSet : public EachInstructionSet {};

@@ -1,10 +1,8 @@
-#include "oracles/chain/chain_marginals.h"
-
-#include <algorithm>
-#include <cmath>
-#include <vector>
+/// FactorOracle of a chain: one variable with K values for each position, a pair for each two neighbours,
+/// whose extra weight is left*K + right.
 
 #include "core/base/error.h"
+#include "oracles/chain/chain.h"
 #include "oracles/checked_marginals.h"
 
 namespace proxbench {
@@ -110,9 +108,9 @@ class ChainMarginals final : public CheckedMarginals {
 
 }  // namespace
 
-std::unique_ptr<MarginalAdder> chain_marginals(const Structure& structure, const FactorMarginals& given,
-                                               Cost cost, const ExpectedFeatures& expected) {
-  return std::make_unique<ChainMarginals>(structure, given, cost, expected);
+std::unique_ptr<MarginalAdder> ChainOracle::marginal_adder(const FactorMarginals& given, Cost cost,
+                                                           const ExpectedFeatures& expected) const {
+  return std::make_unique<ChainMarginals>(*this, given, cost, expected);
 }
 
 }  // namespace proxbench

@@ -1,7 +1,5 @@
 /// Viterbi: the label sequence with the largest score, or with the largest cost + score.
 
-#include <algorithm>
-
 #include "core/base/error.h"
 #include "core/base/sum.h"
 #include "oracles/chain/chain.h"
@@ -26,20 +24,20 @@ double cost_of_position(Cost cost, std::size_t length) {
 /// at the last position where they differ. At position t each label except gold[t] gains `wrong`. Without
 /// costs `gold` is null and `wrong` is 0.
 void ChainOracle::viterbi(const double* scores, std::span<const double> extra, const Index* gold,
-                          double wrong, std::span<Index> best_labels,
-                          InstanceMaxOracle::Workspace& work) const {
+                          double wrong, std::span<Index> best_labels) const {
+  static thread_local AlignedVector<double> rows, padded_matrix;
   const std::size_t labels = outputs_, width = padded(outputs_), n = best_labels.size();
   const double* matrix = extra.data();
   if (labels != width) {
-    work.matrix.resize(labels * width);
+    padded_matrix.resize(labels * width);
     for (std::size_t a = 0; a < labels; ++a)
-      std::copy_n(extra.data() + a * labels, labels, work.matrix.data() + a * width);
-    matrix = work.matrix.data();
+      std::copy_n(extra.data() + a * labels, labels, padded_matrix.data() + a * width);
+    matrix = padded_matrix.data();
   }
   // Row t of `best` holds the best cost + score up to position t for each label there. Row t of `before` is
   // the same without the terms of position t. The backtracking uses it.
-  work.rows.resize(2 * n * width);
-  double* const best = work.rows.data();
+  rows.resize(2 * n * width);
+  double* const best = rows.data();
   double* const before = best + n * width;
   for (std::size_t t = 0; t < n; ++t) {
     double* const row = best + t * width;
@@ -68,11 +66,10 @@ void ChainOracle::viterbi(const double* scores, std::span<const double> extra, c
   }
 }
 
-InstanceMaxOracle::Value ChainOracle::best_structure(Index instance, Cost cost, const double* scores,
-                                                     std::span<const double> extra, std::span<Index> outputs,
-                                                     InstanceMaxOracle::Workspace& work) const {
+LossAndCost ChainOracle::best_structure(Index instance, Cost cost, const double* scores,
+                                        std::span<const double> extra, std::span<Index> outputs) const {
   require_gold();
-  viterbi(scores, extra, gold_of(instance).data(), cost_of_position(cost, outputs.size()), outputs, work);
+  viterbi(scores, extra, gold_of(instance).data(), cost_of_position(cost, outputs.size()), outputs);
   return value_of(instance, cost, scores, extra, outputs);
 }
 

@@ -3,9 +3,6 @@
 /// sequences that end there. Each derivation extends one of a vertex at the previous position by one label.
 /// The r-th best derivation of a vertex is computed only when a later vertex asks for it.
 
-#include <algorithm>
-
-#include "core/kernels/kernel_table.h"
 #include "oracles/chain/chain.h"
 #include "oracles/chain/chain_kernels.h"
 
@@ -15,15 +12,13 @@ namespace {
 
 constexpr Index kNone = static_cast<Index>(-1);
 
-}  // namespace
-
 /// Searches one sequence at a time. Position T has a single vertex, which follows all last labels.
-class ChainOracle::LazyKBest final : public NbestOracle::Workspace {
+class LazyKBest {
  public:
   /// Runs Viterbi's forward pass over positions [first, first + length) of the scores.
   void begin(const Scores& scores, std::size_t labels, std::size_t first, std::size_t length);
   /// Finds the n best sequences, in the order of their scores.
-  void search(std::size_t n, List& out);
+  void search(std::size_t n, NbestOracle::List& out);
 
  private:
   /// The `rank`-th best derivation of the vertex `label` one position earlier, extended by one label.
@@ -65,8 +60,8 @@ class ChainOracle::LazyKBest final : public NbestOracle::Workspace {
       waiting_;  ///< labels of the vertices that wait for one another, the first request first
 };
 
-void ChainOracle::LazyKBest::begin(const Scores& scores, std::size_t labels, std::size_t first,
-                                   std::size_t length) {
+void LazyKBest::begin(const Scores& scores, std::size_t labels, std::size_t first, std::size_t length) {
+  if (width_ != padded(labels)) *this = {};  // of another oracle
   for (const std::size_t v : used_) slot_[v] = kNone;
   used_.clear();
   labels_ = labels;
@@ -76,8 +71,7 @@ void ChainOracle::LazyKBest::begin(const Scores& scores, std::size_t labels, std
   const std::size_t origin = first / kPad * kPad;
   offset_ = first - origin;
   rows_.resize(padded(offset_ + length) * width_);
-  kernels_in_use().columns_to_rows(scores.values.data(), scores.stride, labels, origin, offset_ + length,
-                                   rows_.data(), width_);
+  scores.get_rows(origin, offset_ + length, rows_.data());
   from_.assign(width_ * width_, 0.0);
   into_.assign(width_ * width_, 0.0);
   for (std::size_t j = 0; j < labels; ++j)
@@ -95,7 +89,7 @@ void ChainOracle::LazyKBest::begin(const Scores& scores, std::size_t labels, std
 }
 
 /// Returns the vertex, with at least its best derivation.
-ChainOracle::LazyKBest::Vertex& ChainOracle::LazyKBest::open(std::size_t t, std::size_t label) {
+LazyKBest::Vertex& LazyKBest::open(std::size_t t, std::size_t label) {
   Index& slot = slot_[vertex(t, label)];
   if (slot != kNone) return vertices_[slot];
   slot = static_cast<Index>(used_.size());
@@ -121,7 +115,7 @@ ChainOracle::LazyKBest::Vertex& ChainOracle::LazyKBest::open(std::size_t t, std:
 }
 
 /// Makes the best candidate the vertex's next derivation. Among equal ones, the smaller label wins.
-void ChainOracle::LazyKBest::extract(std::size_t t, std::size_t label) {
+void LazyKBest::extract(std::size_t t, std::size_t label) {
   const std::size_t slot = slot_[vertex(t, label)];
   double* const candidate = candidate_.data() + slot * width_;
   Index best = 0;
@@ -135,7 +129,7 @@ void ChainOracle::LazyKBest::extract(std::size_t t, std::size_t label) {
 
 /// Replaces the last extracted candidate by the next derivation of the same earlier vertex, which find_next()
 /// has looked for. Then extracts again.
-void ChainOracle::LazyKBest::renew(std::size_t t, std::size_t label) {
+void LazyKBest::renew(std::size_t t, std::size_t label) {
   const std::size_t slot = slot_[vertex(t, label)];
   const Derivation last = vertices_[slot].found.back();
   const Vertex& tail = opened(t - 1, last.label);
@@ -148,7 +142,7 @@ void ChainOracle::LazyKBest::renew(std::size_t t, std::size_t label) {
 
 /// Appends the next derivation of an opened vertex, or finds that there is none. Goes back as far as vertices
 /// need each other's next derivations, then forward again.
-void ChainOracle::LazyKBest::find_next(std::size_t t, std::size_t label) {
+void LazyKBest::find_next(std::size_t t, std::size_t label) {
   waiting_.assign(1, label);
   std::size_t at = t;
   while (true) {
@@ -166,7 +160,7 @@ void ChainOracle::LazyKBest::find_next(std::size_t t, std::size_t label) {
   for (waiting_.pop_back(); !waiting_.empty(); waiting_.pop_back()) renew(++at, waiting_.back());
 }
 
-void ChainOracle::LazyKBest::search(std::size_t n, List& out) {
+void LazyKBest::search(std::size_t n, NbestOracle::List& out) {
   out.outputs.clear();
   out.score.clear();
   open(length_, 0);
@@ -183,13 +177,10 @@ void ChainOracle::LazyKBest::search(std::size_t n, List& out) {
   }
 }
 
-std::unique_ptr<NbestOracle::Workspace> ChainOracle::make_workspace() const {
-  return std::make_unique<LazyKBest>();
-}
+}  // namespace
 
-void ChainOracle::nbest(const Scores& scores, Index instance, std::size_t n, List& out,
-                        NbestOracle::Workspace& work) const {
-  LazyKBest& search = dynamic_cast<LazyKBest&>(work);
+void ChainOracle::nbest(const Scores& scores, Index instance, std::size_t n, List& out) const {
+  static thread_local LazyKBest search;
   search.begin(scores, outputs_, begin_[instance], length(instance));
   search.search(n, out);
 }

@@ -30,8 +30,6 @@
 /// most the residual of a or of b, whichever is not gold. So drift spreads from the two labels of a pair to
 /// the pair. The additions comprise kChainEdges edges, equally many gold edges, and these partial sums.
 
-#include <algorithm>
-
 #include "oracles/chain/chain.h"
 #include "oracles/chain/chain_kernels.h"
 
@@ -54,7 +52,6 @@ std::optional<InferenceRounding> ChainOracle::sum_rounding(Index instance) const
   return InferenceRounding{.of_scores = kOfScore,
                            .of_positions = 2.0 * labels + kOfPosition,
                            .of_losses = 2.0,
-                           .of_marginals = 0.0,
                            .drift = (length(instance) > kChainRest ? 2.0 : 1.0) * positions * step + labels,
                            .of_extra = std::min(positions, static_cast<double>(kChainRest)) * step +
                                        2.0 * std::min(positions, edges) + positions / edges};
@@ -65,13 +62,8 @@ void ChainOracle::spread_drift(std::span<const double> by_output, std::span<doub
     for (std::size_t b = 0; b < outputs_; ++b) by_extra[a * outputs_ + b] = by_output[a] + by_output[b];
 }
 
-std::optional<InferenceRounding> ChainOracle::max_rounding(Index) const {
-  return InferenceRounding{.of_scores = kOfMaxScore,
-                           .of_positions = kOfMaxPosition,
-                           .of_losses = 2.0,
-                           .of_marginals = 0.0,
-                           .drift = 0.0,
-                           .of_extra = 0.0};
+std::optional<InferenceRounding> ChainOracle::max_rounding() const {
+  return InferenceRounding{.of_scores = kOfMaxScore, .of_positions = kOfMaxPosition, .of_losses = 2.0};
 }
 
 }  // namespace proxbench

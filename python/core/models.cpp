@@ -55,11 +55,10 @@ class Applied {
     if (oracle == nullptr)
       throw Error::usage("nbest: oracle '", batch_.oracle, "' has none, expected chain, tree or candidates");
     if (n == 0) throw Error::usage("n: found 0, expected a number of structures above 0");
-    const auto workspace = oracle->make_workspace();
     py::list out;
     for (Index i = 0; i < batch_.data.instances(); ++i) {
       NbestOracle::List found;
-      oracle->nbest(tagged_.scores, i, n, found, *workspace);
+      oracle->nbest(tagged_.scores, i, n, found);
       py::list all;
       const std::size_t size = found.outputs.size() / std::max<std::size_t>(found.score.size(), 1);
       for (std::size_t s = 0; s < found.score.size(); ++s)

@@ -199,7 +199,7 @@ class Problem {
         for (Index k = 0; k < outputs; ++k) row[k] += value * w[std::size_t{j} * outputs + k];
       });
     const double loss = infer_instance(objective(), instance, rows_.data(), {w + unary, extras},
-                                       residual_.data(), extra_residual_, workspace_);
+                                       residual_.data(), extra_residual_);
     for (Index p = first; p < last; ++p)
       x.for_each_entry(p, [&](Index j, double value) {
         const double* const row = residual_.data() + (p - first) * width;
@@ -217,7 +217,6 @@ class Problem {
   std::optional<SparseVector> curved_;  ///< where the curvature was computed
   AlignedVector<double> rows_, residual_;
   std::vector<double> extra_residual_;
-  InstanceOracle::Workspace workspace_;
   std::exception_ptr failure_;
   std::mutex mutex_;
 };

@@ -22,14 +22,8 @@
 /// the end of an epoch, a full gradient is computed and all coordinates return. Only this gradient can show
 /// convergence.
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <utility>
-
 #include "core/base/random.h"
-#include "core/base/schema.h"
-#include "core/quasi_newton/line_search.h"
+#include "core/stateless.h"
 #include "solvers/bcd/carriers.h"
 #include "solvers/shared/common_options.h"
 #include "solvers/shared/dense.h"
@@ -71,41 +65,44 @@ Schema<Settings> rows() {
        part(&Settings::line_search, line_search_rows())});
 }
 
-class Bcd final : public Solver {
+class Descent {
  public:
-  explicit Bcd(const Settings& settings) : settings_(settings) {}
+  Descent(const SolveProblem& problem, const Settings& settings)
+      : problem_(problem),
+        objective_(problem.objective),
+        settings_(settings),
+        random_(problem.seed),
+        stop_(problem.monitor.stop_token()),
+        lambda_(objective_.lambda()),
+        mu_(objective_.mu()),
+        floor_(settings.floor * objective_.map().typical_value() * objective_.map().typical_value()),
+        outputs_(objective_.outputs()),
+        unary_(objective_.unary_weights()),
+        scores_(objective_.make_scores()),
+        carriers_(objective_) {}
 
-  SolveResult solve(const SolveProblem& problem) override {
-    Objective& objective = problem.objective;
-    lambda_ = objective.lambda();
-    mu_ = objective.mu();
-    floor_ = settings_.floor * objective.map().typical_value() * objective.map().typical_value();
-    outputs_ = objective.outputs();
-    unary_ = objective.unary_weights();
-    random_ = Random(problem.seed);
-    scores_ = objective.make_scores();
-    Residual residual = objective.make_residual();
-    Carriers carriers(objective);
-    SolveResult result{.w = problem.start};
+  SolveResult run() {
+    Residual residual = objective_.make_residual();
+    SolveResult result{.w = problem_.start};
     auto done = [&](Status status) {
       result.status = status;
       return std::move(result);
     };
 
-    if (!problem.monitor.start(problem.start)) return done(Status::kDiverged);
-    gold_extra_ = objective.oracle().gold_extra(objective.parallel());
+    if (!problem_.monitor.start(problem_.start)) return done(Status::kDiverged);
+    gold_extra_ = objective_.oracle().gold_extra(objective_.parallel());
     double epoch_target = 0.0, lowest = kInfinity, lowest_kkt = kInfinity;
     bool stuck = false;
     for (bool first_epoch = true;; first_epoch = false) {
-      objective.scores(result.w, scores_);  // recomputed, so that rounding does not accumulate
-      loss_ = objective.infer({scores_}, &residual);
-      const double value = objective.value(loss_, result.w.value);
+      objective_.scores(result.w, scores_);  // recomputed, so that rounding does not accumulate
+      loss_ = objective_.infer({scores_}, &residual);
+      const double value = objective_.value(loss_, result.w.value);
       Objective::Selection selection;
-      objective.select_gradient(residual, result.w,
-                                settings_.epochs.shrinking ? settings_.epochs.margin * lambda_ : -1.0,
-                                selection);
+      objective_.select_gradient(residual, result.w,
+                                 settings_.epochs.shrinking ? settings_.epochs.margin * lambda_ : -1.0,
+                                 selection);
       if (!std::isfinite(selection.kkt_max)) return done(Status::kDiverged);
-      if (selection.kkt_max <= problem.kkt_target()) return done(Status::kConverged);
+      if (selection.kkt_max <= problem_.kkt_target()) return done(Status::kConverged);
       // The epoch ended for lack of progress, and neither F nor kkt has fallen: only rounding is left.
       if (stuck && !(value < lowest) && !(selection.kkt_max < lowest_kkt)) return done(Status::kStalled);
       lowest = std::min(lowest, value);
@@ -118,14 +115,14 @@ class Bcd final : public Solver {
       dense::StallGuard guard(kPatience);
       double slack = kInfinity;  // this epoch's cycles have no gradient yet
       for (bool epoch = true; epoch;) {
-        const Cycle cycle = run_cycle(objective, problem.monitor, carriers, slack);
+        const Cycle cycle = run_cycle(slack);
         collect(result.w);
-        if (!cycle.go_on) return done(problem.monitor.stop_status());
-        if (settings_.epochs.shrinking) slack = cycle.largest / static_cast<double>(objective.instances());
+        if (!cycle.go_on) return done(problem_.monitor.stop_status());
+        if (settings_.epochs.shrinking) slack = cycle.largest / static_cast<double>(objective_.instances());
         // Within an epoch the loss accumulates the rounding of every block, and may decrease without end. So
         // only the subgradients count here. F counts at the end of the epoch, where it is recomputed.
         stuck = !cycle.moved || guard.stalled(kInfinity, cycle.largest);
-        epoch = !stuck && cycle.largest > problem.kkt_target() &&
+        epoch = !stuck && cycle.largest > problem_.kkt_target() &&
                 !(settings_.epochs.shrinking && cycle.measure <= epoch_target);
       }
     }
@@ -145,19 +142,18 @@ class Bcd final : public Solver {
   };
 
   /// Visits every block once, then removes the coordinates that the shrinking test dropped.
-  Cycle run_cycle(Objective& objective, Monitor& monitor, Carriers& carriers, double slack) {
-    cut_blocks(objective.map().features());
+  Cycle run_cycle(double slack) {
+    cut_blocks(objective_.map().features());
     if (settings_.random_order) random_.shuffle(std::span(blocks_));
     keep_.assign(index_.size(), 1);
     Cycle cycle;
-    double reported = objective.counts().passes();
-    stop_ = monitor.stop_token();
+    double reported = objective_.counts().passes();
     for (std::size_t b = 0; b < blocks_.size() && cycle.go_on; ++b) {
-      visit(objective, carriers, blocks_[b], slack, cycle);
+      visit(blocks_[b], slack, cycle);
       const bool last = b + 1 == blocks_.size() || stop_.requested();
-      if (!last && objective.counts().passes() - reported < settings_.report) continue;
-      reported = objective.counts().passes();
-      cycle.go_on = monitor.step(
+      if (!last && objective_.counts().passes() - reported < settings_.report) continue;
+      reported = objective_.counts().passes();
+      cycle.go_on = problem_.monitor.step(
           [&] {
             SparseVector w;
             collect(w);
@@ -189,21 +185,21 @@ class Bcd final : public Solver {
   }
 
   /// Takes one step on a block.
-  void visit(Objective& objective, Carriers& carriers, const Block& block, double slack, Cycle& cycle) {
-    const bool extra = block.feature == objective.map().features();
+  void visit(const Block& block, double slack, Cycle& cycle) {
+    const bool extra = block.feature == objective_.map().features();
     if (extra)
-      carriers.select_all(scores_);
+      carriers_.select_all(scores_);
     else
-      carriers.select(block.feature, scores_);
-    if (carriers.instances.empty()) return visit_unused(block, cycle);
-    const double loss = carriers.infer(objective);
+      carriers_.select(block.feature, scores_);
+    if (carriers_.instances.empty()) return visit_unused(block, cycle);
+    const double loss = carriers_.infer();
     if (!std::isfinite(loss)) return;
 
     const std::size_t n = block.end - block.begin;
     if (extra)
-      extra_derivatives(carriers.residual, block);
+      extra_derivatives(block);
     else
-      derivatives(objective, carriers, block);
+      derivatives(block);
     d_.assign(n, 0.0);
     double slope = 0.0;
     for (std::size_t i = 0; i < n; ++i) {
@@ -222,20 +218,20 @@ class Bcd final : public Solver {
     }
     if (!(slope < 0.0)) return;
 
-    carriers.clear_direction();
+    carriers_.clear_direction();
     for (std::size_t i = 0; i < n; ++i) {
       const Coord c = index_[block.begin + i];
       if (d_[i] == 0.0) continue;
       if (extra)
-        carriers.direction.extra[c - unary_] = d_[i];
+        carriers_.direction.extra[c - unary_] = d_[i];
       else
-        carriers.add_direction(static_cast<Index>(c % outputs_), d_[i]);
+        carriers_.add_direction(static_cast<Index>(c % outputs_), d_[i]);
     }
     const double before = loss + penalty(block, 0.0);
     double trial_loss = loss;
     const ArmijoResult step = armijo(before, slope, 1.0, settings_.line_search, [&](double alpha) {
       if (stop_.requested()) return kNaN;
-      trial_loss = carriers.infer(objective, alpha);
+      trial_loss = carriers_.infer(alpha);
       return trial_loss + penalty(block, alpha);
     });
     if (!step.accepted) return;
@@ -249,7 +245,7 @@ class Bcd final : public Solver {
       if (extra)
         scores_.extra[c - unary_] += change;
       else
-        add_scores(carriers, static_cast<Index>(c % outputs_), change);
+        add_scores(static_cast<Index>(c % outputs_), change);
     }
   }
 
@@ -263,9 +259,9 @@ class Bcd final : public Solver {
 
   /// Computes g_ and h_ of a feature's weights, without the l2 term. Outputs that share a column of the
   /// residual share its sums. |R| (1 - |R|) = c (1 - c), whether or not gold was subtracted from c.
-  void derivatives(const Objective& objective, const Carriers& carriers, const Block& block) {
-    const Residual& residual = carriers.residual;
-    const std::size_t n = block.end - block.begin, entries = carriers.local.size();
+  void derivatives(const Block& block) {
+    const Residual& residual = carriers_.residual;
+    const std::size_t n = block.end - block.begin, entries = carriers_.local.size();
     struct Sums {
       double first = 0.0, absolute = 0.0, squared = 0.0;  ///< of x*R, x^2*|R|, x^2*R^2
     };
@@ -279,12 +275,12 @@ class Bcd final : public Solver {
       if (!std::exchange(wanted[column], 1)) columns.push_back(column);
     }
     const Chunks chunks{columns.size(), std::max<std::size_t>(kTaskNumbers / (entries + 1), 1)};
-    objective.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
+    objective_.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
       for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
         const double* column = residual.column(columns[i]);
         Sums sum;
         for (std::size_t e = 0; e < entries; ++e) {
-          const double x = carriers.x(e), xr = x * column[carriers.local[e]];
+          const double x = carriers_.x(e), xr = x * column[carriers_.local[e]];
           sum.first += xr;
           sum.absolute += std::abs(x * xr);
           sum.squared += xr * xr;
@@ -295,7 +291,8 @@ class Bcd final : public Solver {
     if (shared) {
       gold_.assign(outputs_, 0.0);
       for (std::size_t e = 0; e < entries; ++e)
-        for (const Index k : objective.oracle().gold_outputs(carriers.position[e])) gold_[k] += carriers.x(e);
+        for (const Index k : objective_.oracle().gold_outputs(carriers_.position[e]))
+          gold_[k] += carriers_.x(e);
     }
     g_.resize(n);
     h_.resize(n);
@@ -309,7 +306,8 @@ class Bcd final : public Solver {
     }
   }
 
-  void extra_derivatives(const Residual& residual, const Block& block) {
+  void extra_derivatives(const Block& block) {
+    const Residual& residual = carriers_.residual;
     double total = 0.0;
     for (std::size_t e = 0; e < gold_extra_.size(); ++e) total += residual.extra[e] + gold_extra_[e];
     const std::size_t n = block.end - block.begin;
@@ -324,10 +322,10 @@ class Bcd final : public Solver {
   }
 
   /// S += change * x_j for output k.
-  void add_scores(const Carriers& carriers, Index k, double change) {
+  void add_scores(Index k, double change) {
     double* column = scores_.column(scores_.one_each() ? k : scores_.add_column(k));
-    for (std::size_t e = 0; e < carriers.position.size(); ++e)
-      column[carriers.position[e]] += change * carriers.x(e);
+    for (std::size_t e = 0; e < carriers_.position.size(); ++e)
+      column[carriers_.position[e]] += change * carriers_.x(e);
   }
 
   /// lambda*||w + alpha*d||_1 + (mu/2)*||w + alpha*d||^2 on a block.
@@ -350,14 +348,17 @@ class Bcd final : public Solver {
       if (w_[i] != 0.0) w.push_back(index_[i], w_[i]);
   }
 
-  Settings settings_;
-  Random random_{0};
+  const SolveProblem& problem_;
+  Objective& objective_;
+  const Settings& settings_;
+  Random random_;
   StopToken stop_;  ///< the monitor's
-  double lambda_ = 0.0, mu_ = 0.0, floor_ = 0.0;
+  double lambda_, mu_, floor_;
   double loss_ = 0.0;  ///< of all instances, at w
-  Index outputs_ = 0;
-  Coord unary_ = 0;
-  Scores scores_;                   ///< of all instances, at w
+  Index outputs_;
+  Coord unary_;
+  Scores scores_;  ///< of all instances, at w
+  Carriers carriers_;
   std::vector<double> gold_extra_;  ///< how often each extra weight is on in the gold structures
   std::vector<Coord> index_;        ///< the working set, ascending
   std::vector<double> w_;           ///< aligned with it
@@ -367,20 +368,25 @@ class Bcd final : public Solver {
   std::vector<double> gold_;       ///< sum_p x_pj [k is gold at p], if outputs share a column
 };
 
+SolveResult solve(const SolveProblem& problem, const Settings& settings) {
+  return Descent(problem, settings).run();
+}
+
 }  // namespace
 
 SolverInfo bcd_info() {
-  return {
-      .name = "bcd",
-      .help = "blockwise coordinate descent with line search and shrinking: a feature's weights at a time",
-      .paper =
-          "Sokolovska, Lavergne, Cappe, Yvon, Efficient learning of sparse conditional random fields, "
-          "2010; Zhong et al. 2014, section 6",
-      .options = rows().table(),
-      .make = rows().maker<Bcd>(),
-      .scale_free = true,
-      .bytes_per_weight = 65,
-  };
+  return stateless(
+      rows(), solve,
+      {
+          .name = "bcd",
+          .help =
+              "blockwise coordinate descent with line search and shrinking: a feature's weights at a time",
+          .paper =
+              "Sokolovska, Lavergne, Cappe, Yvon, Efficient learning of sparse conditional random fields, "
+              "2010; Zhong et al. 2014, section 6",
+          .scale_free = true,
+          .bytes_per_weight = 65,
+      });
 }
 
 }  // namespace proxbench

@@ -2,9 +2,7 @@
 /// The instances that carry one feature, with the scores and the residual at their positions only. A step of
 /// blockwise coordinate descent infers these instances.
 
-#include <algorithm>
 #include <numeric>
-#include <vector>
 
 #include "core/objective.h"
 
@@ -15,7 +13,7 @@ constexpr std::size_t kTaskNumbers = 1u << 15;
 
 class Carriers {
  public:
-  explicit Carriers(const Objective& objective)
+  explicit Carriers(Objective& objective)
       : objective_(objective), instance_of_(objective.map().x().positions()) {
     const auto begin = objective.oracle().begin();
     for (std::size_t i = 0; i + 1 < begin.size(); ++i)
@@ -41,15 +39,14 @@ class Carriers {
     }
     const auto begin = objective_.oracle().begin();
     local.resize(position.size());
-    std::vector<Index>& first = first_;
-    first.assign(1, 0);
+    first_.assign(1, 0);
     for (const Index i : instances)
-      first.push_back(first.back() + static_cast<Index>(objective_.oracle().length(i)));
+      first_.push_back(first_.back() + static_cast<Index>(objective_.oracle().length(i)));
     for (std::size_t e = 0, i = 0; e < position.size(); ++e) {
       while (instance_of_[position[e]] != instances[i]) ++i;
-      local[e] = first[i] + position[e] - begin[instances[i]];
+      local[e] = first_[i] + position[e] - begin[instances[i]];
     }
-    positions_ = first.back();
+    positions_ = first_.back();
     base_.stride = padded(positions_);
     base_.resize_columns(scores.columns);
     base_.column_of = scores.column_of;
@@ -58,8 +55,8 @@ class Carriers {
     objective_.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
       for (std::size_t c = chunks.begin(chunk); c < chunks.end(chunk); ++c)
         for (std::size_t i = 0; i < instances.size(); ++i)
-          std::copy_n(scores.column(c) + begin[instances[i]], first[i + 1] - first[i],
-                      base_.column(c) + first[i]);
+          std::copy_n(scores.column(c) + begin[instances[i]], first_[i + 1] - first_[i],
+                      base_.column(c) + first_[i]);
     });
     at_ = &base_;
   }
@@ -93,14 +90,14 @@ class Carriers {
   }
 
   /// Returns the carriers' loss at the selected scores. The first one also computes the residual.
-  double infer(Objective& objective) {
+  double infer() {
     residual.stride = padded(positions_);
-    if (residual.one_each()) residual.resize_columns(objective.outputs());
-    return objective.infer_some(instances, {*at_}, &residual);
+    if (residual.one_each()) residual.resize_columns(objective_.outputs());
+    return objective_.infer_some(instances, {*at_}, &residual);
   }
 
-  double infer(Objective& objective, double alpha) const {
-    return objective.infer_some(instances, {*at_, &direction, alpha}, nullptr);
+  double infer(double alpha) const {
+    return objective_.infer_some(instances, {*at_, &direction, alpha}, nullptr);
   }
 
   double x(std::size_t entry) const { return value.empty() ? 1.0 : value[entry]; }
@@ -117,7 +114,7 @@ class Carriers {
     at_ = &scores;
   }
 
-  const Objective& objective_;
+  Objective& objective_;
   std::vector<Index> instance_of_;  ///< of every position
   std::vector<Index> first_;        ///< where each carrier begins among their positions
   std::size_t positions_ = 0;

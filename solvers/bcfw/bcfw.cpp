@@ -28,20 +28,10 @@
 /// Gap sampling of Osokin et al. never draws an instance whose gap was 0 until all gaps are renewed, but such
 /// gaps often become positive again. So a share of the draws is uniform (solvers/RESULTS.md).
 
-#include <algorithm>
-#include <cmath>
-#include <memory>
-#include <optional>
-#include <string>
-
-#include "core/base/random.h"
-#include "core/base/sum.h"
 #include "core/instance_inference.h"
 #include "solvers/bcfw/joint_steps.h"
-#include "solvers/bcfw/mixtures.h"
 #include "solvers/bcfw/settings.h"
 #include "solvers/shared/instances/block_visits.h"
-#include "solvers/shared/instances/passes.h"
 #include "solvers/shared/instances/structure_direction.h"
 #include "solvers/solvers.h"
 
@@ -78,7 +68,6 @@ constexpr std::size_t kInstancesPerChunk = 16;
 struct Visit {
   Index instance;
   AlignedVector<double> rows;
-  InstanceMaxOracle::Workspace work;
   std::vector<Index> gold, best;
   std::vector<double> value;   ///< H of each atom
   std::vector<double> change;  ///< the direction d, by atom
@@ -201,9 +190,11 @@ class Ascent {
   }
 
  private:
+  Atoms& atoms(const Visit& visit) const { return (*mixtures_)[visit.instance]; }
+
   /// Sets visit.value to H of all atoms at w. Returns its mean under alpha_i.
   double evaluate(Visit& visit) const {
-    const Atoms& mixture = (*mixtures_)[visit.instance];
+    const Atoms& mixture = atoms(visit);
     w_.scores(visit.instance, visit.rows);
     score_atoms(visit, w_.extra(), visit.value);
     double mean = 0.0;
@@ -216,7 +207,7 @@ class Ascent {
 
   /// Sets out[a] to the score of atom a minus that of gold.
   void score_atoms(const Visit& visit, std::span<const double> extra, std::vector<double>& out) const {
-    const Atoms& mixture = (*mixtures_)[visit.instance];
+    const Atoms& mixture = atoms(visit);
     out.resize(mixture.atoms());
     objective_.oracle().instance_max()->scores_of(visit.instance, visit.rows.data(), extra,
                                                   mixture.structures(), out);
@@ -233,9 +224,9 @@ class Ascent {
       for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
         visit.instance = static_cast<Index>(i);
         w_.scores(visit.instance, visit.rows);
-        const InstanceMaxOracle::Value found = call(visit);
+        const LossAndCost found = call(visit);
         loss[i] = found.loss;
-        Atoms& mixture = (*mixtures_)[visit.instance];
+        Atoms& mixture = atoms(visit);
         visit.to = mixture.find(visit.best);
         if (visit.to == mixture.atoms()) {
           find_gold(visit);
@@ -254,9 +245,9 @@ class Ascent {
     w_ = std::move(dual_w);
   }
 
-  InstanceMaxOracle::Value call(Visit& visit) {
+  LossAndCost call(Visit& visit) {
     visit.best.resize(w_.positions(visit.instance));
-    return best_structure(objective_, visit.instance, visit.rows.data(), w_.extra(), visit.best, visit.work);
+    return best_structure(objective_, visit.instance, visit.rows.data(), w_.extra(), visit.best);
   }
 
   void find_gold(Visit& visit) const {
@@ -266,7 +257,7 @@ class Ascent {
 
   /// Makes visit.best an atom. Overwrites visit.direction and visit.rows.
   void add(Visit& visit, double cost) {
-    Atoms& mixture = (*mixtures_)[visit.instance];
+    Atoms& mixture = atoms(visit);
     mixture.add(visit.best, cost);
     if (settings_.steps != Steps::kBlock) return;
     visit.terms.assign({{visit.best, 1.0}, {visit.gold, -1.0}});
@@ -282,7 +273,7 @@ class Ascent {
 
   /// Chooses the atom to go to: a cached one with a large enough gap, or the oracle's.
   void choose(Visit& visit, double mean) {
-    Atoms& mixture = (*mixtures_)[visit.instance];
+    Atoms& mixture = atoms(visit);
     visit.called = visit.finite = true;
     if (settings_.cache > 0) {
       visit.to = largest(visit.value);
@@ -291,7 +282,7 @@ class Ascent {
                                                                 kShareOfMean * mean_gap_));
     }
     if (!visit.called) return;
-    const InstanceMaxOracle::Value found = call(visit);
+    const LossAndCost found = call(visit);
     visit.finite = std::isfinite(found.loss);
     if (!visit.finite) return;
     visit.gap = std::max(found.loss - mean, 0.0);
@@ -308,7 +299,7 @@ class Ascent {
     choose(visit, mean);
     if (!visit.finite) return;
     aim(visit, mean);
-    const Atoms& mixture = (*mixtures_)[visit.instance];
+    const Atoms& mixture = atoms(visit);
     visit.terms.clear();
     visit.cost = visit.slope = 0.0;
     for (std::size_t a = 0; a < mixture.atoms(); ++a) {
@@ -324,7 +315,7 @@ class Ascent {
 
   /// Sets d, by atom, and the largest gamma.
   void aim(Visit& visit, double mean) const {
-    const Atoms& mixture = (*mixtures_)[visit.instance];
+    const Atoms& mixture = atoms(visit);
     std::vector<double>& weight = visit.left;
     weight.assign(mixture.weights().begin(), mixture.weights().end());
     const std::size_t from = worst(weight, visit.value);
@@ -353,7 +344,7 @@ class Ascent {
   /// curvature that may be mostly rounding ends the steps. If this happens at the first step, d is this step
   /// alone, and the features give its curvature.
   void ascend(Visit& visit, std::vector<double>& weight) const {
-    const Atoms& mixture = (*mixtures_)[visit.instance];
+    const Atoms& mixture = atoms(visit);
     const double mu = objective_.mu();
     std::vector<double>& value = visit.moved;
     value = visit.value;
@@ -395,7 +386,7 @@ class Ascent {
   }
 
   void move(Visit& visit) {
-    Atoms& mixture = (*mixtures_)[visit.instance];
+    Atoms& mixture = atoms(visit);
     ++steps_;
     double gamma = visit.slope > 0.0 ? std::min(visit.slope / visit.curvature, visit.longest) : 0.0;
     if (gamma > kNearlyAll * visit.longest) gamma = visit.longest;

@@ -1,12 +1,5 @@
 #include "solvers/bcfw/joint_steps.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <utility>
-
-#include "core/base/sum.h"
-#include "core/kernels/kernel_table.h"
 #include "solvers/shared/simplex.h"
 
 namespace proxbench::bcfw {
@@ -94,17 +87,16 @@ Planes::Planes(const Planes& all, const std::vector<bool>& wanted) : objective_(
   for (std::size_t i = 0; i + 1 < all.begin_.size(); ++i) {
     for (std::size_t y = all.begin_[i]; y < all.begin_[i + 1]; ++y) {
       if (!wanted[y]) continue;
-      for (std::size_t p = all.cell_begin_[y]; p < all.cell_begin_[y + 1]; ++p) {
-        std::size_t& cell = cell_of[all.parts_[p].of];
+      for (const Part& part : all.parts(y)) {
+        std::size_t& cell = cell_of[part.of];
         if (cell == kNone) {
           cell = cells_.size();
-          cells_.push_back(all.cells_[all.parts_[p].of]);
+          cells_.push_back(all.cells_[part.of]);
         }
-        parts_.push_back({cell, all.parts_[p].value});
+        parts_.push_back({cell, part.value});
       }
       cell_begin_.push_back(parts_.size());
-      for (std::size_t p = all.extra_begin_[y]; p < all.extra_begin_[y + 1]; ++p)
-        extras_.push_back(all.extras_[p]);
+      extras_.insert(extras_.end(), all.extras(y).begin(), all.extras(y).end());
       extra_begin_.push_back(extras_.size());
     }
     begin_.push_back(size());
@@ -133,10 +125,8 @@ void Planes::values(std::span<const double> v, std::vector<double>& out) const {
     }
     for (std::size_t y = begin_[first]; y < begin_[last]; ++y) {
       double sum = 0.0;
-      for (std::size_t p = cell_begin_[y]; p < cell_begin_[y + 1]; ++p)
-        sum += parts_[p].value * score[parts_[p].of - origin];
-      for (std::size_t p = extra_begin_[y]; p < extra_begin_[y + 1]; ++p)
-        sum += extras_[p].value * extra[extras_[p].of];
+      for (const Part& part : parts(y)) sum += part.value * score[part.of - origin];
+      for (const Part& part : extras(y)) sum += part.value * extra[part.of];
       out[y] = sum;
     }
   });
@@ -154,10 +144,8 @@ void Planes::features(std::span<const double> weight, std::vector<double>& out) 
         std::vector<double> of_cell(first_cell_[last] - origin, 0.0);
         for (std::size_t y = begin_[first]; y < begin_[last]; ++y) {
           if (weight[y] == 0.0) continue;
-          for (std::size_t p = cell_begin_[y]; p < cell_begin_[y + 1]; ++p)
-            of_cell[parts_[p].of - origin] += parts_[p].value * weight[y];
-          for (std::size_t p = extra_begin_[y]; p < extra_begin_[y + 1]; ++p)
-            extra[extras_[p].of] += extras_[p].value * weight[y];
+          for (const Part& one : parts(y)) of_cell[one.of - origin] += one.value * weight[y];
+          for (const Part& one : extras(y)) extra[one.of] += one.value * weight[y];
         }
         for (std::size_t c = 0; c < of_cell.size(); ++c) {
           if (of_cell[c] == 0.0) continue;

@@ -18,12 +18,6 @@
 /// Then a moves towards b(w) as far as D rises. The point w has a much smaller F than w(a): near the optimum
 /// D is flat in a, but F is not flat in w(a).
 
-#include <functional>
-#include <optional>
-#include <span>
-#include <vector>
-
-#include "core/objective.h"
 #include "solvers/bcfw/mixtures.h"
 #include "solvers/shared/instances/weight_rows.h"
 
@@ -54,6 +48,14 @@ class Planes {
     std::size_t of;  ///< a cell or an extra weight
     double value;
   };
+
+  /// The cells and the extra weights of a row.
+  std::span<const Part> parts(std::size_t row) const {
+    return {parts_.data() + cell_begin_[row], parts_.data() + cell_begin_[row + 1]};
+  }
+  std::span<const Part> extras(std::size_t row) const {
+    return {extras_.data() + extra_begin_[row], extras_.data() + extra_begin_[row + 1]};
+  }
 
   const Objective* objective_;
   std::vector<Cell> cells_;

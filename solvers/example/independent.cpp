@@ -10,15 +10,9 @@ using namespace proxbench;
 
 class Independent final : public Oracle, public SumOracle {
  public:
-  explicit Independent(const Dataset& data)
-      : outputs_(data.outputs()), begin_(data.begin), gold_(data.gold), every_(data.positions()) {
+  explicit Independent(const Dataset& data) : Oracle(data), gold_(data.gold), every_(data.positions()) {
     std::iota(every_.begin(), every_.end(), Index{0});
   }
-  Index outputs() const override { return outputs_; }
-  std::size_t positions() const override { return gold_.size(); }
-  std::span<const Index> begin() const override { return begin_; }
-  std::size_t extra_weights() const override { return 0; }
-  std::vector<double> gold_extra(const Parallel&) const override { return {}; }
   std::span<const Index> gold_outputs(Index position) const override { return {&gold_[position], 1}; }
   const SumOracle* sum() const override { return this; }
 
@@ -85,8 +79,7 @@ class Independent final : public Oracle, public SumOracle {
     return highest + std::log(z);
   }
 
-  Index outputs_;
-  std::vector<Index> begin_, gold_, every_;
+  std::vector<Index> gold_, every_;
 };
 
 PROXBENCH_PLUGIN(plugin) {

@@ -1,8 +1,6 @@
 /// Factors of linear chains: a variable for each position, and a pair for each two neighbouring positions.
 /// The number of a variable's factor is that of its position. All pairs share K*K weights.
 
-#include <algorithm>
-
 #include "solvers/gdmm/factors.h"
 #include "solvers/gdmm/rounding.h"
 
@@ -21,12 +19,12 @@ class ChainFactors final : public Factors {
                         (settings.search == Settings::Search::kAuto && objective.outputs() <= kFewLabels)),
         pairs_(objective.outputs(), !pairs_by_force_),
         pair_of_(objective.oracle().positions(), 0) {
-    const auto begin = objective.oracle().begin();
     for (std::size_t i = 0; i < instances(); ++i)
-      for (Index p = begin[i]; p < begin[i + 1]; ++p)
+      for (const Index p : objective.oracle().positions_of(i))
         add_variable(i, objective.oracle().gold_outputs(p).front());
     for (std::size_t i = 0; i < instances(); ++i)
-      for (Index p = begin[i]; p + 1 < begin[i + 1]; ++p) pair_of_[p] = add_pair(i, p, p + std::size_t{1});
+      for (const Index p : objective.oracle().positions_of(i) | std::views::drop(1))
+        pair_of_[p - 1] = add_pair(i, p - 1, p);
   }
 
   Vertex search(std::size_t factor, Work& work) const override {

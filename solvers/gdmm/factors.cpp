@@ -1,9 +1,5 @@
 #include "solvers/gdmm/factors.h"
 
-#include <algorithm>
-#include <cmath>
-#include <functional>
-
 namespace proxbench {
 namespace {
 
@@ -31,9 +27,8 @@ Factors::Factors(const Objective& objective, Index labels, Index per_position, c
       unary_(objective.map().x(), objective.outputs()),
       factors_of_(objective.instances()) {
   const bool mean = objective.loss().cost == Cost::kHammingMean;
-  const auto begin = objective.oracle().begin();
   for (Index i = 0; i < objective.instances(); ++i)
-    for (Index p = begin[i]; p < begin[i + 1]; ++p) {
+    for (const Index p : objective.oracle().positions_of(i)) {
       cost_.push_back(mean ? 1.0 / static_cast<double>(per_position * objective.oracle().length(i)) : 1.0);
       double squared_norm = 0.0;
       objective.map().x().for_each_entry(p, [&](Index, double value) { squared_norm += value * value; });

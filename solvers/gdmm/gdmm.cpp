@@ -18,15 +18,9 @@
 ///
 /// Greedy values of a batch of instances are searched in parallel at the same w. The steps follow in order.
 
-#include <algorithm>
-#include <cmath>
-#include <memory>
 #include <numeric>
-#include <optional>
 
 #include "core/base/random.h"
-#include "core/base/schema.h"
-#include "core/solver.h"
 #include "core/stateless.h"
 #include "solvers/gdmm/away_steps.h"
 #include "solvers/shared/instances/passes.h"
@@ -88,37 +82,24 @@ class Passes {
     std::iota(order_.begin(), order_.end(), std::size_t{0});
   }
 
-  void block(Monitor& monitor) {
-    random_.shuffle(std::span(order_));
-    for (std::size_t from = 0; from < order_.size() && !monitor.out_of_time(); from += settings_.batch) {
-      draw(std::span(order_).subspan(from, std::min(settings_.batch, order_.size() - from)), 1);
-      for (Visit& visit : visits_) {
-        for (std::size_t f = 0; f < visit.factor.size(); ++f) factors_.step(visit.factor[f], visit.value[f]);
-        factors_.grow(visit.instance);
-      }
-      objective_.counts().add_searches(static_cast<double>(visits_.size()));
-      objective_.counts().add_updates(static_cast<double>(visits_.size()));
-    }
-  }
-
-  void greedy(Monitor& monitor) {
-    std::vector<std::size_t> batch;
-    for (std::size_t done = 0; done < order_.size() && !monitor.out_of_time(); done += batch.size()) {
-      batch.clear();
-      while (batch.size() < std::min(settings_.batch, order_.size() - done))
-        if (const std::size_t i = random_.below(order_.size()); std::ranges::find(batch, i) == batch.end())
-          batch.push_back(i);
-        else
-          break;  // a batch has no instance twice
-      draw(batch, settings_.partitions);
+  /// `greedy`: Algorithm 3, else Algorithm 4.
+  void run(Monitor& monitor, bool greedy) {
+    const std::size_t partitions = greedy ? settings_.partitions : 1;
+    if (!greedy) random_.shuffle(std::span(order_));
+    for (std::size_t done = 0; done < order_.size() && !monitor.out_of_time(); done += visits_.size()) {
+      const std::size_t most = std::min(settings_.batch, order_.size() - done);
+      if (greedy)
+        draw(some_instances(most), partitions);
+      else
+        draw(std::span(order_).subspan(done, most), partitions);
       double searched = 0.0;
       for (Visit& visit : visits_) {
-        std::size_t best = 0;
-        for (std::size_t f = 1; f < visit.factor.size(); ++f)
-          if (visit.decrease[f] > visit.decrease[best]) best = f;
-        if (!visit.factor.empty()) factors_.step(visit.factor[best], visit.value[best]);
+        const auto best =
+            static_cast<std::size_t>(std::ranges::max_element(visit.decrease) - visit.decrease.begin());
+        for (std::size_t f = 0; f < visit.factor.size(); ++f)
+          if (!greedy || f == best) factors_.step(visit.factor[f], visit.value[f]);
         factors_.grow(visit.instance);
-        searched += 1.0 / static_cast<double>(settings_.partitions);
+        searched += 1.0 / static_cast<double>(partitions);
       }
       objective_.counts().add_searches(searched);
       objective_.counts().add_updates(static_cast<double>(visits_.size()));
@@ -133,6 +114,17 @@ class Passes {
     std::vector<Factors::Value> value;  ///< maybe found at an older w: step() computes its gradient again
     std::vector<double> decrease;       ///< used by Algorithm 3
   };
+
+  /// Draws at most so many instances, and stops at the first one that was drawn already.
+  std::vector<std::size_t> some_instances(std::size_t most) {
+    std::vector<std::size_t> out;
+    while (out.size() < most) {
+      const std::size_t i = random_.below(order_.size());
+      if (std::ranges::find(out, i) != out.end()) break;
+      out.push_back(i);
+    }
+    return out;
+  }
 
   /// Draws parts of the instances' factors and searches them in parallel.
   void draw(std::span<const std::size_t> instances, std::size_t partitions) {
@@ -253,11 +245,11 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
         for (std::size_t i = 0; i < factors->instances(); ++i) factors->grow(i);
         break;
       case Inner::kBgcd:
-        passes.greedy(monitor);
+        passes.run(monitor, true);
         share = static_cast<double>(factors->instances()) / static_cast<double>(factors->size());
         break;
       case Inner::kBlock:
-        passes.block(monitor);
+        passes.run(monitor, false);
         break;
     }
     if (!monitor.out_of_time()) multipliers.after_pass(share);

@@ -1,9 +1,6 @@
 #pragma once
 /// One number per label, mostly zeros. The factor searches read the messages of a variable in this form.
 
-#include <span>
-#include <vector>
-
 #include "core/base/types.h"
 
 namespace proxbench {

@@ -1,9 +1,5 @@
 #include "solvers/gdmm/label_search.h"
 
-#include <algorithm>
-
-#include "core/kernels/kernel_table.h"
-
 namespace proxbench {
 namespace {
 

@@ -1,6 +1,5 @@
 #include "solvers/gdmm/pair_search.h"
 
-#include <algorithm>
 #include <optional>
 
 namespace proxbench {
@@ -16,19 +15,20 @@ void raise(PairChoice& best, const PairChoice& choice) {
 /// weight 0. These labels are tried from the highest number down: labels with high numbers are rare, so they
 /// most likely have weight 0.
 template <class WeightOf>
-std::optional<std::pair<Index, double>> best_partner(const PairWeights::ByLabel& sorted,
+std::optional<std::pair<Index, double>> best_partner(const PairWeights::Sorted& sorted,
                                                      const LabelMessages& messages,
                                                      const WeightOf& weight_of) {
   auto at = sorted.begin();
   const auto first_free = [&](auto&& goes_on) {
-    while (at != sorted.end() && goes_on(at->first) && messages[at->second] != 0.0) ++at;
+    while (at != sorted.end() && goes_on(at->first) && messages[static_cast<Index>(at->second)] != 0.0) ++at;
     return at != sorted.end() && goes_on(at->first);
   };
-  if (first_free([](double key) { return key < 0.0; })) return std::pair(at->second, -at->first);
+  if (first_free([](double key) { return key < 0.0; }))
+    return std::pair(static_cast<Index>(at->second), -at->first);
   if (sorted.size() < messages.labels())
     for (Index k = messages.labels(); k-- > 0;)
       if (messages[k] == 0.0 && weight_of(k) == 0.0) return std::pair(k, 0.0);
-  if (first_free([](double) { return true; })) return std::pair(at->second, -at->first);
+  if (first_free([](double) { return true; })) return std::pair(static_cast<Index>(at->second), -at->first);
   return std::nullopt;
 }
 
@@ -80,22 +80,15 @@ PairWeights::PairWeights(Index labels, bool sorted)
       columns_(sorted ? labels : 0) {}
 
 void PairWeights::set(Index left, Index right, double weight) {
-  double& at = value_[cell(left, right)];
-  if (at == weight) return;
-  if (!sorted_) {
-    at = weight;
-    return;
-  }
-  if (at != 0.0) {
-    all_.erase({-at, cell(left, right)});
-    rows_[left].erase({-at, right});
-    columns_[right].erase({-at, left});
-  }
-  at = weight;
-  if (weight == 0.0) return;
-  all_.emplace(-weight, cell(left, right));
-  rows_[left].emplace(-weight, right);
-  columns_[right].emplace(-weight, left);
+  const double before = std::exchange(value_[cell(left, right)], weight);
+  if (before == weight || !sorted_) return;
+  const auto replace = [&](Sorted& in, std::uint64_t number) {
+    if (before != 0.0) in.erase({-before, number});
+    if (weight != 0.0) in.emplace(-weight, number);
+  };
+  replace(all_, cell(left, right));
+  replace(rows_[left], right);
+  replace(columns_[right], left);
 }
 
 PairChoice best_pair(const PairWeights& v, const LabelMessages& left, const LabelMessages& right) {

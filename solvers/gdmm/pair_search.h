@@ -4,9 +4,7 @@
 
 #include <set>
 #include <utility>
-#include <vector>
 
-#include "core/base/types.h"
 #include "solvers/gdmm/label_messages.h"
 
 namespace proxbench {
@@ -27,13 +25,12 @@ class PairWeights {
   /// All weights, row-major.
   const std::vector<double>& values() const { return value_; }
   /// Pairs (-weight, row-major number or label). Weights descend; equal weights are in order of number.
-  using ByCell = std::set<std::pair<double, std::uint64_t>>;
-  using ByLabel = std::set<std::pair<double, Index>>;
-  const ByCell& sorted() const { return all_; }
+  using Sorted = std::set<std::pair<double, std::uint64_t>>;
+  const Sorted& sorted() const { return all_; }
   /// The nonzero weights with this label at the left, with the label at the right.
-  const ByLabel& row(Index left) const { return rows_[left]; }
+  const Sorted& row(Index left) const { return rows_[left]; }
   /// The nonzero weights with this label at the right, with the label at the left.
-  const ByLabel& column(Index right) const { return columns_[right]; }
+  const Sorted& column(Index right) const { return columns_[right]; }
 
  private:
   std::uint64_t cell(Index left, Index right) const { return std::uint64_t{left} * labels_ + right; }
@@ -41,8 +38,8 @@ class PairWeights {
   Index labels_;
   bool sorted_;
   std::vector<double> value_;
-  ByCell all_;
-  std::vector<ByLabel> rows_, columns_;
+  Sorted all_;
+  std::vector<Sorted> rows_, columns_;
 };
 
 struct PairChoice {

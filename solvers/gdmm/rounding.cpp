@@ -1,7 +1,5 @@
 #include "solvers/gdmm/rounding.h"
 
-#include <algorithm>
-
 namespace proxbench {
 namespace {
 

@@ -1,10 +1,7 @@
 #pragma once
 /// Makes sparse pair marginals consistent with the label marginals of two neighbours.
 
-#include <span>
-#include <vector>
-
-#include "core/certificates/dual.h"
+#include "core/factor_marginals.h"
 
 namespace proxbench {
 

@@ -1,11 +1,6 @@
 #include "solvers/shared/dense.h"
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
 #include "core/base/schema.h"
-#include "core/kernels/kernel_table.h"
 
 namespace proxbench::dense {
 
@@ -34,24 +29,19 @@ double add_then_dot(const Parallel& parallel, double alpha, std::span<const doub
 }
 
 double kkt(const Parallel& parallel, std::span<const double> w, std::span<const double> g, double lambda) {
+  const auto raise = [](double& largest, double x) {
+    if (!(x <= largest) && !std::isnan(largest)) largest = x;  // a NaN stays
+  };
   const Chunks chunks{w.size(), kGrain};
   std::vector<double> part(chunks.count(), 0.0);
   parallel.for_each(chunks.count(), [&](std::size_t chunk) {
     double largest = 0.0;
-    for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
-      if (std::isnan(g[i])) {
-        part[chunk] = kNaN;
-        return;
-      }
-      largest = std::max(largest, std::abs(minimum_norm_subgradient(w[i], g[i], lambda)));
-    }
+    for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i)
+      raise(largest, std::abs(minimum_norm_subgradient(w[i], g[i], lambda)));
     part[chunk] = largest;
   });
   double largest = 0.0;
-  for (const double p : part) {
-    if (std::isnan(p)) return p;
-    largest = std::max(largest, p);
-  }
+  for (const double p : part) raise(largest, p);
   return largest;
 }
 
@@ -61,20 +51,11 @@ std::vector<double> to_dense(const SparseVector& w, std::size_t d) {
   return out;
 }
 
-void set_nonzeros(std::span<const double> w, SparseVector& out) {
-  const auto nonzeros = w.size() - static_cast<std::size_t>(std::ranges::count(w, 0.0));
-  out.clear();
-  out.index.reserve(nonzeros);
-  out.value.reserve(nonzeros);
-  for (std::size_t c = 0; c < w.size(); ++c)
-    if (w[c] != 0.0) out.push_back(c, w[c]);
-}
-
 Point::Point(const Objective& objective, const SparseVector& start)
     : SmoothState(objective.make_state()), w(to_dense(start, objective.dimension())), nonzeros(start) {}
 
 void Point::evaluate(Objective& objective, bool with_residual) {
-  set_nonzeros(w, nonzeros);
+  nonzeros.assign(w);
   objective.scores(nonzeros, scores);
   loss = objective.infer({scores}, with_residual ? &residual : nullptr);
   smooth = loss + objective.penalty().l2(nonzeros.value);
@@ -119,12 +100,12 @@ bool Run::step(const Point& now, double kkt) {
   return false;
 }
 
-Status Run::without_step() const {
-  return problem_.monitor.out_of_time() ? problem_.monitor.stop_status() : Status::kStalled;
+SolveResult Run::stuck(Point& now) const {
+  return result(now, problem_.monitor.out_of_time() ? problem_.monitor.stop_status() : Status::kStalled);
 }
 
 SolveResult Run::result(Point& now, Status status) {
-  set_nonzeros(now.w, now.nonzeros);
+  now.nonzeros.assign(now.w);
   return {status, std::move(now.nonzeros)};
 }
 

@@ -5,14 +5,6 @@
 /// Every sum runs over chunks of a fixed size and adds them in order. So sums do not depend on the number of
 /// threads or on the back end.
 
-#include <cstdint>
-#include <functional>
-#include <span>
-#include <vector>
-
-#include "core/base/options.h"
-#include "core/base/types.h"
-#include "core/objective.h"
 #include "core/solver.h"
 
 namespace proxbench::dense {
@@ -56,9 +48,6 @@ double kkt(const Parallel& parallel, std::span<const double> w, std::span<const 
 /// Returns w as a dense vector of length d.
 std::vector<double> to_dense(const SparseVector& w, std::size_t d);
 
-/// Fills `out` with the nonzeros of w, in the memory that it has.
-void set_nonzeros(std::span<const double> w, SparseVector& out);
-
 /// A point, with the state there.
 struct Point : SmoothState {
   Point(const Objective& objective, const SparseVector& start);
@@ -69,12 +58,13 @@ struct Point : SmoothState {
 
   std::vector<double> w;
   SparseVector nonzeros;  ///< of w, at the last evaluate() or ScoreLine::move()
-  double smooth = 0.0;  ///< l(w) + (mu/2)*||w||^2
-  double l1 = 0.0;      ///< lambda*||w||_1
+  double smooth = 0.0;    ///< l(w) + (mu/2)*||w||^2
+  double l1 = 0.0;        ///< lambda*||w||_1
 };
 
 /// Notices that neither F nor kkt has reached a new minimum for `patience` iterations: rounding then hides
-/// any progress.
+/// any progress. The monitor's StallRule knows no kkt and compares F only after 64, 128, 256, ... iterations,
+/// so it would mostly stop the run much later.
 class StallGuard {
  public:
   explicit StallGuard(std::int64_t patience) : patience_(patience) {}
@@ -114,8 +104,8 @@ OptionSpec change_option();
 /// Opens and closes a run over dense points: the start, the decision to stop, and the result.
 class Run {
  public:
-  /// `change`: the bound of a ChangeRule.
-  Run(const SolveProblem& problem, std::int64_t patience, double change = 0.0)
+  /// `change`: the bound of a ChangeRule. `patience`: that of a StallGuard.
+  explicit Run(const SolveProblem& problem, double change = 0.0, std::int64_t patience = 100)
       : problem_(problem), guard_(patience), change_(change) {}
 
   /// Starts the clock, and fills `now` and its gradient at the starting point. Returns false if the run is
@@ -129,14 +119,21 @@ class Run {
 
   /// Why the run is over. Valid once open() or step() has returned false.
   Status status() const { return status_; }
-  /// The status of a run whose iteration found no step: that of a limit if the run has reached one, else
+  /// Iterates until the run is over. move() goes to the next iterate and its gradient, or returns false if it
+  /// finds no step.
+  template <class Move>
+  SolveResult iterate(Point& now, const std::vector<double>& gradient, const Move& move) {
+    while (move())
+      if (!step(now, kkt(now, gradient))) return result(now);
+    return stuck(now);
+  }
+  /// The result of a run whose iteration found no step: that of a limit if the run has reached one, else
   /// kStalled.
-  Status without_step() const;
-
-  /// Returns the result at `now`. Its nonzeros, which ScoreLine::open() may have replaced, are collected again
-  /// and moved into the result.
-  SolveResult result(Point& now) { return result(now, status_); }
-  SolveResult result(Point& now, Status status);
+  SolveResult stuck(Point& now) const;
+  /// Returns the result at `now`. Its nonzeros, which ScoreLine::open() may have replaced, are collected
+  /// again and moved into the result.
+  SolveResult result(Point& now) const { return result(now, status_); }
+  static SolveResult result(Point& now, Status status);
 
  private:
   const SolveProblem& problem_;

@@ -13,16 +13,6 @@ LbfgsMemory::LbfgsMemory(std::size_t capacity, std::size_t d, const Parallel& pa
   }
 }
 
-void LbfgsMemory::update(std::span<const double> w, std::span<const double> w_old, std::span<const double> g,
-                         std::span<const double> g_old, double omega) {
-  std::vector<double>&s = s_[slot(size_)], &y = y_[slot(size_)];
-  for_all(parallel_, s.size(), [&](std::size_t i) {
-    s[i] = w[i] - w_old[i];
-    y[i] = g[i] - g_old[i];
-  });
-  keep(omega);
-}
-
 void LbfgsMemory::update(std::span<const double> s, std::span<const double> y) {
   s_[slot(size_)].assign(s.begin(), s.end());
   y_[slot(size_)].assign(y.begin(), y.end());

@@ -3,11 +3,7 @@
 /// recursion (Nocedal and Wright 2006, algorithm 7.4). For solvers that keep w dense. The matrix itself is in
 /// core/quasi_newton/lbfgs.h.
 
-#include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <span>
-#include <vector>
 
 #include "core/base/parallel.h"
 
@@ -24,18 +20,15 @@ class LbfgsMemory {
   /// The factor of H_0 = scale * I: y^T s / y^T y of the newest pair ever kept, and 0 before the first pair.
   double scale() const { return scale_; }
 
-  /// Keeps s = w - w_old, y = g - g_old. Drops the oldest pair if `capacity` pairs are kept already. Ignores
-  /// the new pair if y^T s <= 0 or y^T s < omega * ||y||^2.
-  void update(std::span<const double> w, std::span<const double> w_old, std::span<const double> g,
-              std::span<const double> g_old, double omega);
-  /// Does the same for a given pair (s, y), with omega = 0.
+  /// Keeps a pair. Drops the oldest one if `capacity` pairs are kept already. Ignores the new pair if y^T s
+  /// <= 0.
   void update(std::span<const double> s, std::span<const double> y);
-
   /// Changes the coordinates under the same pairs. Coordinate i becomes the old one from[i], or, if that is
   /// CompactLbfgs::kNew, one that no pair moved.
   void take_rows(std::span<const std::uint32_t> from);
 
-  /// Keeps the pair that the caller has written into spare_s() and spare_y() (length d), under the same rule.
+  /// Does the same for the pair that the caller has written into spare_s() and spare_y() (length d). Also
+  /// ignores it if y^T s < omega * ||y||^2.
   void keep(double omega);
   std::vector<double>& spare_s() { return s_[slot(size_)]; }
   std::vector<double>& spare_y() { return y_[slot(size_)]; }

@@ -1,8 +1,5 @@
 #include "solvers/shared/prox_step.h"
 
-#include <algorithm>
-#include <cmath>
-
 namespace proxbench::dense {
 
 namespace {

@@ -15,8 +15,6 @@
 /// Otherwise M = B.
 
 #include <Eigen/Dense>
-#include <span>
-#include <vector>
 
 #include "core/objective.h"
 

@@ -1,7 +1,5 @@
 #include "solvers/shared/score_line.h"
 
-#include <utility>
-
 namespace proxbench::dense {
 
 ScoreLine::ScoreLine(Objective& objective)
@@ -11,7 +9,7 @@ void ScoreLine::open(Point& from, std::span<const double> gradient, std::span<co
   const Parallel& parallel = objective_.parallel();
   from_ = &from;
   direction_ = direction;
-  set_nonzeros(direction, from.nonzeros);
+  from.nonzeros.assign(direction);
   objective_.scores(from.nonzeros, scores_);
   slope_ = dot(parallel, gradient, direction);
   w_dot_p_ = dot(parallel, from.w, direction);
@@ -42,7 +40,7 @@ void ScoreLine::move(Point& point, std::span<double> change) {
     point.w[i] += alpha_ * direction_[i];
     change[i] = point.w[i] - before;
   });
-  set_nonzeros(point.w, point.nonzeros);
+  point.nonzeros.assign(point.w);
   objective_.map().advance(point.scores, alpha_, scores_);
   if (point.scores.drifted()) objective_.scores(point.nonzeros, point.scores);
   std::swap(point.residual, residual_);

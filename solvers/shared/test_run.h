@@ -126,27 +126,27 @@ class HookedOracle final : public WrappedOracle,
     return hook_(calls++, WrappedOracle::infer_some(instances, at, residual, parallel));
   }
   double infer_instance(Index instance, const double* scores, std::span<const double> extra, double* residual,
-                        std::span<double> extra_residual, InstanceOracle::Workspace& work) const override {
+                        std::span<double> extra_residual) const override {
     passes += 1.0 / static_cast<double>(inner_.instances());
     return hook_(calls++,
-                 inner_.instance()->infer_instance(instance, scores, extra, residual, extra_residual, work));
+                 inner_.instance()->infer_instance(instance, scores, extra, residual, extra_residual));
   }
   double infer_beliefs(Index instance, const double* scores, std::span<const double> extra,
                        double* log_beliefs) const override {
     passes += 1.0 / static_cast<double>(inner_.instances());
     return hook_(calls++, inner_.beliefs()->infer_beliefs(instance, scores, extra, log_beliefs));
   }
-  Sums maximise(const ScorePoint& at, Cost cost, Residual* residual,
-                const Parallel& parallel) const override {
+  LossAndCost maximise(const ScorePoint& at, Cost cost, Residual* residual,
+                       const Parallel& parallel) const override {
     passes += 1.0;
-    Sums sums = best().maximise(at, cost, residual, parallel);
+    LossAndCost sums = best().maximise(at, cost, residual, parallel);
     sums.loss = hook_(calls++, sums.loss);
     return sums;
   }
-  Value best_structure(Index instance, Cost cost, const double* scores, std::span<const double> extra,
-                       std::span<Index> outputs, InstanceMaxOracle::Workspace& work) const override {
+  LossAndCost best_structure(Index instance, Cost cost, const double* scores, std::span<const double> extra,
+                             std::span<Index> outputs) const override {
     passes += 1.0 / static_cast<double>(inner_.instances());
-    Value value = inner_.instance_max()->best_structure(instance, cost, scores, extra, outputs, work);
+    LossAndCost value = inner_.instance_max()->best_structure(instance, cost, scores, extra, outputs);
     value.loss = hook_(calls++, value.loss);
     return value;
   }

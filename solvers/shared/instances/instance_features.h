@@ -2,10 +2,6 @@
 /// X by instance: each feature of an instance once, with the positions at which the feature is on. For
 /// solvers that change the weights of one instance's features at a time.
 
-#include <span>
-#include <vector>
-
-#include "core/base/types.h"
 #include "core/data/design_matrix.h"
 
 namespace proxbench {
@@ -26,6 +22,14 @@ class InstanceFeatures {
     /// The values aligned with positions(f). Null if all are 1.
     const double* values(std::size_t f) const {
       return all_->value_.empty() ? nullptr : all_->value_.data() + bound_[f];
+    }
+
+    /// rows[t] += x * row at the positions t of features[f]. Rows have `width` doubles.
+    void add_to(double* rows, std::size_t f, const double* row, std::size_t width) const {
+      const std::span<const Index> at = positions(f);
+      const double* x = values(f);
+      for (std::size_t e = 0; e < at.size(); ++e)
+        kernels_in_use().add_scaled(rows + at[e] * width, x == nullptr ? 1.0 : x[e], row, width);
     }
 
    private:

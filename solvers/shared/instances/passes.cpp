@@ -1,9 +1,5 @@
 #include "solvers/shared/instances/passes.h"
 
-#include <algorithm>
-#include <cstdio>
-
-#include "core/base/error.h"
 #include "core/base/schema.h"
 
 namespace proxbench {

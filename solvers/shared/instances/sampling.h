@@ -3,8 +3,6 @@
 /// 6.3).
 
 #include <set>
-#include <utility>
-#include <vector>
 
 #include "core/base/random.h"
 #include "core/base/types.h"

@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/kernels/instruction_set.h"
-
 namespace proxbench {
 
 /// A row of a symmetric block-diagonal matrix B0, with pointers to the running products B0 d of its block.

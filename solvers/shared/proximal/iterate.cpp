@@ -1,8 +1,5 @@
 #include "solvers/shared/proximal/iterate.h"
 
-#include <algorithm>
-#include <utility>
-
 namespace proxbench::proximal {
 
 namespace {

@@ -1,8 +1,5 @@
 #include "solvers/shared/proximal/working_set.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "core/quasi_newton/lbfgs.h"
 
 namespace proxbench::proximal {
