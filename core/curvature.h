@@ -1,5 +1,8 @@
 #pragma once
 
+#include <memory>
+#include <span>
+
 #include "core/objective.h"
 
 namespace proxbench {

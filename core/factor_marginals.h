@@ -1,7 +1,9 @@
 #pragma once
 /// Sparse marginals of the factors of structures, as a dual point keeps them, and checks of them.
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "core/base/types.h"
 

@@ -1,6 +1,10 @@
 #include "core/hessian.h"
 
+#include <algorithm>
 #include <numeric>
+
+#include "core/base/sum.h"
+#include "core/kernels/kernel_table.h"
 
 namespace proxbench {
 

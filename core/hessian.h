@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <span>
+
 #include "core/base/stop_token.h"
 #include "core/objective.h"
 

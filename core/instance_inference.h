@@ -5,6 +5,8 @@
 /// What is not an inference (sizes, gold structures, scores of structures) stands in the interfaces that
 /// Objective::oracle() offers.
 
+#include <span>
+
 #include "core/objective.h"
 
 namespace proxbench {

@@ -1,10 +1,12 @@
 #include "core/linear_map.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "core/base/error.h"
 #include "core/base/grouping.h"
 #include "core/data/typical_value.h"
+#include "core/kernels/kernel_table.h"
 #include "core/penalty.h"
 
 namespace proxbench {

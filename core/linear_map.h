@@ -6,9 +6,17 @@
 /// coordinates use the cheaper of the two. Partial ones over a working set go by feature (Zhong et al. 2014,
 /// section 2.3).
 
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "core/base/parallel.h"
 #include "core/base/profile.h"
 #include "core/base/sum.h"
+#include "core/base/types.h"
+#include "core/data/design_matrix.h"
 #include "core/oracle.h"
+#include "core/scores.h"
 
 namespace proxbench {
 

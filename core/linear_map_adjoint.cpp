@@ -1,5 +1,11 @@
 /// The adjoint of the linear map: from residuals to full gradients.
 
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/base/sum.h"
+#include "core/kernels/kernel_table.h"
 #include "core/linear_map.h"
 
 namespace proxbench {

@@ -1,6 +1,12 @@
 /// The adjoint of the linear map at some coordinates: from residuals to partial gradients.
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "core/base/grouping.h"
+#include "core/base/sum.h"
+#include "core/kernels/kernel_table.h"
 #include "core/linear_map.h"
 
 namespace proxbench {

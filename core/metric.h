@@ -3,7 +3,10 @@
 /// label names, which an oracle does not know.
 
 #include <functional>
+#include <span>
+#include <string>
 
+#include "core/base/types.h"
 #include "core/data/dataset.h"
 
 namespace proxbench {

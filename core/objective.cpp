@@ -1,6 +1,11 @@
 #include "core/objective.h"
 
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
 #include "core/base/error.h"
+#include "core/base/sum.h"
 
 namespace proxbench {
 

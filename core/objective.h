@@ -10,8 +10,16 @@
 /// hinge loss it is a subgradient, given by the structures that the max oracle finds, and Selection::kkt_max
 /// measures nothing. infer_some() is for the log loss.
 
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/base/profile.h"
+#include "core/base/types.h"
 #include "core/counts.h"
 #include "core/linear_map.h"
+#include "core/loss.h"
+#include "core/oracle.h"
 #include "core/penalty.h"
 
 namespace proxbench {

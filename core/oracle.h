@@ -5,13 +5,20 @@
 /// pointer. A solver names the capabilities that it needs (core/solver.h), and a pair that does not fit is
 /// refused before a run starts.
 
+#include <algorithm>
 #include <concepts>
+#include <functional>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <ranges>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "core/base/parallel.h"
+#include "core/base/types.h"
 #include "core/data/dataset.h"
 #include "core/factor_marginals.h"
 #include "core/loss.h"

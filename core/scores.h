@@ -1,6 +1,10 @@
 #pragma once
 /// Scores and residuals: the linear map and the oracles exchange a number for each output at each position.
 
+#include <algorithm>
+#include <vector>
+
+#include "core/base/types.h"
 #include "core/kernels/kernel_table.h"
 
 namespace proxbench {

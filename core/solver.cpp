@@ -1,5 +1,7 @@
 #include "core/solver.h"
 
+#include "core/base/error.h"
+
 namespace proxbench {
 
 SolveResult solve_within_limits(Solver& solver, const SolveProblem& problem) {

@@ -1,8 +1,16 @@
 #pragma once
 /// The input and the output of a solver.
 
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "core/base/options.h"
+#include "core/base/types.h"
 #include "core/monitor/monitor.h"
+#include "core/objective.h"
 
 namespace proxbench {
 

@@ -1,6 +1,10 @@
 #pragma once
 /// Solvers that keep no state between solves: a solve is a function of the problem and the settings.
 
+#include <functional>
+#include <memory>
+#include <utility>
+
 #include "core/base/schema.h"
 #include "core/solver.h"
 

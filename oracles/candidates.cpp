@@ -5,8 +5,13 @@
 ///
 /// There is one output, and a candidate's score is w . features. In gold structures and predictions, the
 /// chosen candidate has the output 0 and all others have kNoOutput.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
 
+#include "core/base/error.h"
 #include "core/base/sum.h"
+#include "core/kernels/kernel_table.h"
 #include "oracles/choice_oracle.h"
 #include "oracles/oracles.h"
 

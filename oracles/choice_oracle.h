@@ -2,8 +2,11 @@
 /// Oracles whose structures can be listed: each instance has one of several alternatives, by a softmax of
 /// their scores.
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 
+#include "core/kernels/kernel_table.h"
 #include "oracles/exact_oracle.h"
 
 namespace proxbench {

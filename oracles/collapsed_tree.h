@@ -1,6 +1,9 @@
 #pragma once
 /// A hierarchy without the nodes that scores do not touch, as the tree oracle works on it.
 
+#include <vector>
+
+#include "core/data/hierarchy.h"
 #include "core/oracle.h"
 #include "oracles/tree_kernels.h"
 

@@ -1,7 +1,11 @@
 #include "oracles/exact_oracle.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "core/base/error.h"
 #include "core/base/sum.h"
+#include "core/kernels/kernel_table.h"
 
 namespace proxbench {
 

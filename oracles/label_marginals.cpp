@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <vector>
 
 #include "oracles/checked_marginals.h"
 

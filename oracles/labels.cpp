@@ -6,8 +6,12 @@
 /// Finding the best set is NP-hard, so there is no max oracle. Instead the oracle solves the linear
 /// relaxation over the local polytope exactly (oracles/roof_dual.h). The value of the relaxation is at least
 /// the value of the best set.
+#include <algorithm>
+#include <string>
 
+#include "core/base/error.h"
 #include "core/base/sum.h"
+#include "core/oracle.h"
 #include "oracles/checked_marginals.h"
 #include "oracles/exact_oracle.h"
 #include "oracles/oracles.h"

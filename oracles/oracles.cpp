@@ -1,5 +1,7 @@
 #include "oracles/oracles.h"
 
+#include <utility>
+
 namespace proxbench {
 namespace {
 

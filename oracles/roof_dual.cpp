@@ -1,5 +1,9 @@
 #include "oracles/roof_dual.h"
 
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
 namespace proxbench {
 namespace {
 

@@ -1,6 +1,9 @@
 #pragma once
 /// The linear relaxation of a pairwise problem on binary variables, solved exactly.
 
+#include <algorithm>
+#include <vector>
+
 #include "core/base/types.h"
 
 namespace proxbench {

@@ -5,7 +5,11 @@
 ///
 /// Without a hierarchy all outputs are leaves side by side, which gives multiclass and binary logistic
 /// regression. If these are few, nothing is collapsed.
+#include <algorithm>
+#include <cmath>
+#include <memory>
 
+#include "core/base/error.h"
 #include "core/base/sum.h"
 #include "core/kernels/kernel_sets.h"
 #include "oracles/choice_oracle.h"

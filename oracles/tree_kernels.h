@@ -2,6 +2,8 @@
 /// Messages on a collapsed tree for several documents at once. They are compiled once for each instruction
 /// set.
 
+#include <cstddef>
+
 #include "core/base/types.h"
 
 namespace proxbench {

@@ -10,6 +10,9 @@
 /// An iteration maps the direction once and forms one gradient, whatever its number of trials.
 /// solvers/shared/lbfgs_steps.h describes H_0 and the recovery from a failed search.
 
+#include <vector>
+
+#include "core/base/schema.h"
 #include "core/stateless.h"
 #include "solvers/shared/lbfgs_steps.h"
 #include "solvers/solvers.h"

@@ -17,9 +17,19 @@
 /// m = 5. A problem that does not fit is refused before anything is allocated.
 
 #include <dlfcn.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdio>
+#include <limits>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "core/base/error.h"
+#include "core/base/schema.h"
 #include "core/stateless.h"
 #include "solvers/shared/dense.h"
 #include "solvers/shared/instances/passes.h"

@@ -12,8 +12,14 @@
 
 #include <lbfgs.h>
 
+#include <algorithm>
 #include <exception>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
 
+#include "core/base/schema.h"
 #include "core/stateless.h"
 #include "solvers/shared/dense.h"
 #include "solvers/solvers.h"

@@ -19,9 +19,20 @@
 /// rounding can make a direction without positive curvature. Such a direction ends the conjugate gradients at
 /// their current point.
 
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "core/base/schema.h"
+#include "core/curvature.h"
 #include "core/quasi_newton/line_search.h"
 #include "core/stateless.h"
+#include "solvers/shared/dense.h"
+#include "solvers/shared/lbfgs_memory.h"
 #include "solvers/shared/lbfgs_steps.h"
+#include "solvers/shared/rough_hessian.h"
+#include "solvers/shared/score_line.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {

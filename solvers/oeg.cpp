@@ -14,10 +14,16 @@
 /// Each instance has its own eta. The first pass visits each instance once, in random order. From then on
 /// instances are drawn uniformly.
 
+#include <algorithm>
+#include <cmath>
+#include <memory>
 #include <numeric>
+#include <optional>
 
 #include "core/base/random.h"
+#include "core/base/schema.h"
 #include "core/instance_inference.h"
+#include "core/kernels/kernel_table.h"
 #include "core/stateless.h"
 #include "solvers/shared/instances/instance_rows.h"
 #include "solvers/shared/instances/passes.h"

@@ -24,6 +24,11 @@
 ///   are dropped and the search is repeated once with H = H_0. If it fails again, F can decrease no further,
 ///   and the run has stalled.
 
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "core/base/schema.h"
 #include "core/quasi_newton/line_search.h"
 #include "core/stateless.h"
 #include "solvers/shared/dense.h"

@@ -9,6 +9,8 @@
 /// it follows the local curvature down as well as up. A trial costs one inference, which also gives the
 /// residual. An iteration adds one full gradient.
 
+#include <utility>
+
 #include "core/stateless.h"
 #include "solvers/shared/prox_step.h"
 #include "solvers/solvers.h"

@@ -23,6 +23,10 @@
 /// every 25 iterations whatever r is, and whenever y = w_k, where it is free. Only this exact kkt shows
 /// convergence.
 
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
 #include "core/stateless.h"
 #include "solvers/shared/prox_step.h"
 #include "solvers/solvers.h"

@@ -9,7 +9,11 @@
 /// Choices that the paper leaves open follow the authors' program: an epoch begins with the zero coordinates
 /// whose gradient exceeds epoch_margin*lambda, and gamma carries over from epoch to epoch. The rule for
 /// progress within rounding is ours, since the paper has none.
+#include <algorithm>
+#include <vector>
 
+#include "core/base/random.h"
+#include "core/quasi_newton/lbfgs.h"
 #include "solvers/shared/common_options.h"
 #include "solvers/shared/proximal/coordinate_descent.h"
 #include "solvers/shared/proximal/minimisation.h"

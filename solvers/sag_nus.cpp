@@ -23,10 +23,16 @@
 /// instance. Between two visits u_j therefore moves by -d_j times the sum of the steps since, and a row is
 /// brought up to date when it is next read.
 
+#include <algorithm>
+#include <cmath>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "core/base/random.h"
+#include "core/base/schema.h"
 #include "core/instance_inference.h"
+#include "core/kernels/kernel_table.h"
 #include "core/stateless.h"
 #include "solvers/shared/instances/instance_rows.h"
 #include "solvers/shared/instances/passes.h"

@@ -34,11 +34,16 @@
 /// Each step depends on the previous one and takes less time than waking other threads, so steps run on one
 /// thread (solvers/RESULTS.md, "Tried and not kept"). Full gradients run on all threads.
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "core/base/random.h"
+#include "core/base/schema.h"
 #include "core/instance_inference.h"
 #include "core/kernels/kernel_sets.h"
+#include "core/kernels/kernel_table.h"
 #include "core/stateless.h"
 #include "solvers/sgd_kernels.h"
 #include "solvers/shared/instances/instance_features.h"

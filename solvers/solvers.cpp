@@ -1,5 +1,7 @@
 #include "solvers/solvers.h"
 
+#include <utility>
+
 namespace proxbench {
 namespace {
 

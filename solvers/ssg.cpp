@@ -7,10 +7,17 @@
 /// So w = (n/(mu*k)) * u, where u is the sum of these differences. For a batch of distinct instances all s
 /// are found in parallel at one w.
 
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "core/base/random.h"
+#include "core/base/schema.h"
 #include "core/instance_inference.h"
 #include "core/stateless.h"
 #include "solvers/shared/instances/block_visits.h"
 #include "solvers/shared/instances/passes.h"
+#include "solvers/shared/instances/sampling.h"
 #include "solvers/shared/instances/structure_direction.h"
 #include "solvers/solvers.h"
 

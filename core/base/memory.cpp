@@ -1,6 +1,7 @@
 #include "core/base/memory.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <string>
+
 #include "core/base/error.h"
 
 namespace proxbench {

@@ -2,10 +2,15 @@
 /// Options of solvers, data readers and runs. One table per registered thing (name, type, default, bounds,
 /// help) feeds parsing, validation, `proxbench list --options` and the documentation.
 
+#include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "core/base/error.h"
+#include "core/base/numbers.h"
 #include "core/base/value.h"
 
 namespace proxbench {

@@ -5,9 +5,11 @@
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
+#include <atomic>
 #include <exception>
 #include <mutex>
 
+#include "core/base/error.h"
 #include "core/base/options.h"
 #include "core/base/profile.h"
 #include "core/base/stop_token.h"

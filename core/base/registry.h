@@ -3,7 +3,11 @@
 
 #include <algorithm>
 #include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "core/base/error.h"
 #include "core/base/options.h"
 
 namespace proxbench {

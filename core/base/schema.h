@@ -18,9 +18,15 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "core/base/options.h"
+#include "core/base/value.h"
 
 namespace proxbench {
 

@@ -1,5 +1,7 @@
 #include "core/base/stop_token.h"
 
+#include <cstdint>
+
 namespace proxbench {
 
 namespace {

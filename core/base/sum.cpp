@@ -1,5 +1,6 @@
 #include "core/base/sum.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "core/base/stop_token.h"

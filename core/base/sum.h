@@ -7,6 +7,12 @@
 ///
 /// A sum over the entries of a column of X has a rule of its own (core/data/design_matrix.h).
 
+#include <cmath>
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <vector>
+
 #include "core/base/parallel.h"
 #include "core/base/processes.h"
 #include "core/base/types.h"

@@ -2,6 +2,9 @@
 /// Values of any type, between a member of a struct and the forms in which it is written (schema.h): text of
 /// a config or flag, JSON, CSV.
 
+#include <concepts>
+#include <cstdint>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>

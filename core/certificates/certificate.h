@@ -1,5 +1,10 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "core/base/numbers.h"
 #include "core/objective.h"
 
 namespace proxbench {

@@ -1,5 +1,10 @@
 #include "core/certificates/dual.h"
 
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/base/sum.h"
 #include "core/certificates/rounding.h"
 
 namespace proxbench {

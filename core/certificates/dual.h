@@ -37,6 +37,7 @@
 /// has room for the difference.
 
 #include "core/certificates/certificate.h"
+#include "core/objective.h"
 
 namespace proxbench {
 

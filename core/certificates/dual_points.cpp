@@ -1,7 +1,13 @@
 #include "core/certificates/dual_points.h"
 
+#include <algorithm>
+#include <cmath>
+#include <ranges>
+
 #include "core/base/error.h"
+#include "core/base/sum.h"
 #include "core/certificates/rounding.h"
+#include "core/kernels/kernel_table.h"
 
 namespace proxbench {
 

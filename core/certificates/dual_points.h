@@ -1,6 +1,9 @@
 #pragma once
 /// Dual points that solvers keep, and the lower bounds on min F that follow from them (dual.h).
 
+#include <vector>
+
+#include "core/factor_marginals.h"
 #include "core/objective.h"
 
 namespace proxbench {

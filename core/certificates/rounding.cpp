@@ -1,6 +1,11 @@
 #include "core/certificates/rounding.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <utility>
+
+#include "core/base/sum.h"
 
 namespace proxbench {
 

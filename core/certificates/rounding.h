@@ -5,6 +5,8 @@
 /// of a sum of m terms, added in order, is at most m * 2^-53 times the sum of their sizes. For a tree, m is
 /// the longest path from a term to the sum. The constants added to m cover second-order terms.
 
+#include <vector>
+
 #include "core/objective.h"
 
 namespace proxbench {

@@ -2,7 +2,10 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <string>
+#include <vector>
 
+#include "core/base/error.h"
 #include "core/base/options.h"
 
 namespace proxbench {

@@ -4,6 +4,9 @@
 ///
 /// Rows are padded: widths are multiples of kPad, and so are the strides of rows.
 
+#include <cstddef>
+#include <cstdint>
+
 #include "core/base/types.h"
 
 namespace proxbench {

@@ -6,6 +6,7 @@
 /// containers, no algorithms. The linker keeps a single copy of those, possibly compiled for an instruction
 /// set that this CPU lacks.
 
+#include <cstddef>
 #include <cstring>
 
 #include "core/base/types.h"

@@ -127,7 +127,7 @@ void Monitor::average(const Iterate& iterate) {
   mean_.add(w, objective.value(given_loss_, w.value));
 }
 
-/// Infers the loss at w and, for a bound, what the observers need beside it. With `mean`, the bound is that
+/// Infers the loss at w and its rounding and, for a bound, what the observers need beside them. With `mean`, the bound is that
 /// of the mean of iterates, or that of w if this one is better and is computed for kkt.
 PointBound Monitor::evaluate(const SparseVector& w, bool mean, const Observed& at) {
   evaluator_.scores(w, scores_);
@@ -135,16 +135,15 @@ PointBound Monitor::evaluate(const SparseVector& w, bool mean, const Observed& a
   if (at.with_kkt) {
     found = bound_at(evaluator_, w, scores_, residual_);
   } else {
-    found.loss = evaluator_.infer({scores_}, at.with_bound ? &residual_ : nullptr);
-    if (at.with_bound)
-      found.rounding = point_rounding(evaluator_, w, found.loss, {&scores_, &residual_}).objective;
+    Residual* const residual = at.with_bound ? &residual_ : nullptr;
+    found.loss = evaluator_.infer({scores_}, residual);
+    found.rounding = point_rounding(evaluator_, w, found.loss, &scores_, residual).objective;
   }
   if (!mean) return found;
   const SparseVector of = mean_.mean();
   if (mean_scores_.values.empty()) mean_scores_ = evaluator_.make_scores();
   evaluator_.scores(of, mean_scores_);
-  const DualBound bound = bound_at(evaluator_, of, mean_scores_, residual_).bound;
-  if (bound.value > found.bound.value) found.bound = bound;
+  found.dual = std::max(found.dual, bound_at(evaluator_, of, mean_scores_, residual_).dual);
   return found;
 }
 

@@ -40,8 +40,7 @@ void AuditObserver::observe(const Observed& at, Sample& sample) {
   if (off > 0.0) {
     const double drift = 2.0 * std::sqrt(static_cast<double>(evaluator_.map().x().whole_positions())) *
                          kUnitRoundoff * Scores::kMostAdvanced * evaluator_.map().norm(*at.scores);
-    const double allowed =
-        kAuditRoundings * (point_rounding(evaluator_, at.w, sample.loss, {at.scores}).objective + drift);
+    const double allowed = kAuditRoundings * (at.found->rounding + drift);
     if (!(off <= allowed))
       throw Error("iteration ", at.iteration, ": the solver gave the loss ", number_text(at.given_loss),
                   ", but at its iterate the loss is ", number_text(sample.loss),
@@ -52,18 +51,17 @@ void AuditObserver::observe(const Observed& at, Sample& sample) {
 }
 
 void KktObserver::observe(const Observed& at, Sample& sample) {
-  if (at.with_kkt) sample.kkt = kkt_of(evaluator_, at.found->selection);
+  if (at.with_kkt) sample.kkt = at.found->kkt;
 }
 
 void BoundObserver::observe(const Observed& at, Sample& sample) {
   if (at.found != nullptr && sample.objective < smallest_) {
     smallest_ = sample.objective;
-    smallest_loss_ = sample.loss;
+    smallest_rounding_ = at.found->rounding;
     smallest_iteration_ = at.iteration;
-    smallest_at_ = at.w;
   }
   if (at.with_bound) {
-    last_ = at.found->bound.value;
+    last_ = at.found->dual;
     rounding_ = at.found->rounding;
     raise(last_, "the gradient");
     if (point_ != nullptr) {
@@ -92,12 +90,10 @@ void BoundObserver::raise(double bound, const char* from) {
 }
 
 void BoundObserver::check() const {
-  if (!(best_ > smallest_)) return;
-  const double off = point_rounding(evaluator_, smallest_at_, smallest_loss_).objective;
-  if (!(best_ > smallest_ + off)) return;
+  if (!(best_ > smallest_ + smallest_rounding_)) return;
   throw Error("the lower bound ", number_text(best_), " on min F, from ", from_,
               ", is above F = ", number_text(smallest_), " at iteration ", smallest_iteration_,
-              ", which is known to ", number_text(off), ": one of the two is wrong");
+              ", which is known to ", number_text(smallest_rounding_), ": one of the two is wrong");
 }
 
 void AccuracyObserver::observe(const Observed& at, Sample& sample) {

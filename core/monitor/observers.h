@@ -21,7 +21,8 @@ struct Observed {
   const SparseVector& w;
   std::uint64_t working_set = 0;
   double given_loss = kNaN;  ///< by the solver; not finite: none
-  /// These are for full samples. `found` has more than the loss if `with_bound` or `with_kkt`.
+  /// These are for full samples. `found` has more than the loss and its rounding if `with_bound` or
+  /// `with_kkt`.
   const Scores* scores = nullptr;
   const PointBound* found = nullptr;
   bool with_bound = false;
@@ -99,10 +100,9 @@ class BoundObserver final : public Observer {
   std::shared_ptr<const DualPoint> point_;
   double best_ = -kInfinity, last_ = -kInfinity, rounding_ = 0.0;
   const char* from_ = "";
-  /// The smallest F of all full samples, and where it was found.
-  double smallest_ = kInfinity, smallest_loss_ = 0.0;
+  /// The smallest F of all full samples, its rounding, and where it was found.
+  double smallest_ = kInfinity, smallest_rounding_ = 0.0;
   std::int64_t smallest_iteration_ = 0;
-  SparseVector smallest_at_;
 };
 
 class AccuracyObserver final : public Observer {

@@ -1,6 +1,8 @@
 #include "core/quasi_newton/lbfgs.h"
 
 #include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
 
 #include "core/base/error.h"
 #include "core/kernels/kernel_table.h"

@@ -8,6 +8,11 @@
 /// (rows) of the working set A. gamma is folded into the middle matrix, so that rows are stored once: B =
 /// gamma*I - [S Y] M [S Y]^T with M = diag(gamma, 1) R diag(gamma, 1).
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
 #include "core/base/parallel.h"
 #include "core/base/types.h"
 

@@ -1,10 +1,16 @@
 #include "oracles/chain/chain.h"
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <string>
 
+#include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/base/stop_token.h"
+#include "core/base/sum.h"
 #include "core/kernels/kernel_sets.h"
+#include "core/kernels/kernel_table.h"
 #include "oracles/chain/chain_kernels.h"
 #include "oracles/chain/chain_loss.h"
 #include "oracles/oracles.h"

@@ -2,6 +2,10 @@
 /// then the log marginals of the positions that two pairs share. A sequence of one position has only its own
 /// marginals.
 
+#include <algorithm>
+#include <cmath>
+
+#include "core/kernels/kernel_table.h"
 #include "oracles/chain/chain.h"
 #include "oracles/chain/chain_kernels.h"
 #include "oracles/chain/chain_loss.h"

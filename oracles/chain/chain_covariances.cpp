@@ -1,9 +1,12 @@
 /// Second moments of one sequence, the terms of a dense Hessian.
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "core/base/stop_token.h"
 #include "core/base/sum.h"
+#include "core/kernels/kernel_table.h"
 #include "oracles/chain/chain.h"
 #include "oracles/chain/chain_kernels.h"
 

@@ -1,8 +1,10 @@
 /// The chain's derivative capability: the change of marginals along a direction of scores.
+#include <algorithm>
 #include <numeric>
 
 #include "core/base/stop_token.h"
 #include "core/base/sum.h"
+#include "core/kernels/kernel_table.h"
 #include "oracles/chain/chain.h"
 #include "oracles/chain/chain_kernels.h"
 

@@ -2,6 +2,8 @@
 /// The hot loops of chains, compiled once for each instruction set: forward-backward on a chunk of sequences
 /// in the linear domain, its derivative, and steps of Viterbi.
 
+#include <cstddef>
+
 #include "core/base/types.h"
 
 namespace proxbench {

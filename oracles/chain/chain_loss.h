@@ -2,9 +2,13 @@
 /// The loss of one sequence, without the rounding of its large parts.
 
 #include <bit>
+#include <cmath>
+#include <cstdint>
 #include <numbers>
+#include <span>
 
 #include "core/base/sum.h"
+#include "core/base/types.h"
 
 namespace proxbench {
 

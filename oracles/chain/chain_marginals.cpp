@@ -1,6 +1,10 @@
 /// FactorOracle of a chain: one variable with K values for each position, a pair for each two neighbours,
 /// whose extra weight is left*K + right.
 
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
 #include "core/base/error.h"
 #include "oracles/chain/chain.h"
 #include "oracles/checked_marginals.h"

@@ -1,5 +1,7 @@
 /// Viterbi: the label sequence with the largest score, or with the largest cost + score.
 
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/base/sum.h"
 #include "oracles/chain/chain.h"

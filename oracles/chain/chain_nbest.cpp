@@ -3,6 +3,9 @@
 /// sequences that end there. Each derivation extends one of a vertex at the previous position by one label.
 /// The r-th best derivation of a vertex is computed only when a later vertex asks for it.
 
+#include <algorithm>
+
+#include "core/kernels/kernel_table.h"
 #include "oracles/chain/chain.h"
 #include "oracles/chain/chain_kernels.h"
 

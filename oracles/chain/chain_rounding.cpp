@@ -30,6 +30,8 @@
 /// most the residual of a or of b, whichever is not gold. So drift spreads from the two labels of a pair to
 /// the pair. The additions comprise kChainEdges edges, equally many gold edges, and these partial sums.
 
+#include <algorithm>
+
 #include "oracles/chain/chain.h"
 #include "oracles/chain/chain_kernels.h"
 

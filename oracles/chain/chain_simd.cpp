@@ -1,6 +1,7 @@
 /// Forward-backward, compiled for one instruction set (core/kernels/kernels.h). Several sequences are
 /// processed at once. So each row of the transition matrix is loaded once for all of them, and no sequence
 /// waits for the results of its own last step.
+#include "core/kernels/kernels.h"
 #include "oracles/chain/chain_kernels.h"
 #include "oracles/chain/chain_tiles.h"
 

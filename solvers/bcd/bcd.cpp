@@ -22,7 +22,14 @@
 /// the end of an epoch, a full gradient is computed and all coordinates return. Only this gradient can show
 /// convergence.
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
 #include "core/base/random.h"
+#include "core/base/schema.h"
+#include "core/quasi_newton/line_search.h"
 #include "core/stateless.h"
 #include "solvers/bcd/carriers.h"
 #include "solvers/shared/common_options.h"

@@ -2,7 +2,9 @@
 /// The instances that carry one feature, with the scores and the residual at their positions only. A step of
 /// blockwise coordinate descent infers these instances.
 
+#include <algorithm>
 #include <numeric>
+#include <vector>
 
 #include "core/objective.h"
 

@@ -28,10 +28,20 @@
 /// Gap sampling of Osokin et al. never draws an instance whose gap was 0 until all gaps are renewed, but such
 /// gaps often become positive again. So a share of the draws is uniform (solvers/RESULTS.md).
 
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/base/random.h"
+#include "core/base/sum.h"
 #include "core/instance_inference.h"
 #include "solvers/bcfw/joint_steps.h"
+#include "solvers/bcfw/mixtures.h"
 #include "solvers/bcfw/settings.h"
 #include "solvers/shared/instances/block_visits.h"
+#include "solvers/shared/instances/passes.h"
 #include "solvers/shared/instances/structure_direction.h"
 #include "solvers/solvers.h"
 

@@ -1,5 +1,12 @@
 #include "solvers/bcfw/joint_steps.h"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "core/base/sum.h"
+#include "core/kernels/kernel_table.h"
 #include "solvers/shared/simplex.h"
 
 namespace proxbench::bcfw {

@@ -18,6 +18,12 @@
 /// Then a moves towards b(w) as far as D rises. The point w has a much smaller F than w(a): near the optimum
 /// D is flat in a, but F is not flat in w(a).
 
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/objective.h"
 #include "solvers/bcfw/mixtures.h"
 #include "solvers/shared/instances/weight_rows.h"
 

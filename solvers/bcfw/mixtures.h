@@ -1,6 +1,10 @@
 #pragma once
 /// The dual point of block-coordinate Frank-Wolfe: structures ("atoms") with weights for each instance.
 
+#include <algorithm>
+#include <span>
+#include <vector>
+
 #include "core/certificates/dual_points.h"
 
 namespace proxbench::bcfw {

@@ -1,6 +1,8 @@
 #pragma once
 /// The options of bcfw.
 
+#include <algorithm>
+
 #include "core/base/schema.h"
 #include "solvers/shared/instances/passes.h"
 

@@ -8,6 +8,11 @@
 /// multiplied by a share common to all factors. Factors are coupled, so their full steps together would be
 /// too long. The share follows the exact step along the sum of all changes.
 
+#include <algorithm>
+#include <vector>
+
+#include "core/base/parallel.h"
+#include "core/base/sum.h"
 #include "core/monitor/monitor.h"
 #include "solvers/gdmm/factors.h"
 

@@ -1,6 +1,8 @@
 /// Factors of linear chains: a variable for each position, and a pair for each two neighbouring positions.
 /// The number of a variable's factor is that of its position. All pairs share K*K weights.
 
+#include <algorithm>
+
 #include "solvers/gdmm/factors.h"
 #include "solvers/gdmm/rounding.h"
 

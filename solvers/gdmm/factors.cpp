@@ -1,5 +1,8 @@
 #include "solvers/gdmm/factors.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace proxbench {
 namespace {
 

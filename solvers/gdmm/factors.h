@@ -12,7 +12,12 @@
 /// min F = -min G subject to all c_jf = 0. Only nonzeros are stored: the values that have weight in a factor
 /// (its active set), gold, and the labels of an edge that were ever active.
 
+#include <memory>
+#include <span>
+#include <vector>
+
 #include "core/certificates/dual_points.h"
+#include "core/objective.h"
 #include "solvers/gdmm/label_search.h"
 #include "solvers/gdmm/pair_search.h"
 #include "solvers/shared/simplex.h"

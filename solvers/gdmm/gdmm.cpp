@@ -18,9 +18,15 @@
 ///
 /// Greedy values of a batch of instances are searched in parallel at the same w. The steps follow in order.
 
+#include <algorithm>
+#include <cmath>
+#include <memory>
 #include <numeric>
+#include <optional>
 
 #include "core/base/random.h"
+#include "core/base/schema.h"
+#include "core/solver.h"
 #include "core/stateless.h"
 #include "solvers/gdmm/away_steps.h"
 #include "solvers/shared/instances/passes.h"

@@ -5,6 +5,8 @@
 /// with multipliers of 0, no distribution is better than the one that agrees with its variables and has the
 /// least possible weight on "both on".
 
+#include <algorithm>
+
 #include "solvers/gdmm/factors.h"
 
 namespace proxbench {

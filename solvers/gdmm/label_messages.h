@@ -1,6 +1,9 @@
 #pragma once
 /// One number per label, mostly zeros. The factor searches read the messages of a variable in this form.
 
+#include <span>
+#include <vector>
+
 #include "core/base/types.h"
 
 namespace proxbench {

@@ -1,5 +1,9 @@
 #include "solvers/gdmm/label_search.h"
 
+#include <algorithm>
+
+#include "core/kernels/kernel_table.h"
+
 namespace proxbench {
 namespace {
 

@@ -2,6 +2,9 @@
 /// Finds the best label of one position. The cost grows with the nonzero weights of the position's features,
 /// not with K (Yen et al. 2016, section 3.2: multiclass search over an index by feature).
 
+#include <span>
+#include <vector>
+
 #include "core/data/design_matrix.h"
 #include "solvers/gdmm/label_messages.h"
 

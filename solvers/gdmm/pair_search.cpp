@@ -1,5 +1,6 @@
 #include "solvers/gdmm/pair_search.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace proxbench {

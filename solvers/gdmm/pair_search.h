@@ -4,7 +4,9 @@
 
 #include <set>
 #include <utility>
+#include <vector>
 
+#include "core/base/types.h"
 #include "solvers/gdmm/label_messages.h"
 
 namespace proxbench {

@@ -1,5 +1,7 @@
 #include "solvers/gdmm/rounding.h"
 
+#include <algorithm>
+
 namespace proxbench {
 namespace {
 

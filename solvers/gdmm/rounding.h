@@ -1,6 +1,9 @@
 #pragma once
 /// Makes sparse pair marginals consistent with the label marginals of two neighbours.
 
+#include <span>
+#include <vector>
+
 #include "core/factor_marginals.h"
 
 namespace proxbench {

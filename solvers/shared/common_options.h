@@ -2,6 +2,8 @@
 /// Options that several solvers share, with their bounds and defaults: epochs with shrinking working sets
 /// (Zhong et al. 2014, section 2.3), and Armijo's line search.
 
+#include <string>
+
 #include "core/base/schema.h"
 #include "core/quasi_newton/line_search.h"
 

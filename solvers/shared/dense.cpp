@@ -1,6 +1,11 @@
 #include "solvers/shared/dense.h"
 
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
 #include "core/base/schema.h"
+#include "core/kernels/kernel_table.h"
 
 namespace proxbench::dense {
 

@@ -5,6 +5,14 @@
 /// Every sum runs over chunks of a fixed size and adds them in order. So sums do not depend on the number of
 /// threads or on the back end.
 
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "core/base/options.h"
+#include "core/base/types.h"
+#include "core/objective.h"
 #include "core/solver.h"
 
 namespace proxbench::dense {

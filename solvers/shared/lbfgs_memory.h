@@ -3,7 +3,11 @@
 /// recursion (Nocedal and Wright 2006, algorithm 7.4). For solvers that keep w dense. The matrix itself is in
 /// core/quasi_newton/lbfgs.h.
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <span>
+#include <vector>
 
 #include "core/base/parallel.h"
 

@@ -1,5 +1,9 @@
 #include "solvers/shared/lbfgs_steps.h"
 
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
 namespace proxbench::dense {
 
 LbfgsSteps::LbfgsSteps(Objective& objective, std::size_t memory, bool blocks)

@@ -9,6 +9,11 @@
 /// ensure y^T s > 0. If a search fails, the pairs are dropped and the search is repeated once with H = H_0.
 /// If the second search fails too, F can decrease no further.
 
+#include <span>
+#include <vector>
+
+#include "core/solver.h"
+#include "solvers/shared/dense.h"
 #include "solvers/shared/lbfgs_memory.h"
 #include "solvers/shared/rough_hessian.h"
 #include "solvers/shared/score_line.h"

@@ -1,5 +1,8 @@
 #include "solvers/shared/prox_step.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace proxbench::dense {
 
 namespace {

@@ -16,7 +16,11 @@
 /// which is equivalent if f is quadratic. The left side needs no gradient: with residuals R and scores S it
 /// is <R(w+) - R(y), S(w+) - S(y)> + mu*||w+ - y||^2.
 
+#include <functional>
+
 #include "core/base/schema.h"
+#include "core/base/stop_token.h"
+#include "core/oracle.h"
 #include "solvers/shared/dense.h"
 
 namespace proxbench::dense {

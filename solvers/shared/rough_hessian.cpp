@@ -1,7 +1,10 @@
 #include "solvers/shared/rough_hessian.h"
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 
+#include "core/base/sum.h"
 #include "solvers/shared/dense.h"
 #include "solvers/shared/symmetric_block.h"
 
@@ -29,7 +32,8 @@ bool RoughHessian::has_blocks() const {
   const double in_row = nonzeros / std::max(positions, 1.0),
                building = outputs * (std::min(positions, most_samples(features)) * in_row * in_row +
                                      rows * rows * rows / 3.0);
-  const double pass = 2.0 * nonzeros * outputs + 0.5 * objective_.inference_flops(objective_.outputs(), true);
+  const double pass =
+      2.0 * nonzeros * outputs + 0.5 * objective_.inference_flops(objective_.outputs(), true);
   return building <= kMostPasses * pass;
 }
 

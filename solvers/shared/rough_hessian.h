@@ -15,6 +15,8 @@
 /// Otherwise M = B.
 
 #include <Eigen/Dense>
+#include <span>
+#include <vector>
 
 #include "core/objective.h"
 

@@ -1,5 +1,7 @@
 #include "solvers/shared/score_line.h"
 
+#include <utility>
+
 namespace proxbench::dense {
 
 ScoreLine::ScoreLine(Objective& objective)

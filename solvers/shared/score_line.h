@@ -2,6 +2,8 @@
 /// A smooth objective (lambda = 0) along w + alpha*p. Scores are linear in w, so the direction is mapped once
 /// and each trial costs one inference at S + alpha*S_p.
 
+#include <span>
+
 #include "core/curvature.h"
 #include "solvers/shared/dense.h"
 #include "solvers/shared/strong_wolfe.h"

@@ -1,5 +1,8 @@
 #include "solvers/shared/symmetric_block.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "core/base/sum.h"
 
 namespace proxbench {

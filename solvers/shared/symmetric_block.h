@@ -1,8 +1,14 @@
 #pragma once
 /// A symmetric matrix of second derivatives among the coordinates of one output, dense or sparse.
 
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
 #include "core/base/parallel.h"
 #include "core/base/stop_token.h"
+#include "core/base/types.h"
 #include "core/data/design_matrix.h"
 
 namespace proxbench {

@@ -2,8 +2,14 @@
 /// The beliefs of all instances in one block of memory. They are the dual point of solvers that keep
 /// marginals.
 
+#include <algorithm>
 #include <cstdlib>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
 
+#include "core/certificates/dual_points.h"
 #include "solvers/shared/instances/passes.h"
 
 namespace proxbench {

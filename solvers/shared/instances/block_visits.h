@@ -2,7 +2,12 @@
 /// Shared by the dual solvers that visit blocks in batches: draws whose directions are found in parallel at
 /// one w, and passes that re-estimate all duality gaps.
 
+#include <algorithm>
+#include <span>
+#include <vector>
+
 #include "core/monitor/monitor.h"
+#include "core/objective.h"
 #include "solvers/shared/instances/sampling.h"
 
 namespace proxbench {

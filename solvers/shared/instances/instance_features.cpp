@@ -1,5 +1,7 @@
 #include "solvers/shared/instances/instance_features.h"
 
+#include "core/kernels/kernel_table.h"
+
 namespace proxbench {
 
 InstanceFeatures::InstanceFeatures(const DesignMatrix& x, std::span<const Index> begin)

@@ -2,6 +2,10 @@
 /// X by instance: each feature of an instance once, with the positions at which the feature is on. For
 /// solvers that change the weights of one instance's features at a time.
 
+#include <span>
+#include <vector>
+
+#include "core/base/types.h"
 #include "core/data/design_matrix.h"
 
 namespace proxbench {

@@ -2,6 +2,8 @@
 /// Numbers that a solver keeps of each instance, such as scores, or marginals minus gold: one row for each
 /// position, and one number for each extra weight.
 
+#include <span>
+
 #include "core/objective.h"
 
 namespace proxbench {

@@ -1,5 +1,7 @@
 #include "solvers/shared/instances/passes.h"
 
+#include <algorithm>
+
 #include "core/base/schema.h"
 
 namespace proxbench {

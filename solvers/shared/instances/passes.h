@@ -2,7 +2,10 @@
 /// The loop of solvers that visit one instance at a time. It reports to the monitor several times in each
 /// pass. Every few passes the loop computes a full gradient, since only a full gradient shows convergence.
 
+#include <functional>
+
 #include "core/base/memory.h"
+#include "core/base/options.h"
 #include "core/solver.h"
 
 namespace proxbench {

@@ -3,6 +3,8 @@
 /// 6.3).
 
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "core/base/random.h"
 #include "core/base/types.h"

@@ -1,5 +1,10 @@
 #include "solvers/shared/instances/structure_direction.h"
 
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "core/base/stop_token.h"
 #include "solvers/shared/instances/passes.h"
 
 namespace proxbench {

@@ -2,6 +2,12 @@
 /// A weighted sum of the features of one instance's structures. Only the positions and outputs with nonzero
 /// coefficients are stored. Max-margin solvers change w along this direction.
 
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/objective.h"
 #include "solvers/shared/instances/weight_rows.h"
 
 namespace proxbench {

@@ -1,5 +1,9 @@
 #include "solvers/shared/instances/weight_rows.h"
 
+#include <algorithm>
+
+#include "core/kernels/kernel_table.h"
+
 namespace proxbench {
 
 void InstanceDirection::form(const InstanceFeatures::View& view, const double* source,

@@ -2,6 +2,8 @@
 /// Dense weights stored as one row of K numbers per feature, and updates that touch only the features of one
 /// instance.
 
+#include <span>
+
 #include "core/objective.h"
 #include "solvers/shared/instances/instance_features.h"
 

@@ -1,5 +1,6 @@
 #include "solvers/shared/proximal/coordinate_descent.h"
 
+#include <cmath>
 #include <numeric>
 
 #include "core/kernels/kernel_sets.h"

@@ -6,7 +6,12 @@
 /// on a working set of n coordinates. A visit of a coordinate costs time proportional to the length of its
 /// rows of [S Y] and B0.
 
+#include <cstdint>
+#include <span>
+#include <vector>
+
 #include "core/base/random.h"
+#include "core/base/types.h"
 #include "core/quasi_newton/lbfgs.h"
 #include "solvers/shared/proximal/descent_kernels.h"
 

@@ -1,5 +1,8 @@
 #include "solvers/shared/proximal/iterate.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace proxbench::proximal {
 
 namespace {

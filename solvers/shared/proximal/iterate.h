@@ -3,6 +3,10 @@
 /// objective here. Scores are linear in w, so a line search maps the direction once and each trial costs one
 /// inference.
 
+#include <span>
+#include <vector>
+
+#include "core/base/stop_token.h"
 #include "core/known_start.h"
 #include "core/quasi_newton/line_search.h"
 #include "core/solver.h"

@@ -2,6 +2,10 @@
 /// Shared by the solves of prox-qn and prox-newton, apart from their models: the state of a solve, the
 /// decision to end it, and its result.
 
+#include <cmath>
+#include <optional>
+
+#include "core/solver.h"
 #include "solvers/shared/proximal/iterate.h"
 #include "solvers/shared/proximal/progress.h"
 

@@ -1,5 +1,8 @@
 #include "solvers/shared/proximal/working_set.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "core/quasi_newton/lbfgs.h"
 
 namespace proxbench::proximal {

@@ -1,7 +1,11 @@
 #pragma once
 /// The working set A with the weights and gradients on it.
 
+#include <cstdint>
+#include <vector>
+
 #include "core/objective.h"
+#include "core/base/types.h"
 
 namespace proxbench::proximal {
 
