@@ -191,12 +191,11 @@ ExperimentConfig config_of(const RunFlags& flags, const ModelHeader& header) {
 }
 
 Penalty penalty_of(const ExperimentConfig& config) {
-  if (config.lambdas.several() || config.mus.several())
+  if (config.several())
     throw Error::usage(
         "--lambda and --mu: found a list or path, expected a number each (`proxbench select` tries several)");
-  const Penalty penalty{config.lambdas.largest(), config.mus.largest()};
-  penalty.check();
-  return penalty;
+  config.largest().check();
+  return config.largest();
 }
 
 Parallel make_parallel(const ExperimentConfig& config) {
@@ -348,13 +347,13 @@ void ProgressPrinter::sample(const std::string& name, const Sample& sample) {
   }
 }
 
-Hooks ProgressPrinter::hooks() {
-  Hooks hooks;
-  hooks.message = [this](const std::string& text) { message(text); };
-  hooks.warning = [this](const std::string& text) { warning(text); };
-  hooks.on_sample = [this](const std::string& name, const Sample& one) { sample(name, one); };
-  hooks.stop = &interrupted;
-  return hooks;
+Progress ProgressPrinter::callbacks() {
+  Progress out;
+  out.message = [this](const std::string& text) { message(text); };
+  out.warning = [this](const std::string& text) { warning(text); };
+  out.on_sample = [this](const std::string& name, const Sample& one) { sample(name, one); };
+  out.stop = &interrupted;
+  return out;
 }
 
 void ProgressPrinter::clear_line() {

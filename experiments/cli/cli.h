@@ -313,8 +313,8 @@ class ProgressPrinter {
   /// These show nothing if the text is empty.
   void message(const std::string& text);
   void warning(const std::string& text);
-  /// Returns hooks that call these functions, and that stop the work on Ctrl-C.
-  Hooks hooks();
+  /// Returns functions that call these, and that stop the work on Ctrl-C.
+  Progress callbacks();
 
  private:
   void clear_line();

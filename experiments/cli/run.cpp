@@ -237,11 +237,11 @@ struct RunCommand : SweepFlags {
 
   SweepResult sweep(const ExperimentConfig& config, const fs::path& folder) const {
     ProgressPrinter progress(quiet);
-    Hooks hooks = progress.hooks();
-    if (why) hooks.detail = hooks.message;
+    Progress shown = progress.callbacks();
+    if (why) shown.detail = shown.message;
     const SweepOptions asked = options(config);
-    SweepResult result = launcher == "slurm" ? submit_sweep(config, folder, asked, wait, hooks)
-                                             : run_sweep(config, folder, asked, hooks);
+    SweepResult result = launcher == "slurm" ? submit_sweep(config, folder, asked, wait, shown)
+                                             : run_sweep(config, folder, asked, shown);
     if (result.interrupted && result.outstanding == 0) {
       progress.warning(fmt::format("{}; {} runs are kept in {}, the same command goes on from there{}",
                                    out_of_time ? "out of time (SIGUSR1)" : "interrupted",

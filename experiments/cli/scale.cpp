@@ -72,7 +72,7 @@ struct ScaleCommand : SweepFlags {
     make_folder(folder);
     const OutLock lock(folder);
     ProgressPrinter progress(quiet);
-    return run_scaling(config, asked, folder / fmt::format(".scale-{}", getpid()), progress.hooks());
+    return run_scaling(config, asked, folder / fmt::format(".scale-{}", getpid()), progress.callbacks());
   }
 };
 

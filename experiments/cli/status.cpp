@@ -71,7 +71,7 @@ Plan plan_of(const fs::path& out) {
   Plan plan;
   try {
     const ExperimentConfig config = load_config_without_data(out / "config.ini", {}, require_plugin);
-    plan.runs = plan_runs(config, out);
+    plan.runs = plan_runs(config);
     plan.problems = problem_names(plan.runs);
     if (fs::exists(out / "slurm")) plan.job_name = job_name(config, out);
   } catch (const Error& error) {

@@ -135,7 +135,7 @@ class ConfigReader {
   void fill_defaults() {
     if (config_.title.empty()) config_.title = config_.name;
     if (!text_.given("experiment", "reference_solver"))
-      config_.reference_solver = best_solver({config_.lambdas.largest(), 0.0}, config_.loss.kind);
+      config_.reference_solver = best_solver(config_.largest(), config_.loss.kind);
     if (config_.has_paths() && !text_.given("plot", "kinds")) {
       if (!config_.has_singles()) config_.plot.kinds.clear();
       config_.plot.kinds.emplace_back("path");

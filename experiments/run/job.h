@@ -1,7 +1,7 @@
 #pragma once
 /// The request to a worker process is the record of a run, as far as it is known before the run. A manifest
 /// is a complete record, so any run can be repeated: `proxbench-worker RECORD.json FOLDER`. Also the first
-/// steps of all runs: options, data, and the hooks of their caller.
+/// steps of all runs: options, data, and what their caller sees of their progress.
 
 #include <atomic>
 #include <functional>
@@ -41,7 +41,7 @@ DataPair read_data(const DataFormatInfo& format, const DataFiles& files, const O
 
 /// Functions by which the caller of a long computation follows its progress and stops it. Any of them may be
 /// empty. The texts are lines for people.
-struct Hooks {
+struct Progress {
   std::function<void(const std::string&)> message;  ///< progress
   std::function<void(const std::string&)> detail;   ///< progress in more detail
   std::function<void(const std::string&)> warning;  ///< possible problems

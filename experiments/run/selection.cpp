@@ -93,12 +93,12 @@ void write_selection(const fs::path& file, const MeasuredPaths& measured) {
 class Selector {
  public:
   Selector(const LoadedData& data, const RunParameters& settings, const PenaltyPaths& paths,
-           const SelectionSettings& selection, const Hooks& hooks)
+           const SelectionSettings& selection, const Progress& progress)
       : data_(data),
         settings_(settings),
         paths_(paths),
         selection_(selection),
-        hooks_(hooks),
+        progress_(progress),
         file_(selection_file(data, settings, paths, selection)) {
     for (const std::vector<Penalty>& path : paths_)
       most_.push_back(path.size() + static_cast<std::size_t>(selection.more_points));
@@ -119,10 +119,10 @@ class Selector {
       std::vector<Penalty>& path = paths_[best_path_];
       if (out_.best + 1 < out_.end || path.size() >= most_[best_path_]) break;
       path.push_back(next_penalty(path));
-      hooks_.inform(fmt::format("the best is the last so far; on to {}", path.back().text()));
+      progress_.inform(fmt::format("the best is the last so far; on to {}", path.back().text()));
     }
     const auto down_to = std::span(std::as_const(paths_[best_path_])).first(out_.chosen - out_.begin + 1);
-    hooks_.inform(fmt::format("all training instances, down to {}", down_to.back().text()));
+    progress_.inform(fmt::format("all training instances, down to {}", down_to.back().text()));
     keeping([&] { out_.refit = path({}, down_to, "all training instances", {}, {}); });
     if (interrupted_) return stopped();
     std::error_code ignored;  // usually there is no file
@@ -144,7 +144,7 @@ class Selector {
       }
     }
     if (known > 0)
-      hooks_.inform(fmt::format("going on from {}: {} models are measured", file_.string(), known));
+      progress_.inform(fmt::format("going on from {}: {} models are measured", file_.string(), known));
   }
 
   /// Continues the path: the ratio to the last penalty is that of the last two penalties.
@@ -210,7 +210,7 @@ class Selector {
     const std::string name =
         paths_.size() == 1 ? split.name
                            : fmt::format("path {} of {}, {}", path_number + 1, paths_.size(), split.name);
-    hooks_.inform(name);
+    progress_.inform(name);
     const PathStart start{{out.index, out.weight}, out.lambda};
     RunHooks hooks;
     hooks.on_point = [&](const PathPoint& point, const SparseVector& w) {
@@ -227,8 +227,9 @@ class Selector {
   /// Trains on all training instances except `without`.
   RunOutcome path(const std::vector<Index>& without, std::span<const Penalty> penalties,
                   const std::string& name, RunHooks hooks, const PathStart& start) {
-    hooks.stop = hooks_.stop;
-    if (hooks_.on_sample) hooks.on_sample = [&](const Sample& sample) { hooks_.on_sample(name, sample); };
+    hooks.stop = progress_.stop;
+    if (progress_.on_sample)
+      hooks.on_sample = [&](const Sample& sample) { progress_.on_sample(name, sample); };
     const auto on = [&](const LoadedData& data) {
       return train_path(data, settings_, penalties, hooks, start);
     };
@@ -299,7 +300,7 @@ class Selector {
   std::vector<std::size_t> most_;  ///< points of each path
   std::size_t best_path_ = 0;
   const SelectionSettings& selection_;
-  const Hooks& hooks_;
+  const Progress& progress_;
   fs::path file_;  ///< stores the results if the user interrupts
   MeasuredPaths measured_;
   bool interrupted_ = false;
@@ -343,9 +344,9 @@ std::size_t one_standard_error_point(const std::vector<SelectionPoint>& points, 
 }
 
 ModelSelection select_model(const LoadedData& data, const RunParameters& settings, const PenaltyPaths& paths,
-                            const SelectionSettings& selection, const Hooks& hooks) {
+                            const SelectionSettings& selection, const Progress& progress) {
   check(data, selection);
-  return Selector(data, settings, paths, selection, hooks).run();
+  return Selector(data, settings, paths, selection, progress).run();
 }
 
 }  // namespace proxbench

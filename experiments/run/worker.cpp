@@ -161,9 +161,9 @@ int worker_main(int argc, char** argv) {
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
-    run.result.failure = dynamic_cast<const OracleMismatch*>(&error) != nullptr    ? kOracleMismatch
-                         : dynamic_cast<const TrainerMismatch*>(&error) != nullptr ? kDoesNotFit
-                                                                                   : "failed";
+    run.set_status(dynamic_cast<const OracleMismatch*>(&error) != nullptr    ? kOracleMismatch
+                   : dynamic_cast<const TrainerMismatch*>(&error) != nullptr ? kDoesNotFit
+                                                                             : "failed");
     run.result.reason = error.what();
     if (run.parameters.solver == kExternal) run.result.trainer = trainer_title(run.parameters);
     try {

@@ -149,7 +149,7 @@ Run JobProcess::result() const {
         line.empty() ? "ended by " + signal_name(end.signal) : line);
   else if (end.exit_status == kOutOfMemoryStatus)
     set("out-of-memory", "memory ran out");
-  else if (end.exit_status != 0 && run.result.failure.empty())
+  else if (end.exit_status != 0 && run.result.status < Status::kFailed)
     set("failed", line.empty() ? fmt::format("exit status {}", end.exit_status) : line);
   else if (asked_ == Asked::kByLimit && run.result.status == Status::kInterrupted)
     set(time_limit, fmt::format("asked to stop after {:g} s of wall time", limits_.wall));

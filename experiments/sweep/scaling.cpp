@@ -22,7 +22,7 @@ struct Measurement {
   const ExperimentConfig& config;
   const ScalingOptions& options;
   const fs::path& scratch;
-  const Hooks& hooks;
+  const Progress& progress;
   const Provenance here = provenance();
   const std::vector<int> cpus = usable_cpus();
   std::size_t started = 0, total = 0;
@@ -40,9 +40,10 @@ struct Measurement {
   void announce() const {
     const int most = options.threads.back(), all = static_cast<int>(cpus.size());
     if (most > all)
-      hooks.warn(fmt::format(
+      progress.warn(fmt::format(
           "oversubscribed: {} threads on {} CPUs are not bound to CPUs and wait for each other", most, all));
-    for (const std::string& hazard : timing_hazards(std::min(most, all), 1)) hooks.warn("timings: " + hazard);
+    for (const std::string& hazard : timing_hazards(std::min(most, all), 1))
+      progress.warn("timings: " + hazard);
   }
 
   /// Returns one cell for each problem and requested solver.
@@ -101,16 +102,16 @@ struct Measurement {
 
   Run made(const RunParameters& job, const fs::path& folder) {
     ++started;
-    hooks.inform(fmt::format("[{}/{}] {}", started, total, job.name));
+    progress.inform(fmt::format("[{}/{}] {}", started, total, job.name));
     const ProcessSettings settings = job_settings(config, job, cpus);
     Run run;
     run.parameters = job;
     run.provenance = here;
     run.timing.cpus = settings.cpus;  // empty: the run is not bound
     JobProcess child(run, folder, settings, job_limits(config, job));
-    while (!child.watch(std::chrono::milliseconds(500), hooks.stop())) {
+    while (!child.watch(std::chrono::milliseconds(500), progress.stop())) {
     }
-    if (hooks.stop()) throw Error("interrupted; nothing is stored");
+    if (progress.stop()) throw Error("interrupted; nothing is stored");
     run = child.result();
     if (!run.result.reason.empty() || run.failed())
       throw Error(fmt::format("{}: {}: {}", job.name, run.status(),
@@ -156,9 +157,9 @@ ScalingOptions completed(ScalingOptions options, const ExperimentConfig& config)
 }
 
 Scaling run_scaling(const ExperimentConfig& config, const ScalingOptions& options, const fs::path& scratch,
-                    const Hooks& hooks) {
+                    const Progress& progress) {
   const ScratchFolder folder(scratch);
-  return Measurement{config, options, folder.path, hooks}.run();
+  return Measurement{config, options, folder.path, progress}.run();
 }
 
 }  // namespace proxbench

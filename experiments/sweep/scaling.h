@@ -43,6 +43,6 @@ ScalingOptions completed(ScalingOptions options, const ExperimentConfig& config)
 /// afterwards. Throws Error if a run fails, if two runs of a problem by equally many processes end at
 /// different weights, or on an interrupt.
 Scaling run_scaling(const ExperimentConfig& config, const ScalingOptions& options, const fs::path& scratch,
-                    const Hooks& hooks = {});
+                    const Progress& progress = {});
 
 }  // namespace proxbench
