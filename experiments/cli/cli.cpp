@@ -167,17 +167,11 @@ std::string file_in_reach(const std::string& name) {
 ExperimentConfig ConfigFlags::load(const std::vector<std::string>& more, bool with_data) const {
   std::vector<std::string> all = overrides;
   all.insert(all.end(), more.begin(), more.end());
-  const ExperimentConfig config =
-      with_data ? load_config(input_file(config_file), all, require_plugin)
-                : load_config_without_data(input_file(config_file), all, require_plugin);
+  const ExperimentConfig config = load_config(input_file(config_file), all, require_plugin, with_data);
   for (const std::string& file : config.includes) input_file(file);
-  for (const DataConfig& data : config.data) {
-    for (const std::string& file : data.files.train) input_file(file);
-    for (const std::string& file : data.files.test) input_file(file);
-    for (const std::string& file : {data.files.hierarchy, data.start}) input_file(file);
-    const auto options = option_texts(data.options);
-    for (const OptionSpec& spec : data.options.table())
-      if (const std::string& value = options.at(spec.name); spec.names_file(value)) input_file(value);
+  for (DataConfig data : config.data) {
+    auto options = option_texts(data.options);
+    for (const std::string* file : named_files(data, data.options.table(), options)) input_file(*file);
   }
   return config;
 }
@@ -315,17 +309,6 @@ CLI::Option* add_output(CLI::App& command, const std::string& flag, std::string&
 CLI::Option* add_repeatable(CLI::App& command, const std::string& flag, std::vector<std::string>& values,
                             const std::string& help, const std::string& type) {
   return command.add_option(flag, values, help + "; repeatable")->allow_extra_args(false)->type_name(type);
-}
-
-constexpr const char* kResults = "results of `proxbench run`";
-
-void add_results(CLI::App& command, std::string& folder) {
-  command.add_option("dir", folder, kResults)->required()->type_name("DIR");
-}
-
-void require_results(const std::string& folder) {
-  if (!fs::is_directory(fs::path(folder) / "runs"))
-    throw Error(folder + ": found no folder 'runs', expected the " + kResults);
 }
 
 ProgressPrinter::ProgressPrinter(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}

@@ -59,30 +59,9 @@ void add_completion_command(CLI::App& app);
 /// Returns the commands that are not hidden.
 std::vector<const CLI::App*> shown_commands(const CLI::App& app);
 
-// All registered items and the sections of configs. `list`, the option tables of the READMEs and completion
-// use them.
-
-/// A registered item, or a section of configs.
-struct Entry {
-  struct Fact {
-    const char* key;
-    Json value;
-    std::string line = "";  ///< the fact as text; empty: the value if it is a text
-  };
-  std::string name, help;
-  std::vector<Fact> facts = {};
-  const LoadedPlugin* plugin = nullptr;  ///< null: built in
-  OptionTable options = {};
-};
-
-/// All entries of one kind.
-struct Kind {
-  std::string title, key, options_key;  ///< title, and keys in JSON; no options_key: no options
-  std::vector<Entry> entries = {};
-};
-
-/// Returns all kinds, with the items of the plug-ins loaded so far.
-std::vector<Kind> catalogue();
+/// Everything that `list` shows, by kind: the registered items, with those of the plug-ins loaded so far, and
+/// the sections of configs. Completion and the option tables of the READMEs use it, too.
+Json catalogue();
 
 /// If the arguments are `__complete WORDS...`, as the completion script calls the program, prints the words
 /// that may follow and returns true. Otherwise returns false.
@@ -293,10 +272,6 @@ struct SweepFlags : ConfigFlags, OutputFlags {
   }
 };
 
-/// Adds an argument: a folder with results of `proxbench run`.
-void add_results(CLI::App& command, std::string& folder);
-/// Throws Error if the folder holds no results.
-void require_results(const std::string& folder);
 /// Help of --option.
 inline constexpr const char* kSolverOption = "option of the solver; see `proxbench list --options`";
 

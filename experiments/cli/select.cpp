@@ -156,7 +156,7 @@ struct SelectCommand : TrainingFlags {
       if (!selection.interrupted && k == selection.one_standard_error) marks.emplace_back("one-se");
       std::vector<std::string>& row = table.rows.emplace_back();
       row = {joined(marks), fmt::format("{:.6g}", value_of(search, point)), fixed_cell(point.mean, 5),
-             fixed_cell(point.standard_error, 5), count_cell(std::round(point.nnz))};
+             fixed_cell(point.standard_error, 5), fixed_cell(std::round(point.nnz), 0)};
       if (search.is_grid()) row.insert(row.begin() + 1, fmt::format("{:.6g}", point.mu));
       if (selection.interrupted) row.push_back(std::to_string(point.splits));
       if (tested) {

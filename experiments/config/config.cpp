@@ -215,17 +215,10 @@ ExperimentConfig parse_config(std::string_view text, const std::string& source, 
 }
 
 ExperimentConfig load_config(const fs::path& file, const std::vector<std::string>& overrides,
-                             const LoadPlugin& load) {
+                             const LoadPlugin& load, bool find_data) {
   Problems problems;
   Ini ini = read_ini(file, problems);
-  return read_config(ini, overrides, problems, load);
-}
-
-ExperimentConfig load_config_without_data(const fs::path& file, const std::vector<std::string>& overrides,
-                                          const LoadPlugin& load) {
-  Problems problems;
-  Ini ini = read_ini(file, problems);
-  return read_config(ini, overrides, problems, load, false);
+  return read_config(ini, overrides, problems, load, find_data);
 }
 
 std::string stored_experiment(const fs::path& config_file) {

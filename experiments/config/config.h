@@ -130,15 +130,11 @@ using LoadPlugin = std::function<void(const fs::path& file)>;
 /// "file:line:column: [section] key: found X, expected Y".
 ExperimentConfig parse_config(std::string_view text, const std::string& source, const fs::path& folder,
                               const std::vector<std::string>& overrides = {}, const LoadPlugin& load = {});
-/// Reads the file and parses it. Also throws Error (kUsage) if it cannot be read.
+/// Reads the file and parses it. Also throws Error (kUsage) if it cannot be read. With `find_data` false,
+/// data files that are gone are no error: they keep their names, and ExperimentConfig::missing_files says
+/// which they are.
 ExperimentConfig load_config(const fs::path& file, const std::vector<std::string>& overrides = {},
-                             const LoadPlugin& load = {});
-
-/// Reads the config like load_config(), but data files that are gone are no error: they keep their names, and
-/// ExperimentConfig::missing_files says which they are.
-ExperimentConfig load_config_without_data(const fs::path& file,
-                                          const std::vector<std::string>& overrides = {},
-                                          const LoadPlugin& load = {});
+                             const LoadPlugin& load = {}, bool find_data = true);
 
 /// Searches for a data file, so that configs need not name one machine's folders. Returns the first file
 /// found. An absolute path, and "-" for standard input, is returned unchanged. A relative path is searched in

@@ -7,9 +7,11 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "core/data/data_format.h"
 #include "core/monitor/monitor.h"
+#include "experiments/config/run_settings.h"
 
 namespace proxbench {
 
@@ -17,6 +19,11 @@ namespace proxbench {
 Options options_from(const OptionTable& table, const std::map<std::string, std::string>& values);
 /// Returns every option with its value as text.
 std::map<std::string, std::string> option_texts(const Options& options);
+
+/// Returns the files that a data set names: those of its keys, and those of the options of its format. May
+/// contain empty names.
+std::vector<std::string*> named_files(RunData& data, const OptionTable& table,
+                                      std::map<std::string, std::string>& options);
 
 /// The record that a process is started with, in its folder. The process writes the complete record as
 /// manifest.json.

@@ -86,10 +86,6 @@ MeasuredPaths read_selection(const fs::path& file, const Processes* processes) {
   }
 }
 
-void write_selection(const fs::path& file, const MeasuredPaths& measured) {
-  write_file_atomically(file, Json(measured).dump() + "\n");
-}
-
 class Selector {
  public:
   Selector(const LoadedData& data, const RunParameters& settings, const PenaltyPaths& paths,
@@ -107,12 +103,30 @@ class Selector {
   ModelSelection run() {
     const std::vector<Split> all = splits();
     go_on(all.size());
+    try {
+      if (!search(all)) return stopped();
+    } catch (const Error& error) {
+      const fs::path kept = stopped().kept_in;
+      if (kept.empty()) throw;
+      throw Error(
+          fmt::format("{}; what was measured before is kept in {}: the same command goes on from there",
+                      error.what(), kept.string()),
+          error.kind());
+    }
+    std::error_code ignored;  // usually there is no file
+    if (writes_files()) fs::remove(file_, ignored);
+    return std::move(out_);
+  }
+
+ private:
+  /// Measures all points, chooses one, and trains its model. Returns false if the user interrupts.
+  bool search(const std::vector<Split>& all) {
     for (;;) {
       for (std::size_t p = 0; p < paths_.size(); ++p) {
         out_.held_out_instances = out_.skipped = 0;
         for (std::size_t i = 0; i < all.size(); ++i) {
-          keeping([&] { measure(all[i], p, measured_[p][i]); });
-          if (interrupted_) return stopped();
+          measure(all[i], p, measured_[p][i]);
+          if (interrupted_) return false;
         }
       }
       summarize();
@@ -123,14 +137,10 @@ class Selector {
     }
     const auto down_to = std::span(std::as_const(paths_[best_path_])).first(out_.chosen - out_.begin + 1);
     progress_.inform(fmt::format("all training instances, down to {}", down_to.back().text()));
-    keeping([&] { out_.refit = path({}, down_to, "all training instances", {}, {}); });
-    if (interrupted_) return stopped();
-    std::error_code ignored;  // usually there is no file
-    if (writes_files()) fs::remove(file_, ignored);
-    return std::move(out_);
+    out_.refit = path({}, down_to, "all training instances", {}, {});
+    return !interrupted_;
   }
 
- private:
   /// Takes the results of an interrupted search. Its path may have become longer than this one.
   void go_on(std::size_t splits) {
     measured_ = read_selection(file_, selection_.processes);
@@ -154,33 +164,15 @@ class Selector {
     return {next(before.lambda, last.lambda), next(before.mu, last.mu)};
   }
 
-  /// Stores the results so far.
+  /// Stores the results so far, if there are any.
   ModelSelection stopped() {
     out_.interrupted = true;
     summarize();
-    if (!out_.points.empty()) keep();
-    return std::move(out_);
-  }
-  void keep() {
-    write_selection(file_, measured_);
-    out_.kept_in = file_;
-  }
-  /// Runs work(). If it fails, stores the points that were measured before, and the error says so.
-  template <class Work>
-  void keeping(const Work& work) {
-    try {
-      work();
-    } catch (const Error& error) {
-      const bool any = std::ranges::any_of(measured_, [](const std::vector<Measured>& path) {
-        return std::ranges::any_of(path, [](const Measured& one) { return !one.values.empty(); });
-      });
-      if (!any || !writes_files()) throw;
-      keep();
-      throw Error(
-          fmt::format("{}; what was measured before is kept in {}: the same command goes on from there",
-                      error.what(), file_.string()),
-          error.kind());
+    if (!out_.points.empty() && writes_files()) {
+      write_file_atomically(file_, Json(measured_).dump() + "\n");
+      out_.kept_in = file_;
     }
+    return std::move(out_);
   }
 
   std::vector<Split> splits() const {

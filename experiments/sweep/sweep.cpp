@@ -51,7 +51,7 @@ std::vector<fs::path> Sweep::stored_folders() const {
 bool has_other_settings(const ExperimentConfig& config, const fs::path& out) {
   const fs::path file = out / "config.ini";
   if (!fs::exists(file)) return false;
-  ExperimentConfig asked = config, stored = load_config_without_data(file, {}, require_plugin);
+  ExperimentConfig asked = config, stored = load_config(file, {}, require_plugin, false);
   for (ExperimentConfig* one : {&asked, &stored}) {
     one->slurm = {};
     one->plot = {};
