@@ -125,10 +125,9 @@ int run_command_line(int argc, char** argv) {
          "repeatable")
       ->allow_extra_args(false)
       ->type_name("FILE");
-  for (const auto add :
-       {add_run_commands, add_describe_command, add_train_command, add_select_command, add_predict_command,
-        add_evaluate_command, add_certify_command, add_convert_command, add_list_commands,
-        add_python_commands, add_scale_command, add_status_command, add_completion_command})
+  for (const auto add : {add_run_commands, add_describe_command, add_train_command, add_select_command,
+                         add_predict_command, add_evaluate_command, add_certify_command, add_convert_command,
+                         add_list_commands, add_python_commands, add_status_command, add_completion_command})
     add(app);
   // Behind the commands, which would inherit the flag.
   app.set_help_all_flag("--help-all", "print the help of all commands");

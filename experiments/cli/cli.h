@@ -51,10 +51,15 @@ void add_evaluate_command(CLI::App& app);
 void add_certify_command(CLI::App& app);
 void add_convert_command(CLI::App& app);
 void add_list_commands(CLI::App& app);    // list, check-solver
-void add_python_commands(CLI::App& app);  // table, plot, report, export, merge
-void add_scale_command(CLI::App& app);
+void add_python_commands(CLI::App& app);  // table, plot, report, export, merge, scale
 void add_status_command(CLI::App& app);
 void add_completion_command(CLI::App& app);
+
+/// Shows what a command has stored: runs `python -m proxbench COMMAND ARGUMENTS` (python/README.md) and
+/// returns its exit status. If the package cannot be started, warns with one sentence that ends with
+/// `stored`, and returns 0: nothing that was measured is lost.
+int show_by_python(const std::string& command, const std::vector<std::string>& arguments,
+                   const std::string& stored);
 
 /// Returns the commands that are not hidden.
 std::vector<const CLI::App*> shown_commands(const CLI::App& app);
@@ -257,19 +262,6 @@ struct ConfigFlags {
   }
   /// Returns the config with --set and these overrides. Without `with_data`, missing data files are allowed.
   ExperimentConfig load(const std::vector<std::string>& more = {}, bool with_data = true) const;
-};
-
-/// The flags of commands that make runs of a config.
-struct SweepFlags : ConfigFlags, OutputFlags {
-  std::string out;
-  void add_to(CLI::App& command, const std::string& help_of_out) {
-    ConfigFlags::add_to(command);
-    command.add_option("--out", out, help_of_out + " [results/NAME]")->type_name("DIR");
-    OutputFlags::add_to(command);
-  }
-  fs::path folder_of(const ExperimentConfig& config) const {
-    return out.empty() ? fs::path("results") / config.name : fs::path(out);
-  }
 };
 
 /// Help of --option.

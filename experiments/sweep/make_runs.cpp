@@ -107,7 +107,7 @@ class LocalSweep {
     left_.erase(problem.name);
     const std::vector<const Cell*> missing = problem.missing();
     const std::string name = missing.empty() ? problem.name : missing.front()->name();
-    describe(problem.dataset, name);
+    describe(problem.cells.front().run.parameters.dataset, name);
     if (progress_.stop()) return;
     if (!facts_.reason.empty())
       return skip(missing,
@@ -129,10 +129,9 @@ class LocalSweep {
   }
 
   /// Makes a run that other runs wait for, in a folder that no other task on any machine uses.
-  Run made_alone(const Run& run, const std::string& folder_name, const JobLimits& limits) {
+  Run made_alone(const Run& run, const std::string& folder_name) {
     const ScratchFolder folder(start_folder(sweep_.out / "runs" / folder_name));
-    JobProcess child(run, folder.path, job_settings(config_, run.parameters, cpus_, 0, sweep_.options.jobs),
-                     limits);
+    JobProcess child(run, folder.path, config_, cpus_, 0, sweep_.options.jobs);
     while (!child.watch(kSlice, progress_.stop())) report_samples(child, run.parameters.name);
     return child.result();
   }
@@ -145,7 +144,7 @@ class LocalSweep {
     progress_.inform("reading data set " + dataset);
     Run run;
     run.parameters = data_job(config_, dataset);
-    run = made_alone(run, "data-" + name, {0.0, config_.kill_grace});
+    run = made_alone(run, "data-" + name);
     facts_ = run.result;
     data_status_ = run.status();
     if (!facts_.reason.empty()) return;
@@ -175,7 +174,7 @@ class LocalSweep {
     progress_.inform(fmt::format("{}: {} to {}", job.name, job.solver,
                                  job.gap_target > 0.0 ? fmt::format("a relative gap of {:g}", job.gap_target)
                                                       : fmt::format("kkt <= {:g} of its start", job.tol)));
-    Run made = made_alone(begun(asked), "reference-" + name, job_limits(config_, job));
+    Run made = made_alone(begun(asked), "reference-" + name);
     const RunFigures& end = made.result;
     count_end(end.wall_seconds);
     if (made.failed() || !end.reason.empty() || std::isnan(end.certificate.objective)) {
@@ -216,15 +215,11 @@ class LocalSweep {
     ++started_;
     progress_.inform(progress_text(cell.name(), 0.0));
     Run run = begun(cell.run);
-    const ProcessSettings process = job_settings(config_, run.parameters, cpus_, slot, sweep_.options.jobs);
-    run.timing.cpus = process.cpus.empty() ? usable_cpus() : process.cpus;
-    run.timing.memory_nodes = process.memory_nodes;
-    run.timing.environment = process.environment;
     if (config_.stop_at > 0)
       run.parameters.objective_target = run.best.objective + config_.stop_at * std::abs(run.best.objective);
     const fs::path folder = start_folder(sweep_.out / "runs" / cell.name());
-    const JobLimits limits = job_limits(config_, run.parameters);
-    return {&cell, folder, slot, std::make_unique<JobProcess>(std::move(run), folder, process, limits)};
+    return {&cell, folder, slot,
+            std::make_unique<JobProcess>(std::move(run), folder, config_, cpus_, slot, sweep_.options.jobs)};
   }
 
   /// Returns the record of a run before it starts.

@@ -58,12 +58,7 @@ RunParameters job_on(const ExperimentConfig& config, const DataConfig& data) {
   job.name = job.dataset = data.name;
   job.experiment = config.name;
   job.data_options = option_texts(data.options);
-  for (std::string& file : job.files.train) make_absolute(file);
-  for (std::string& file : job.files.test) make_absolute(file);
-  make_absolute(job.files.hierarchy);
-  make_absolute(job.start);
-  for (const OptionSpec& spec : data.options.table())
-    if (std::string& value = job.data_options.at(spec.name); spec.names_file(value)) make_absolute(value);
+  for (std::string* file : named_files(job, data.options.table(), job.data_options)) make_absolute(*file);
   job.threads = resolved_threads(config.threads);
   for (const LoadedPlugin& plugin : loaded_plugins()) job.plugins.push_back(plugin.file.string());
   return job;
@@ -91,7 +86,6 @@ class Inspector {
   SweepProblem problem_of(const RunParameters& cell) {
     SweepProblem problem;
     problem.name = problem_name(cell);
-    problem.dataset = cell.dataset;
     if (cell.path || !config_.has_reference()) return problem;
     problem.reference = asked(reference_job(config_, cell), 0.0);
     std::string ignored;  // the next lines find the same problem

@@ -62,7 +62,6 @@ struct Cell {
 /// One data set with one penalty or path.
 struct SweepProblem {
   std::string name;              ///< the name of its runs without label and repetition
-  std::string dataset;           ///< its name in the config
   std::vector<Cell> cells;       ///< in the order of the config
   std::optional<Run> reference;  ///< parameters and key of the run that gives f*; none: f* is not needed
   std::optional<Run> known_reference;  ///< the stored reference, if it serves

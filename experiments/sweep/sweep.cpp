@@ -9,6 +9,7 @@
 #include "experiments/base/files.h"
 #include "experiments/base/text.h"
 #include "experiments/results/results.h"
+#include "experiments/run/plugins.h"
 #include "experiments/sweep/make_runs.h"
 #include "experiments/sweep/out_folder.h"
 
