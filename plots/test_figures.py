@@ -143,7 +143,7 @@ def test_scaling_compares_with_one_thread(tmp_path):
         record["run"]["repetition"] = 1
         runs.append(record)
     (tmp_path / "scale.json").write_text(json.dumps({"title": "t", "runs": runs}))
-    assert cli.main(["scale", str(tmp_path)]) == 0
+    scaling.show(tmp_path, [16], (1e-6, 1e10))
     runs = scaling.read(tmp_path)[1]
     phases = scaling.phases_of(runs)
     assert phases["speedup"].tolist()[:3] == [1, 1.6, 8 / 3] and phases["seconds"].tolist()[:3] == [8, 5, 3]

@@ -30,9 +30,10 @@ const MonitorOptions& checked(const MonitorOptions& options) {
 }  // namespace
 
 const char* status_name(Status status) {
-  constexpr const char* kNames[] = {"converged",      "target-reached", "gap-reached",
-                                    "max-iterations", "time-limit",     "interrupted",
-                                    "stalled",        "small-change",   "diverged"};
+  constexpr const char* kNames[] = {"converged",  "target-reached", "gap-reached", "max-iterations",
+                                    "time-limit", "interrupted",    "stalled",     "small-change",
+                                    "diverged",   "failed",         "crashed",     "out-of-memory",
+                                    "skipped"};
   return kNames[static_cast<std::size_t>(status)];
 }
 

@@ -34,7 +34,7 @@
 
 namespace proxbench {
 
-/// Why a solver stopped.
+/// How a run ended. A solver ends by one of those up to kDiverged.
 enum class Status {
   kConverged,
   kTargetReached,
@@ -44,12 +44,16 @@ enum class Status {
   kInterrupted,
   kStalled,
   kSmallChange,
-  kDiverged
+  kDiverged,
+  kFailed,
+  kCrashed,
+  kOutOfMemory,
+  kSkipped
 };
 /// "converged", "target-reached" (F <= MonitorOptions::objective_target), "gap-reached"
 /// (MonitorOptions::gap_target), "max-iterations", "time-limit", "interrupted", "stalled" (no further
 /// decrease within rounding, or a gap target that rounding hides), "small-change" (a solver's
-/// own rule on the change of F) or "diverged".
+/// own rule on the change of F), "diverged", "failed", "crashed", "out-of-memory" or "skipped".
 const char* status_name(Status status);
 
 class Monitor {

@@ -47,11 +47,11 @@ void offer_package() {
 
 /// Returns the modules that the interpreter lacks, or "".
 std::string lack_of(const std::string& interpreter, const std::vector<std::string>& modules) {
-  constexpr std::chrono::seconds kPatience{60};  // the disk may be slow
+  constexpr std::chrono::seconds kTimeout{60};  // the disk may be slow
   try {
     std::vector<std::string> command{interpreter, "-c", kProbe};
     command.insert(command.end(), modules.begin(), modules.end());
-    const ProgramOutput probe = run_program(command, kPatience);
+    const ProgramOutput probe = run_program(command, kTimeout);
     if (probe.end.exit_status != 0) return "an interpreter that starts";
     return probe.out;
   } catch (const Error&) {

@@ -8,33 +8,22 @@
 
 namespace proxbench {
 
-std::string markdown_grid(const TextTable& table) {
+std::string markdown_document(const std::vector<TextTable>& tables) {
   std::string out;
   const auto line = [&](const std::vector<std::string>& cells) {
     for (const std::string& cell : cells) out += fmt::format("| {} ", replaced(cell, {{'|', "\\|"}}));
     out += "|\n";
   };
-  line(table.head);
-  out += "|";
-  for (std::size_t i = 0; i < table.head.size(); ++i) out += i < table.text_columns ? "---|" : "---:|";
-  out += "\n";
-  for (const std::vector<std::string>& row : table.rows) line(row);
-  return out;
-}
-
-std::string markdown_document(const std::vector<TextTable>& tables) {
-  std::string out;
   for (const TextTable& table : tables) {
     out += fmt::format("{}### {}\n\n", out.empty() ? "" : "\n", table.caption);
     if (!table.note.empty()) out += table.note + "\n\n";
-    out += markdown_grid(table);
+    line(table.head);
+    out += "|";
+    for (std::size_t i = 0; i < table.head.size(); ++i) out += i < table.text_columns ? "---|" : "---:|";
+    out += "\n";
+    for (const std::vector<std::string>& row : table.rows) line(row);
   }
   return out;
-}
-
-std::string count_cell(double value) {
-  if (std::isnan(value)) return "-";
-  return value == std::floor(value) ? fmt::format("{:.0f}", value) : fmt::format("{:.1f}", value);
 }
 
 std::string fixed_cell(double value, int digits) {

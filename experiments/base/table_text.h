@@ -15,13 +15,10 @@ struct TextTable {
   std::vector<std::vector<std::string>> rows = {};
 };
 
-/// Each text ends with a line break. The grid has neither caption nor note.
-std::string markdown_grid(const TextTable& table);
-/// The tables with captions and notes.
+/// The tables with captions and notes. The text ends with a line break.
 std::string markdown_document(const std::vector<TextTable>& tables);
 
-/// A number without fraction as an integer, any other with one digit after the point; "-" for NaN.
-std::string count_cell(double value);
+/// "-" for NaN.
 std::string fixed_cell(double value, int digits);
 
 }  // namespace proxbench

@@ -125,10 +125,9 @@ int run_command_line(int argc, char** argv) {
          "repeatable")
       ->allow_extra_args(false)
       ->type_name("FILE");
-  for (const auto add :
-       {add_run_commands, add_describe_command, add_train_command, add_select_command, add_predict_command,
-        add_evaluate_command, add_certify_command, add_convert_command, add_list_commands,
-        add_python_commands, add_scale_command, add_status_command, add_completion_command})
+  for (const auto add : {add_run_commands, add_describe_command, add_train_command, add_select_command,
+                         add_predict_command, add_evaluate_command, add_certify_command, add_convert_command,
+                         add_list_commands, add_python_commands, add_status_command, add_completion_command})
     add(app);
   // Behind the commands, which would inherit the flag.
   app.set_help_all_flag("--help-all", "print the help of all commands");
@@ -167,17 +166,11 @@ std::string file_in_reach(const std::string& name) {
 ExperimentConfig ConfigFlags::load(const std::vector<std::string>& more, bool with_data) const {
   std::vector<std::string> all = overrides;
   all.insert(all.end(), more.begin(), more.end());
-  const ExperimentConfig config =
-      with_data ? load_config(input_file(config_file), all, require_plugin)
-                : load_config_without_data(input_file(config_file), all, require_plugin);
+  const ExperimentConfig config = load_config(input_file(config_file), all, require_plugin, with_data);
   for (const std::string& file : config.includes) input_file(file);
-  for (const DataConfig& data : config.data) {
-    for (const std::string& file : data.files.train) input_file(file);
-    for (const std::string& file : data.files.test) input_file(file);
-    for (const std::string& file : {data.files.hierarchy, data.start}) input_file(file);
-    const auto options = option_texts(data.options);
-    for (const OptionSpec& spec : data.options.table())
-      if (const std::string& value = options.at(spec.name); spec.names_file(value)) input_file(value);
+  for (DataConfig data : config.data) {
+    auto options = option_texts(data.options);
+    for (const std::string* file : named_files(data, data.options.table(), options)) input_file(*file);
   }
   return config;
 }
@@ -191,12 +184,11 @@ ExperimentConfig config_of(const RunFlags& flags, const ModelHeader& header) {
 }
 
 Penalty penalty_of(const ExperimentConfig& config) {
-  if (config.lambdas.several() || config.mus.several())
+  if (config.several())
     throw Error::usage(
         "--lambda and --mu: found a list or path, expected a number each (`proxbench select` tries several)");
-  const Penalty penalty{config.lambdas.largest(), config.mus.largest()};
-  penalty.check();
-  return penalty;
+  config.largest().check();
+  return config.largest();
 }
 
 Parallel make_parallel(const ExperimentConfig& config) {
@@ -318,17 +310,6 @@ CLI::Option* add_repeatable(CLI::App& command, const std::string& flag, std::vec
   return command.add_option(flag, values, help + "; repeatable")->allow_extra_args(false)->type_name(type);
 }
 
-constexpr const char* kResults = "results of `proxbench run`";
-
-void add_results(CLI::App& command, std::string& folder) {
-  command.add_option("dir", folder, kResults)->required()->type_name("DIR");
-}
-
-void require_results(const std::string& folder) {
-  if (!fs::is_directory(fs::path(folder) / "runs"))
-    throw Error(folder + ": found no folder 'runs', expected the " + kResults);
-}
-
 ProgressPrinter::ProgressPrinter(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
 
 void ProgressPrinter::sample(const std::string& name, const Sample& sample) {
@@ -348,13 +329,13 @@ void ProgressPrinter::sample(const std::string& name, const Sample& sample) {
   }
 }
 
-Hooks ProgressPrinter::hooks() {
-  Hooks hooks;
-  hooks.message = [this](const std::string& text) { message(text); };
-  hooks.warning = [this](const std::string& text) { warning(text); };
-  hooks.on_sample = [this](const std::string& name, const Sample& one) { sample(name, one); };
-  hooks.stop = &interrupted;
-  return hooks;
+Progress ProgressPrinter::callbacks() {
+  Progress out;
+  out.message = [this](const std::string& text) { message(text); };
+  out.warning = [this](const std::string& text) { warning(text); };
+  out.on_sample = [this](const std::string& name, const Sample& one) { sample(name, one); };
+  out.stop = &interrupted;
+  return out;
 }
 
 void ProgressPrinter::clear_line() {

@@ -51,38 +51,22 @@ void add_evaluate_command(CLI::App& app);
 void add_certify_command(CLI::App& app);
 void add_convert_command(CLI::App& app);
 void add_list_commands(CLI::App& app);    // list, check-solver
-void add_python_commands(CLI::App& app);  // table, plot, report, export, merge
-void add_scale_command(CLI::App& app);
+void add_python_commands(CLI::App& app);  // table, plot, report, export, merge, scale
 void add_status_command(CLI::App& app);
 void add_completion_command(CLI::App& app);
+
+/// Shows what a command has stored: runs `python -m proxbench COMMAND ARGUMENTS` (python/README.md) and
+/// returns its exit status. If the package cannot be started, warns with one sentence that ends with
+/// `stored`, and returns 0: nothing that was measured is lost.
+int show_by_python(const std::string& command, const std::vector<std::string>& arguments,
+                   const std::string& stored);
 
 /// Returns the commands that are not hidden.
 std::vector<const CLI::App*> shown_commands(const CLI::App& app);
 
-// All registered items and the sections of configs. `list`, the option tables of the READMEs and completion
-// use them.
-
-/// A registered item, or a section of configs.
-struct Entry {
-  struct Fact {
-    const char* key;
-    Json value;
-    std::string line = "";  ///< the fact as text; empty: the value if it is a text
-  };
-  std::string name, help;
-  std::vector<Fact> facts = {};
-  const LoadedPlugin* plugin = nullptr;  ///< null: built in
-  OptionTable options = {};
-};
-
-/// All entries of one kind.
-struct Kind {
-  std::string title, key, options_key;  ///< title, and keys in JSON; no options_key: no options
-  std::vector<Entry> entries = {};
-};
-
-/// Returns all kinds, with the items of the plug-ins loaded so far.
-std::vector<Kind> catalogue();
+/// Everything that `list` shows, by kind: the registered items, with those of the plug-ins loaded so far, and
+/// the sections of configs. Completion and the option tables of the READMEs use it, too.
+Json catalogue();
 
 /// If the arguments are `__complete WORDS...`, as the completion script calls the program, prints the words
 /// that may follow and returns true. Otherwise returns false.
@@ -280,23 +264,6 @@ struct ConfigFlags {
   ExperimentConfig load(const std::vector<std::string>& more = {}, bool with_data = true) const;
 };
 
-/// The flags of commands that make runs of a config.
-struct SweepFlags : ConfigFlags, OutputFlags {
-  std::string out;
-  void add_to(CLI::App& command, const std::string& help_of_out) {
-    ConfigFlags::add_to(command);
-    command.add_option("--out", out, help_of_out + " [results/NAME]")->type_name("DIR");
-    OutputFlags::add_to(command);
-  }
-  fs::path folder_of(const ExperimentConfig& config) const {
-    return out.empty() ? fs::path("results") / config.name : fs::path(out);
-  }
-};
-
-/// Adds an argument: a folder with results of `proxbench run`.
-void add_results(CLI::App& command, std::string& folder);
-/// Throws Error if the folder holds no results.
-void require_results(const std::string& folder);
 /// Help of --option.
 inline constexpr const char* kSolverOption = "option of the solver; see `proxbench list --options`";
 
@@ -313,8 +280,8 @@ class ProgressPrinter {
   /// These show nothing if the text is empty.
   void message(const std::string& text);
   void warning(const std::string& text);
-  /// Returns hooks that call these functions, and that stop the work on Ctrl-C.
-  Hooks hooks();
+  /// Returns functions that call these, and that stop the work on Ctrl-C.
+  Progress callbacks();
 
  private:
   void clear_line();

@@ -23,9 +23,8 @@ std::vector<std::string> values_of(const CLI::Option& option) {
   const std::string name = option.get_single_name();
   if (const Row<ExperimentConfig>* key = keys_of<ExperimentConfig>().find(name)) return key->spec.choices;
   std::vector<std::string> names;
-  for (const Kind& kind : catalogue())
-    if (const auto known = kinds.find(name); known != kinds.end() && known->second == kind.key)
-      for (const Entry& entry : kind.entries) names.push_back(entry.name);
+  if (const auto kind = kinds.find(name); kind != kinds.end())
+    for (const Json& item : catalogue()[kind->second]) names.push_back(item["name"]);
   return names;
 }
 

@@ -16,104 +16,119 @@
 namespace proxbench {
 namespace {
 
-using Facts = std::vector<Entry::Fact>;
-
 std::vector<std::string> names_of(const std::vector<Capability>& capabilities) {
   std::vector<std::string> out;
   for (const Capability capability : capabilities) out.emplace_back(capability_name(capability));
   return out;
 }
 
-/// "needs an oracle with 'sum' and 'one instance'; lambda > 0; scale-free".
-std::string needs_text(const SolverInfo& info) {
-  const Needs& needs = info.needs;
-  std::string out =
-      fmt::format("needs an oracle with '{}'", fmt::join(names_of(needs.capabilities), "' and '"));
-  if (needs.loss == Loss::Kind::kHinge) out += "; loss = hinge";
-  if (needs.l1) out += "; lambda > 0";
-  if (needs.l2) out += "; mu > 0";
-  if (needs.smooth) out += "; lambda = 0";
-  return info.scale_free ? out + "; scale-free" : out;
+void add_facts(const SolverInfo& info, Json& out) {
+  out["paper"] = info.paper;
+  out["needs"] = {{"capabilities", names_of(info.needs.capabilities)},
+                  {"l1", info.needs.l1},
+                  {"l2", info.needs.l2},
+                  {"smooth", info.needs.smooth},
+                  {"loss", loss_name(info.needs.loss)}};
+  out["scale_free"] = info.scale_free;
+}
+void add_facts(const OracleInfo& info, Json& out) {
+  out["paper"] = info.paper;
+  out["capabilities"] = names_of(info.capabilities);
+}
+void add_facts(const DataFormatInfo& info, Json& out) {
+  out["source"] = info.source;
+}
+void add_facts(const MetricInfo& info, Json& out) {
+  out["paper"] = info.paper;
+  out["better"] = info.better == MetricInfo::Better::kHigher ? "higher" : "lower";
 }
 
-Facts facts_of(const SolverInfo& info) {
-  const Json needs{{"capabilities", names_of(info.needs.capabilities)},
-                   {"l1", info.needs.l1},
-                   {"l2", info.needs.l2},
-                   {"smooth", info.needs.smooth},
-                   {"loss", loss_name(info.needs.loss)}};
-  return {{"paper", info.paper}, {"needs", needs, needs_text(info)}, {"scale_free", info.scale_free}};
-}
-Facts facts_of(const OracleInfo& info) {
-  const std::vector<std::string> names = names_of(info.capabilities);
-  return {{"paper", info.paper}, {"capabilities", names, "has " + joined(names)}};
-}
-Facts facts_of(const DataFormatInfo& info) {
-  return {{"source", info.source}};
-}
-Facts facts_of(const MetricInfo& info) {
-  const std::string better = info.better == MetricInfo::Better::kHigher ? "higher" : "lower";
-  return {{"paper", info.paper}, {"better", better, better + " is better"}};
-}
-
-/// All entries of a registry.
-template <class Info>
-Kind kind_of(const char* title, const char* key, const Registry<Info>& registry,
-             Registry<Info> Plugin::*plugin) {
-  Kind out{title, key, ""};
-  for (const Info& info : registry.items()) {
-    Entry entry{info.name, info.help, facts_of(info), plugin_of(plugin, info.name)};
-    if constexpr (requires { info.options; }) {
-      entry.options = info.options;
-      out.options_key = "options";
-    }
-    out.entries.push_back(std::move(entry));
-  }
-  return out;
-}
-
-/// Returns the line of an option: name, help, default, presets and allowed values.
-std::string option_line(const OptionSpec& spec) {
-  std::string values = spec.type_name(), standard, presets;
-  if (const std::string constraint = spec.constraint(); !constraint.starts_with("any ")) values = constraint;
-  if (spec.required)
-    standard = "; required";
-  else if (!spec.default_value.empty())
-    standard = "; default: " + spec.default_value;
-  for (const auto& [preset, value] : spec.preset_values)
-    presets += fmt::format(" ({} with preset = {})", value, preset);
-  return fmt::format("      {:<20} {}{}{}; {}\n", spec.name, spec.help, standard, presets, values);
-}
-
-void print(const Entry& entry, bool with_options) {
-  fmt::print("  {:<22} {}{}\n", entry.name, entry.help,
-             entry.plugin ? fmt::format(" (plug-in {})", entry.plugin->file.filename().string()) : "");
-  for (const Entry::Fact& fact : entry.facts) {
-    const std::string line =
-        fact.line.empty() && fact.value.is_string() ? std::string(fact.value) : fact.line;
-    if (!line.empty()) fmt::print("  {:<22} {}\n", "", line);
-  }
-  if (!with_options) return;
-  for (const OptionSpec& spec : entry.options) fmt::print("{}", option_line(spec));
-}
-
-Json to_json(const Entry& entry, const std::string& options_key) {
-  Json out{{"name", entry.name}, {"help", entry.help}};
-  for (const Entry::Fact& fact : entry.facts) out[fact.key] = fact.value;
-  out["plugin"] = entry.plugin ? Json(entry.plugin->file.string()) : Json();
-  if (options_key.empty()) return out;
-  out[options_key] = Json::array();
-  for (const OptionSpec& spec : entry.options) {
-    Json& option = out[options_key].emplace_back(Json{{"name", spec.name},
-                                                      {"type", spec.type_name()},
-                                                      {"default", spec.default_value},
-                                                      {"constraint", spec.constraint()},
-                                                      {"help", spec.help},
-                                                      {"list", spec.list},
-                                                      {"required", spec.required}});
+Json options_json(const OptionTable& table) {
+  Json out = Json::array();
+  for (const OptionSpec& spec : table) {
+    Json& option = out.emplace_back(Json{{"name", spec.name},
+                                         {"type", spec.type_name()},
+                                         {"default", spec.default_value},
+                                         {"constraint", spec.constraint()},
+                                         {"help", spec.help},
+                                         {"list", spec.list},
+                                         {"required", spec.required}});
     if (!spec.preset_values.empty()) option["presets"] = spec.preset_values;
   }
   return out;
+}
+
+/// All items of a registry.
+template <class Info>
+Json items_of(const Registry<Info>& registry, Registry<Info> Plugin::*plugin) {
+  Json out = Json::array();
+  for (const Info& info : registry.items()) {
+    Json& one = out.emplace_back(Json{{"name", info.name}, {"help", info.help}});
+    add_facts(info, one);
+    const LoadedPlugin* from = plugin_of(plugin, info.name);
+    one["plugin"] = from ? Json(from->file.string()) : Json();
+    if constexpr (requires { info.options; }) one["options"] = options_json(info.options);
+  }
+  return out;
+}
+
+// ---- the same as text
+
+const std::map<std::string, const char*> kTitles{
+    {"solvers", "Solvers (--solver, [solver.LABEL])"},
+    {"trainers", "External trainers (solver = external)"},
+    {"oracles", "Oracles (--oracle, oracle = NAME in [data.NAME])"},
+    {"formats", "Data formats (--format, [data.NAME])"},
+    {"metrics", "Metrics of predictions"},
+    {"config", "Config sections"}};
+
+/// "needs an oracle with 'sum' and 'one instance'; lambda > 0; scale-free".
+std::string needs_text(const Json& needs, bool scale_free) {
+  std::string out = "needs an oracle with '" +
+                    joined(needs["capabilities"].get<std::vector<std::string>>(), "' and '") + "'";
+  if (needs["loss"] == "hinge") out += "; loss = hinge";
+  for (const auto& [need, text] :
+       {std::pair("l1", "; lambda > 0"), {"l2", "; mu > 0"}, {"smooth", "; lambda = 0"}})
+    if (needs[need].get<bool>()) out += text;
+  return scale_free ? out + "; scale-free" : out;
+}
+
+/// Returns the line of a fact, or "" if it has none.
+std::string fact_line(const std::string& key, const Json& item) {
+  const Json& fact = item[key];
+  if (key == "paper" || key == "source") return fact;
+  if (key == "needs") return needs_text(fact, item["scale_free"]);
+  if (key == "capabilities") return "has " + joined(fact.get<std::vector<std::string>>());
+  return key == "better" ? fact.get<std::string>() + " is better" : "";
+}
+
+/// Returns the line of an option: name, help, default, presets and allowed values.
+std::string option_line(const Json& option) {
+  const std::string standard = option["default"], constraint = option["constraint"];
+  std::string text =
+      fmt::format("      {:<20} {}", option["name"].get<std::string>(), option["help"].get<std::string>());
+  if (option["required"].get<bool>())
+    text += "; required";
+  else if (!standard.empty())
+    text += "; default: " + standard;
+  const Json presets = option.value("presets", Json::object());
+  for (const auto& [preset, value] : presets.items())
+    text += fmt::format(" ({} with preset = {})", value.get<std::string>(), preset);
+  return text + "; " + (constraint.starts_with("any ") ? option["type"].get<std::string>() : constraint) +
+         "\n";
+}
+
+void print(const Json& item, bool with_options) {
+  const Json& plugin = item["plugin"];
+  fmt::print("  {:<22} {}{}\n", item["name"].get<std::string>(), item["help"].get<std::string>(),
+             plugin.is_null()
+                 ? ""
+                 : fmt::format(" (plug-in {})", fs::path(plugin.get<std::string>()).filename().string()));
+  for (const auto& [key, value] : item.items())
+    if (const std::string line = fact_line(key, item); !line.empty()) fmt::print("  {:<22} {}\n", "", line);
+  if (!with_options) return;
+  for (const char* options : {"options", "keys"})
+    for (const Json& option : item.value(options, Json::array())) fmt::print("{}", option_line(option));
 }
 
 struct ListCommand {
@@ -140,32 +155,33 @@ struct ListCommand {
         ->excludes(json);
   }
 
-  /// Returns all kinds, or those that have an entry of this name, with this entry alone.
-  std::vector<Kind> shown() const {
-    std::vector<Kind> kinds = catalogue();
-    if (name.empty()) return kinds;
+  /// Returns the catalogue, or what it has of this name.
+  Json shown() const {
+    const Json all = catalogue();
+    if (name.empty()) return all;
+    Json out;
     std::vector<std::string> known;
-    for (Kind& kind : kinds) {
-      for (const Entry& entry : kind.entries) known.push_back(entry.name);
-      std::erase_if(kind.entries, [&](const Entry& entry) { return entry.name != name; });
-    }
+    for (const auto& [kind, items] : all.items())
+      for (const Json& item : items) {
+        known.push_back(item["name"]);
+        if (known.back() == name) out[kind].push_back(item);
+      }
     require_known("name", name, known);
-    std::erase_if(kinds, [](const Kind& kind) { return kind.entries.empty(); });
-    return kinds;
+    return out;
   }
 
   void execute() const {
     if (fields) return print_fields();
-    Json out;
     const bool with_options = options || !name.empty();
-    for (const Kind& kind : shown()) {
-      for (const Entry& entry : kind.entries) out[kind.key].push_back(to_json(entry, kind.options_key));
-      if (json->count() > 0 || (kind.key == "config" && !with_options)) continue;
-      fmt::print("{}\n", kind.title);
-      for (const Entry& entry : kind.entries) print(entry, with_options);
+    const Json out = shown();
+    if (json->count() > 0)
+      return JsonFlag{file.empty() || file.front().empty() ? "-" : file.front()}.write(out);
+    for (const auto& [kind, items] : out.items()) {
+      if (kind == "config" && !with_options) continue;
+      fmt::print("{}\n", kTitles.at(kind));
+      for (const Json& item : items) print(item, with_options);
       fmt::print("\n");
     }
-    if (json->count() > 0) JsonFlag{file.empty() || file.front().empty() ? "-" : file.front()}.write(out);
   }
 
   /// The Python package reads this (python/README.md).
@@ -173,8 +189,7 @@ struct ListCommand {
     Json out = fields_json();
     for (const ConfigSectionInfo& section : config_sections())
       if (section.name == "experiment" || section.name == "plot" || section.name == "paper")
-        out["config"][section.name] =
-            to_json({.name = section.name, .help = section.help, .options = section.keys}, "keys")["keys"];
+        out["config"][section.name] = options_json(section.keys);
     fmt::print("{}", json_text(out));
   }
 };
@@ -225,24 +240,22 @@ struct CheckSolverCommand {
 
 }  // namespace
 
-std::vector<Kind> catalogue() {
+Json catalogue() {
   const SolverInfo& external = external_trainer();
-  Kind trainers{"External trainers (solver = external)", "trainers", "options"};
-  trainers.entries.push_back({.name = external.name,
-                              .help = external.help,
-                              .facts = {{"paper", external.paper}},
-                              .options = external.options});
-  Kind sections{"Config sections", "config", "keys"};
+  Json sections = Json::array();
   for (const ConfigSectionInfo& info : config_sections())
-    sections.entries.push_back({.name = info.name, .help = info.help, .options = info.keys});
-  return {
-      kind_of("Solvers (--solver, [solver.LABEL])", "solvers", solver_registry(), &Plugin::solvers),
-      trainers,
-      kind_of("Oracles (--oracle, oracle = NAME in [data.NAME])", "oracles", oracle_registry(),
-              &Plugin::oracles),
-      kind_of("Data formats (--format, [data.NAME])", "formats", data_format_registry(), &Plugin::formats),
-      kind_of("Metrics of predictions", "metrics", metric_registry(), &Plugin::metrics),
-      sections};
+    sections.push_back(
+        {{"name", info.name}, {"help", info.help}, {"plugin", nullptr}, {"keys", options_json(info.keys)}});
+  return {{"solvers", items_of(solver_registry(), &Plugin::solvers)},
+          {"trainers", Json::array({{{"name", external.name},
+                                     {"help", external.help},
+                                     {"paper", external.paper},
+                                     {"plugin", nullptr},
+                                     {"options", options_json(external.options)}}})},
+          {"oracles", items_of(oracle_registry(), &Plugin::oracles)},
+          {"formats", items_of(data_format_registry(), &Plugin::formats)},
+          {"metrics", items_of(metric_registry(), &Plugin::metrics)},
+          {"config", sections}};
 }
 
 void add_list_commands(CLI::App& app) {

@@ -227,15 +227,24 @@ TEST_F(PathCommands, AMuThatIsAddedOrRemovedLeavesTheRunsOfTheOthersValid) {
   EXPECT_THAT(stored("0,0.1"), HasSubstr("4 runs, 2 of them stored; 1 references to make"))
       << "a place that the runs of one mu have is not taken for another";
   ASSERT_EQ(run("run path.ini --out out --set experiment.mu=0.2,0.1").status, 0);
-  EXPECT_TRUE(fs::exists(folder / "out/runs/words-lambda0.5-prox-newton-rep1"));
   EXPECT_TRUE(fs::exists(folder / "out/runs/words-lambda0.5-mu0.2-prox-newton-rep1"));
-  EXPECT_EQ(read_json("out/runs/words-lambda0.5-prox-newton-rep1/manifest.json")["run"]["mu"], 0.1);
   EXPECT_THAT(run("status out").out, HasSubstr("4 done, 0 failed\n"));
   for (const char* mu : {"0.1", "0.2"})
     EXPECT_THAT(stored(mu), HasSubstr("2 runs, 2 of them stored; 0 references to make")) << mu;
-  const Result other = run("run path.ini --out out --set experiment.mu=0.3");
-  EXPECT_EQ(other.status, 2) << "the name of a run of one mu is taken";
-  EXPECT_THAT(other.err, HasSubstr("config mu: 0.1 -> 0.3 (2)"));
+}
+
+TEST_F(PathCommands, RunsUnderTheNamesOfAnEarlierVersionAreReported) {
+  write_config("0.5", "mu = 0.1\n");
+  ASSERT_EQ(run("run path.ini --out out").status, 0);
+  fs::rename(folder / "out/runs/words-lambda0.5-mu0.1-prox-newton-rep1",
+             folder / "out/runs/words-lambda0.5-prox-newton-rep1");
+  const Result result = run("run path.ini --out out");
+  EXPECT_EQ(result.status, 2);
+  EXPECT_THAT(result.err,
+              HasSubstr("name: an earlier version stored it as words-lambda0.5-prox-newton-rep1 (1)"));
+  EXPECT_EQ(run("run path.ini --out out --replace").status, 0);
+  EXPECT_THAT(run("run path.ini --out out --dry-run --set experiment.mu=0").out,
+              HasSubstr("config mu: 0.1 -> 0 (1)"));
 }
 
 TEST_F(PathCommands, SelectChoosesFromAGrid) {

@@ -8,7 +8,6 @@
 
 #include "core/base/error.h"
 #include "experiments/cli/cli.h"
-#include "experiments/cli/python.h"
 #include "experiments/results/results.h"
 #include "experiments/sweep/run_key.h"
 #include "experiments/sweep/slurm.h"
@@ -48,14 +47,16 @@ void print_includes(const ExperimentConfig& config) {
   if (!config.includes.empty()) fmt::print("includes {}\n", joined(config.includes));
 }
 
-struct RunCommand : SweepFlags {
-  std::string launcher = "local", only, key;
+struct RunCommand : ConfigFlags, OutputFlags {
+  std::string out, launcher = "local", only, key;
   std::vector<std::string> slurm;
   bool wait = false, dry_run = false, why = false, force = false, replace = false;
   int jobs = 1, shared = 0;
 
   void add_to(CLI::App& command) {
-    SweepFlags::add_to(command, "folder for the results");
+    ConfigFlags::add_to(command);
+    command.add_option("--out", out, "folder for the results [results/NAME]")->type_name("DIR");
+    OutputFlags::add_to(command);
     command.add_flag(
         "--dry-run", dry_run,
         "print all runs, which of them are stored, and how long the others may take; run nothing");
@@ -106,7 +107,7 @@ struct RunCommand : SweepFlags {
 
   void execute() const {
     const ExperimentConfig asked = config();
-    const fs::path folder = folder_of(asked);
+    const fs::path folder = out.empty() ? fs::path("results") / asked.name : fs::path(out);
     require_own_folder(asked, folder);
     if (dry_run) return print_plan(asked, folder);
     stop_cleanly_on_interrupt();
@@ -237,11 +238,11 @@ struct RunCommand : SweepFlags {
 
   SweepResult sweep(const ExperimentConfig& config, const fs::path& folder) const {
     ProgressPrinter progress(quiet);
-    Hooks hooks = progress.hooks();
-    if (why) hooks.detail = hooks.message;
+    Progress shown = progress.callbacks();
+    if (why) shown.detail = shown.message;
     const SweepOptions asked = options(config);
-    SweepResult result = launcher == "slurm" ? submit_sweep(config, folder, asked, wait, hooks)
-                                             : run_sweep(config, folder, asked, hooks);
+    SweepResult result = launcher == "slurm" ? submit_sweep(config, folder, asked, wait, shown)
+                                             : run_sweep(config, folder, asked, shown);
     if (result.interrupted && result.outstanding == 0) {
       progress.warning(fmt::format("{}; {} runs are kept in {}, the same command goes on from there{}",
                                    out_of_time ? "out of time (SIGUSR1)" : "interrupted",

@@ -21,7 +21,7 @@ constexpr const char* kLoss = "loss";
 constexpr int kMorePoints = 10;
 
 template <class Point>
-double value_of(const PenaltySearch& search, const Point& point) {
+double value_of(const PenaltyGrid& search, const Point& point) {
   return search.over_mu() ? point.mu : point.lambda;
 }
 
@@ -77,13 +77,13 @@ struct SelectCommand : TrainingFlags {
         .more_points = extend ? kMorePoints : 0,
         .processes = launched_processes()};
     const ExperimentConfig asked = config_of(run);
-    const PenaltySearch searched = search(asked);
+    const PenaltyGrid searched = search(asked);
     RunParameters settings = settings_for(asked, searched.largest());
     ProgressPrinter progress(quiet);
     const auto loaded = load(config, nullptr, make_parallel(asked).alone(), settings, progress);
     const ModelSelection selection =
         select_model(*loaded, settings, searched.paths(lambda_max(*loaded, settings.loss)),
-                     selection_settings, progress.hooks());
+                     selection_settings, progress.callbacks());
     if (selection.interrupted) {
       const bool known = !selection.points.empty();
       if (prints() && known) print(searched, selection, *loaded);
@@ -117,8 +117,8 @@ struct SelectCommand : TrainingFlags {
     return held_out ? fmt::format("{:g} of the training instances", *held_out) : "test set";
   }
 
-  PenaltySearch search(const ExperimentConfig& asked) const {
-    if (const PenaltySearch out{asked.lambdas, asked.mus}; out.several()) return out;
+  PenaltyGrid search(const ExperimentConfig& asked) const {
+    if (asked.several()) return asked;
     throw Error::usage(
         run.given("lambda")
             ? fmt::format("--lambda: found '{}', expected a list or path, or a number and a list or path of "
@@ -135,7 +135,7 @@ struct SelectCommand : TrainingFlags {
   }
 
   /// Lists all points. Those that were trained on all training instances also have test results.
-  TextTable table(const PenaltySearch& search, const ModelSelection& selection) const {
+  TextTable table(const PenaltyGrid& search, const ModelSelection& selection) const {
     const std::vector<PathPoint>& refit = selection.refit.points;
     const bool tested = only_tests() && !refit.empty() && !std::isnan(refit.back().test_accuracy);
     TextTable table;
@@ -143,7 +143,7 @@ struct SelectCommand : TrainingFlags {
     Penalty fixed{selection.points.front().lambda, selection.points.front().mu};
     (search.over_mu() ? fixed.mu : fixed.lambda) = 0.0;
     if (!search.is_grid() && fixed.lambda + fixed.mu > 0.0) table.note = fixed.text();
-    table.head = {"", search.name(), measure, "standard error", "nnz"};
+    table.head = {"", search.varying(), measure, "standard error", "nnz"};
     if (search.is_grid()) table.head.insert(table.head.begin() + 1, "mu");
     if (selection.interrupted) table.head.emplace_back("folds");
     if (tested) table.head.push_back("test " + (measure == kLoss ? trace_metric().name : measure));
@@ -156,7 +156,7 @@ struct SelectCommand : TrainingFlags {
       if (!selection.interrupted && k == selection.one_standard_error) marks.emplace_back("one-se");
       std::vector<std::string>& row = table.rows.emplace_back();
       row = {joined(marks), fmt::format("{:.6g}", value_of(search, point)), fixed_cell(point.mean, 5),
-             fixed_cell(point.standard_error, 5), count_cell(std::round(point.nnz))};
+             fixed_cell(point.standard_error, 5), fixed_cell(std::round(point.nnz), 0)};
       if (search.is_grid()) row.insert(row.begin() + 1, fmt::format("{:.6g}", point.mu));
       if (selection.interrupted) row.push_back(std::to_string(point.splits));
       if (tested) {
@@ -168,12 +168,12 @@ struct SelectCommand : TrainingFlags {
     return table;
   }
 
-  void print(const PenaltySearch& search, const ModelSelection& selection, const LoadedData& trained) const {
+  void print(const PenaltyGrid& search, const ModelSelection& selection, const LoadedData& trained) const {
     fmt::print("{}\n", markdown_document({table(search, selection)}));
     if (selection.interrupted) return;
     const PathPoint& last = selection.refit.points.back();
     fmt::print("chosen: {} = {:.10g}{}; on all training instances {} nonzeros, objective {:.10g}",
-               search.name(), value_of(search, last),
+               search.varying(), value_of(search, last),
                search.is_grid() ? fmt::format(", mu = {:.10g}", last.mu) : "", last.certificate.nnz,
                last.certificate.objective);
     if (!std::isnan(last.certificate.kkt)) fmt::print(", kkt {:.3g}", last.certificate.kkt);
@@ -202,7 +202,7 @@ struct SelectCommand : TrainingFlags {
 
   /// If the best point is at an end of its path, says so. Returns "" otherwise, or if all weights are 0
   /// there.
-  std::string edge_text(const PenaltySearch& search, const ModelSelection& selection) const {
+  std::string edge_text(const PenaltyGrid& search, const ModelSelection& selection) const {
     const auto value = [&](std::size_t k) { return value_of(search, selection.points[selection.begin + k]); };
     const std::size_t count = selection.end - selection.begin, best = selection.best - selection.begin;
     const bool last = best + 1 == count,
@@ -211,11 +211,11 @@ struct SelectCommand : TrainingFlags {
     const double least = !search.over_mu() ? kNoPenalty * selection.refit.lambda_max : 0.0;
     if ((!last && !first) || count < 2 || value(best) <= least) return "";
     return fmt::format("the best {} = {:.6g} is the {} of the path, and {} ones may be better{}",
-                       search.name(), value(best), last ? "last" : "first", last ? "smaller" : "larger",
+                       search.varying(), value(best), last ? "last" : "first", last ? "smaller" : "larger",
                        last && !extend ? ": --extend tries them" : "");
   }
 
-  Json result(const PenaltySearch& search, const ModelSelection& selection) const {
+  Json result(const PenaltyGrid& search, const ModelSelection& selection) const {
     Json points = Json::array();
     for (const SelectionPoint& point : selection.points)
       points.push_back({{"lambda", point.lambda},
@@ -233,7 +233,7 @@ struct SelectCommand : TrainingFlags {
       metrics[trace_metric().name] = trained.test_accuracy;
     }
     Json out{{"path", ini_text((search.over_mu() ? search.mus : search.lambdas).to_value())},
-             {"over", search.name()},
+             {"over", search.varying()},
              {"lambda_max", selection.refit.lambda_max},
              {"measure", measure},
              {"held_out", held_out_text()},

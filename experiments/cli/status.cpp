@@ -15,6 +15,8 @@
 namespace proxbench {
 namespace {
 
+constexpr const char* kResults = "results of `proxbench run`";
+
 /// The state of a run.
 struct RunState {
   std::string state;          ///< one of kStates
@@ -70,8 +72,8 @@ struct Plan {
 Plan plan_of(const fs::path& out) {
   Plan plan;
   try {
-    const ExperimentConfig config = load_config_without_data(out / "config.ini", {}, require_plugin);
-    plan.runs = plan_runs(config, out);
+    const ExperimentConfig config = load_config(out / "config.ini", {}, require_plugin, false);
+    plan.runs = plan_runs(config);
     plan.problems = problem_names(plan.runs);
     if (fs::exists(out / "slurm")) plan.job_name = job_name(config, out);
   } catch (const Error& error) {
@@ -139,13 +141,14 @@ struct StatusCommand {
   JsonFlag json;
 
   void add_to(CLI::App& command) {
-    add_results(command, out);
+    command.add_option("dir", out, kResults)->required()->type_name("DIR");
     command.add_flag("--all", all, "show what is done, too");
     json.add_to(command);
   }
 
   void execute() const {
-    require_results(out);
+    if (!fs::is_directory(fs::path(out) / "runs"))
+      throw Error(fmt::format("{}: found no folder 'runs', expected the {}", out, kResults));
     const Plan plan = plan_of(out);
     const std::string revision = provenance().git_revision;
     std::vector<std::string> others;

@@ -251,16 +251,16 @@ std::unique_ptr<LoadedData> TrainingFlags::load(const DataConfig& config, const 
   progress.warning(busy_text(parallel.threads()));
   auto loaded = std::make_unique<LoadedData>(std::move(pair), parallel);
   progress.message(loaded->train().description);
-  for (const auto& [part, name] : {std::pair(&loaded->train(), "training"), {&loaded->test(), "test"}})
-    if (part->files.size() > 1)
-      for (const FileCounts& file : part->files)
-        progress.message(fmt::format("{} data: {}: {} instances, {} positions", name, shown_name(file.path),
-                                     file.instances, file.positions));
   if (const ChunkScheme* scheme = chunk_scheme(loaded->train()))
     progress.message(fmt::format("labels of chunks in {}", scheme->name));
-  for (const auto& [part, name] : {std::pair(&loaded->train(), "training"), {&loaded->test(), "test"}})
+  for (const auto& [part, name] : {std::pair(&loaded->train(), "training"), {&loaded->test(), "test"}}) {
+    for (const FileCounts& file : part->files)
+      if (part->files.size() > 1)
+        progress.message(fmt::format("{} data: {}: {} instances, {} positions", name, shown_name(file.path),
+                                     file.instances, file.positions));
     for (const auto& [what, count] : part->notes)
       progress.message(fmt::format("{} data: {}: {}", name, what, count));
+  }
   if (!solver.empty()) return loaded;
   set_solver(best_or_flags(settings, *loaded), settings);
   progress.message(fmt::format("solver: {}, the best known for this objective", settings.solver));

@@ -135,7 +135,7 @@ class ConfigReader {
   void fill_defaults() {
     if (config_.title.empty()) config_.title = config_.name;
     if (!text_.given("experiment", "reference_solver"))
-      config_.reference_solver = best_solver({config_.lambdas.largest(), 0.0}, config_.loss.kind);
+      config_.reference_solver = best_solver(config_.largest(), config_.loss.kind);
     if (config_.has_paths() && !text_.given("plot", "kinds")) {
       if (!config_.has_singles()) config_.plot.kinds.clear();
       config_.plot.kinds.emplace_back("path");
@@ -215,17 +215,10 @@ ExperimentConfig parse_config(std::string_view text, const std::string& source, 
 }
 
 ExperimentConfig load_config(const fs::path& file, const std::vector<std::string>& overrides,
-                             const LoadPlugin& load) {
+                             const LoadPlugin& load, bool find_data) {
   Problems problems;
   Ini ini = read_ini(file, problems);
-  return read_config(ini, overrides, problems, load);
-}
-
-ExperimentConfig load_config_without_data(const fs::path& file, const std::vector<std::string>& overrides,
-                                          const LoadPlugin& load) {
-  Problems problems;
-  Ini ini = read_ini(file, problems);
-  return read_config(ini, overrides, problems, load, false);
+  return read_config(ini, overrides, problems, load, find_data);
 }
 
 std::string stored_experiment(const fs::path& config_file) {

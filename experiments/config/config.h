@@ -75,7 +75,7 @@ std::optional<double> slurm_seconds(std::string_view text);
 
 /// A whole config. The stop rules here are the defaults of solvers whose sections give none. Repetition r
 /// runs with seed + r - 1.
-struct ExperimentConfig : RunSettings {
+struct ExperimentConfig : RunSettings, PenaltyGrid {
   /// A single run has one thread and no warm-up unless it is told otherwise.
   ExperimentConfig() {
     threads = 0;
@@ -88,7 +88,6 @@ struct ExperimentConfig : RunSettings {
   PlotConfig plot;
   PaperConfig paper;
 
-  PenaltyList lambdas, mus{{0.0}};
   std::vector<std::string> plugins;  ///< files of plug-ins
   int repetitions = 1;
   double stop_at = 0.0;               ///< relative difference to f* at which a run stops; 0: it does not
@@ -106,11 +105,6 @@ struct ExperimentConfig : RunSettings {
   std::vector<std::string> includes;            ///< files that were included, in the order of reading
   std::vector<std::string> missing_files = {};  ///< a message for each data file that was not found
 
-  /// The penalties of the grid, in the order of its runs.
-  std::vector<RunPenalty> penalties() const { return grid_of(lambdas, mus); }
-  bool has_paths() const { return !lambdas.paths.empty() || !mus.paths.empty(); }
-  /// Whether there are runs of a single penalty.
-  bool has_singles() const { return !lambdas.numbers.empty() && !mus.numbers.empty(); }
   /// Whether f* is computed for the runs of single penalties.
   bool has_reference() const { return has_singles() && reference != "none"; }
 
@@ -136,15 +130,11 @@ using LoadPlugin = std::function<void(const fs::path& file)>;
 /// "file:line:column: [section] key: found X, expected Y".
 ExperimentConfig parse_config(std::string_view text, const std::string& source, const fs::path& folder,
                               const std::vector<std::string>& overrides = {}, const LoadPlugin& load = {});
-/// Reads the file and parses it. Also throws Error (kUsage) if it cannot be read.
+/// Reads the file and parses it. Also throws Error (kUsage) if it cannot be read. With `find_data` false,
+/// data files that are gone are no error: they keep their names, and ExperimentConfig::missing_files says
+/// which they are.
 ExperimentConfig load_config(const fs::path& file, const std::vector<std::string>& overrides = {},
-                             const LoadPlugin& load = {});
-
-/// Reads the config like load_config(), but data files that are gone are no error: they keep their names, and
-/// ExperimentConfig::missing_files says which they are.
-ExperimentConfig load_config_without_data(const fs::path& file,
-                                          const std::vector<std::string>& overrides = {},
-                                          const LoadPlugin& load = {});
+                             const LoadPlugin& load = {}, bool find_data = true);
 
 /// Searches for a data file, so that configs need not name one machine's folders. Returns the first file
 /// found. An absolute path, and "-" for standard input, is returned unchanged. A relative path is searched in

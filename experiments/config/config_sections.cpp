@@ -21,18 +21,20 @@ Schema<Section> section_rows();
 template <>
 Schema<ExperimentConfig> section_rows() {
   using Config = ExperimentConfig;
-  return Schema<Config>({
-      row(&Config::name, "name", "name of the experiment; results go to results/NAME", {.required = true}),
-      row(&Config::title, "title", "one line for people, above the tables; default: the name"),
-      row(&Config::lambdas, "lambda",
+  const Schema<PenaltyGrid> penalties({
+      row(&PenaltyGrid::lambdas, "lambda",
           "list of weights of ||w||_1 in F; path(START, END, COUNT) is one run for COUNT lambdas, e.g. "
           "path(max, 0.01*max, 50)",
           {.min = 0, .list = true, .required = true, .path = true}),
-      row(&Config::mus, "mu",
+      row(&PenaltyGrid::mus, "mu",
           "list of weights of ||w||_2^2 / 2 in F, each with every lambda; path(START, END, COUNT) is one run "
-          "for "
-          "COUNT values, or with a path of lambda COUNT runs",
+          "for COUNT values, or with a path of lambda COUNT runs",
           {.min = 0, .list = true, .path = true}),
+  });
+  return Schema<Config>({
+      row(&Config::name, "name", "name of the experiment; results go to results/NAME", {.required = true}),
+      row(&Config::title, "title", "one line for people, above the tables; default: the name"),
+      base_rows<Config>(penalties),
       base_rows<Config>(RunSettings::schema()),
       row(&Config::plugins, "plugin",
           "list of plug-ins to load: shared libraries, and files of Python that register solvers",

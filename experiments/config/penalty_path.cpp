@@ -102,10 +102,10 @@ PenaltyList PenaltyList::from_value(const Value& value) {
   return out;
 }
 
-std::string RunPenalty::file_text(bool with_mu) const {
+std::string RunPenalty::file_text() const {
   if (std::isnan(penalty.mu)) return fmt::format("lambda{}-mu-{}", penalty.lambda, path->file_text());
   const std::string first = path ? path->file_text() : fmt::format("lambda{}", penalty.lambda);
-  return with_mu ? fmt::format("{}-mu{}", first, penalty.mu) : first;
+  return penalty.mu > 0.0 ? fmt::format("{}-mu{}", first, penalty.mu) : first;
 }
 
 std::vector<Penalty> RunPenalty::penalties(double lambda_max) const {
@@ -115,7 +115,7 @@ std::vector<Penalty> RunPenalty::penalties(double lambda_max) const {
   return out;
 }
 
-std::vector<RunPenalty> grid_of(const PenaltyList& lambdas, const PenaltyList& mus) {
+std::vector<RunPenalty> PenaltyGrid::penalties() const {
   std::vector<RunPenalty> out;
   for (const double lambda : lambdas.numbers) {
     for (const double mu : mus.numbers) out.push_back({{lambda, mu}});
@@ -126,17 +126,12 @@ std::vector<RunPenalty> grid_of(const PenaltyList& lambdas, const PenaltyList& m
   return out;
 }
 
-std::vector<std::vector<Penalty>> PenaltySearch::paths(double lambda_max) const {
+std::vector<std::vector<Penalty>> PenaltyGrid::paths(double lambda_max) const {
   const std::vector<double> all_lambdas = lambdas.values(lambda_max), all_mus = mus.values(lambda_max);
   std::vector<std::vector<Penalty>> out;
-  if (over_mu()) {
-    out.emplace_back();
-    for (const double mu : all_mus) out.front().push_back({all_lambdas.front(), mu});
-  } else {
-    for (const double mu : all_mus) {
-      out.emplace_back();
-      for (const double lambda : all_lambdas) out.back().push_back({lambda, mu});
-    }
+  for (const double mu : all_mus) {
+    if (out.empty() || !over_mu()) out.emplace_back();
+    for (const double lambda : all_lambdas) out.back().push_back({lambda, mu});
   }
   for (const std::vector<Penalty>& path : out)
     for (const Penalty& penalty : path) penalty.check();

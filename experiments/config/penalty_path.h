@@ -1,5 +1,5 @@
 #pragma once
-/// Paths of penalties, and the grid of numbers and paths that the keys lambda and mu of a config span.
+/// Penalties, paths of them, and the grid that the keys lambda and mu of a config span.
 
 #include <optional>
 #include <string>
@@ -61,29 +61,32 @@ struct RunPenalty {
   Penalty penalty;
   std::optional<PenaltyPath> path = {};
 
-  /// "lambda100", "path-max-0.01max-50" or "lambda0-mu-path-10-0.1-20", which are safe in file names. If
-  /// `with_mu`, "-mu0.5" follows where mu is a number.
-  std::string file_text(bool with_mu) const;
+  /// "lambda100", "lambda0.1-mu0.5", "path-max-0.01max-50", "path-max-50-50-mu0.5" or
+  /// "lambda0-mu-path-10-0.1-20", which are safe in file names. "-mu0.5" stands where mu is a number above 0.
+  std::string file_text() const;
   /// The penalties along the path. Throws the errors of PenaltyPath::values().
   std::vector<Penalty> penalties(double lambda_max) const;
 };
 
-/// Combines every lambda with every mu. Beside a path of lambda, each value of a path of mu is a number.
-std::vector<RunPenalty> grid_of(const PenaltyList& lambdas, const PenaltyList& mus);
+/// Every lambda with every mu: the penalties of a config, or those that `select` chooses from.
+struct PenaltyGrid {
+  PenaltyList lambdas, mus{{0.0}};
 
-/// The penalties to choose from: every lambda with every mu.
-struct PenaltySearch {
-  PenaltyList lambdas, mus;
+  bool has_paths() const { return !lambdas.paths.empty() || !mus.paths.empty(); }
+  /// Whether there are single penalties.
+  bool has_singles() const { return !lambdas.numbers.empty() && !mus.numbers.empty(); }
+  Penalty largest() const { return {lambdas.largest(), mus.largest()}; }
+  /// One for each run of a config, in order. Beside a path of lambda, each value of a path of mu is a number.
+  std::vector<RunPenalty> penalties() const;
 
-  /// Whether only mu has several values.
-  bool over_mu() const { return !lambdas.several(); }
   /// Whether lambda or mu has several values.
   bool several() const { return lambdas.several() || mus.several(); }
   /// Whether both have.
   bool is_grid() const { return lambdas.several() && mus.several(); }
-  /// The parameter that varies along each path: "mu" or "lambda".
-  const char* name() const { return over_mu() ? "mu" : "lambda"; }
-  Penalty largest() const { return {lambdas.largest(), mus.largest()}; }
+  /// Whether only mu has several values.
+  bool over_mu() const { return !lambdas.several(); }
+  /// The parameter that varies along each of paths(): "mu" or "lambda".
+  const char* varying() const { return over_mu() ? "mu" : "lambda"; }
   /// Paths along lambda, one for each mu, or one path along mu; penalties descend. Throws Error (kUsage) if
   /// lambda + mu = 0 somewhere, or if START of a path is not above its END for this lambda_max.
   std::vector<std::vector<Penalty>> paths(double lambda_max) const;

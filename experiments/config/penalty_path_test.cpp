@@ -32,16 +32,15 @@ TEST(PenaltyList, HasNumbersAndPaths) {
 }
 
 TEST(RunPenalty, NamesFiles) {
-  EXPECT_EQ((RunPenalty{{100.0, 0.0}}).file_text(false), "lambda100");
-  EXPECT_EQ((RunPenalty{{1e5, 1e-5}}).file_text(true), "lambda100000-mu1e-05");
-  EXPECT_EQ((RunPenalty{{kNaN, 0.0}, path_of("path(max, 0.01*max, 3)")}).file_text(true),
-            "path-max-0.01max-3-mu0");
+  EXPECT_EQ((RunPenalty{{100.0, 0.0}}).file_text(), "lambda100");
+  EXPECT_EQ((RunPenalty{{1e5, 1e-5}}).file_text(), "lambda100000-mu1e-05");
+  EXPECT_EQ((RunPenalty{{kNaN, 0.0}, path_of("path(max, 0.01*max, 3)")}).file_text(), "path-max-0.01max-3");
 }
 
 TEST(RunPenalty, OverMuHasNumbersAlone) {
   const RunPenalty penalty{{0.5, kNaN}, parse_path("path(10, 0.1, 3)", "mu")};
   EXPECT_EQ(penalty.path->text(), "path(10, 0.1, 3)");
-  EXPECT_EQ(penalty.file_text(false), "lambda0.5-mu-path-10-0.1-3");
+  EXPECT_EQ(penalty.file_text(), "lambda0.5-mu-path-10-0.1-3");
   const std::vector<Penalty> penalties = penalty.penalties(7.0);
   ASSERT_EQ(penalties.size(), 3u);
   EXPECT_EQ(penalties.front(), (Penalty{0.5, 10.0}));

@@ -19,15 +19,9 @@ namespace {
 /// All statuses with their names.
 std::vector<std::pair<std::string, Status>> statuses() {
   std::vector<std::pair<std::string, Status>> out;
-  for (int i = 0; i <= static_cast<int>(Status::kDiverged); ++i)
+  for (int i = 0; i <= static_cast<int>(Status::kSkipped); ++i)
     out.emplace_back(status_name(static_cast<Status>(i)), static_cast<Status>(i));
   return out;
-}
-
-std::optional<Status> status_of(const std::string& name) {
-  for (const auto& [known, status] : statuses())
-    if (name == known) return status;
-  return std::nullopt;
 }
 
 // ---- the record of a run
@@ -332,18 +326,21 @@ Json field_json(const Row<Run>& field, const Run& run) {
 }  // namespace
 
 std::string Run::status() const {
-  if (!result.failure.empty()) return result.failure;
-  return result.status ? status_name(*result.status) : "";
+  const std::string& detail = result.status_detail;
+  return result.status ? status_name(*result.status) + (detail.empty() ? "" : "(" + detail + ")") : "";
 }
 
 void Run::set_status(const std::string& text) {
-  result.status = status_of(text);
-  result.failure = result.status ? "" : text;
+  const std::size_t open = std::min(text.find('('), text.size());
+  const auto all = statuses();
+  const auto found = std::ranges::find(all, text.substr(0, open), [](const auto& one) { return one.first; });
+  if (found == all.end()) throw Error("found '", text, "', expected a status");
+  result.status = found->second;
+  result.status_detail = open < text.size() ? text.substr(open + 1, text.size() - open - 2) : "";
 }
 
 bool Run::failed() const {
-  return !result.failure.empty() || result.status == Status::kInterrupted ||
-         result.status == Status::kDiverged;
+  return result.status == Status::kInterrupted || result.status >= Status::kDiverged;
 }
 
 Json run_json(const Run& run) {

@@ -62,8 +62,7 @@ struct TightenEnd {
 /// The results of a run. NaN or no value: not measured, or not applicable.
 struct RunFigures {
   std::optional<Status> status;
-  /// The reason why a run failed: "crashed(SIGSEGV)", "out-of-memory", "skipped(...)".
-  std::string failure;
+  std::string status_detail;  ///< in parentheses behind the status: "SIGSEGV" of crashed(SIGSEGV)
   std::string reason;
   std::optional<std::uint64_t> d, instances, positions, outputs, features, features_kept, nonzeros,
       matrix_bytes;
@@ -159,6 +158,7 @@ struct Run {
   bool is_path() const { return parameters.path.has_value(); }
   /// How the run ended, e.g. "converged" or "crashed(SIGSEGV)"; empty if it has not run.
   std::string status() const;
+  /// Throws Error if no status has this name.
   void set_status(const std::string& text);
   /// Whether the run failed, diverged or was interrupted.
   bool failed() const;

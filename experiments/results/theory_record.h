@@ -5,11 +5,11 @@
 
 #include <cstdint>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "core/base/numbers.h"
-#include "experiments/base/json_values.h"
 
 namespace proxbench {
 
@@ -23,16 +23,18 @@ struct TheoryIteration {
   double ratio = kNaN;        ///< e_t / e_{t-1}
   double order = kNaN;        ///< log of this ratio divided by log of the previous one
   double dennis_more = kNaN;  ///< kkt / ||m(w_t) - m(w_{t-1})||
-
-  static const Schema<TheoryIteration>& schema() {
-    using T = TheoryIteration;
-    static const Schema<T> rows({row(&T::iteration, "iteration"), row(&T::passes, "passes"),
-                                 row(&T::objective, "objective"), row(&T::nnz, "nnz"), row(&T::kkt, "kkt"),
-                                 row(&T::error, "error"), row(&T::ratio, "ratio"), row(&T::order, "order"),
-                                 row(&T::dennis_more, "dennis_more")});
-    return rows;
-  }
 };
+inline void to_json(nlohmann::ordered_json& json, const TheoryIteration& one) {
+  json = {{"iteration", one.iteration},
+          {"passes", one.passes},
+          {"objective", one.objective},
+          {"nnz", one.nnz},
+          {"kkt", one.kkt},
+          {"error", one.error},
+          {"ratio", one.ratio},
+          {"order", one.order},
+          {"dennis_more", one.dennis_more}};
+}
 
 /// A solver on one problem. Its support has settled at the first iteration from which on all have as many
 /// nonzeros as the optimum (NaN: never).
@@ -41,38 +43,30 @@ struct TheoryArm {
   double support_settled_at = kNaN;
   std::uint64_t steps_since = 0, unit_steps = 0;  ///< iterations since then, and how many took one pass
   std::vector<TheoryIteration> iterations;
-
-  static const Schema<TheoryArm>& schema() {
-    using T = TheoryArm;
-    static const Schema<T> rows({row(&T::label, "label"), row(&T::support_settled_at, "support_settled_at"),
-                                 row(&T::unit_steps, "unit_steps"), row(&T::steps_since, "steps_since"),
-                                 row(&T::iterations, "iterations")});
-    return rows;
-  }
 };
+inline void to_json(nlohmann::ordered_json& json, const TheoryArm& one) {
+  json = {{"label", one.label},
+          {"support_settled_at", one.support_settled_at},
+          {"unit_steps", one.unit_steps},
+          {"steps_since", one.steps_since},
+          {"iterations", one.iterations}};
+}
 
 /// The Hessian at the optimum on the face of its nonzero weights. The two eigenvalues are the extremes above
 /// rounding, which Theorem 1 calls m and M.
 struct TheoryFace {
   double rank = kNaN, smallest = kNaN, largest = kNaN;
-
-  static const Schema<TheoryFace>& schema() {
-    using T = TheoryFace;
-    static const Schema<T> rows(
-        {row(&T::rank, "rank"), row(&T::smallest, "smallest"), row(&T::largest, "largest")});
-    return rows;
-  }
 };
+inline void to_json(nlohmann::ordered_json& json, const TheoryFace& one) {
+  json = {{"rank", one.rank}, {"smallest", one.smallest}, {"largest", one.largest}};
+}
 
 struct TheoryOptimum {
   double nnz = kNaN, objective = kNaN, kkt = kNaN;
-
-  static const Schema<TheoryOptimum>& schema() {
-    using T = TheoryOptimum;
-    static const Schema<T> rows({row(&T::nnz, "nnz"), row(&T::objective, "objective"), row(&T::kkt, "kkt")});
-    return rows;
-  }
 };
+inline void to_json(nlohmann::ordered_json& json, const TheoryOptimum& one) {
+  json = {{"nnz", one.nnz}, {"objective", one.objective}, {"kkt", one.kkt}};
+}
 
 /// One data set and lambda.
 struct TheoryProblem {
@@ -82,14 +76,11 @@ struct TheoryProblem {
   std::map<std::string, double> stretch = {};  ///< ||Hv|| / ||v|| by the name of v; empty: not computed
   TheoryFace face = {};                        ///< NaN: not computed
   std::vector<TheoryArm> arms = {};
-
-  static const Schema<TheoryProblem>& schema() {
-    using T = TheoryProblem;
-    static const Schema<T> rows({row(&T::dataset, "dataset"), row(&T::description, "description"),
-                                 row(&T::lambda, "lambda"), row(&T::optimum, "optimum"),
-                                 row(&T::stretch, "stretch"), row(&T::face, "face"), row(&T::arms, "arms")});
-    return rows;
-  }
 };
+inline void to_json(nlohmann::ordered_json& json, const TheoryProblem& one) {
+  json = {{"dataset", one.dataset}, {"description", one.description}, {"lambda", one.lambda},
+          {"optimum", one.optimum}, {"stretch", one.stretch},         {"face", one.face},
+          {"arms", one.arms}};
+}
 
 }  // namespace proxbench

@@ -65,9 +65,9 @@ Trainer ask_adapter(const std::string& name, const std::string& program) {
     return out;
   }
   prepare_environment();
-  constexpr std::chrono::seconds kPatience{90};
+  constexpr std::chrono::seconds kTimeout{90};
   try {
-    const ProgramOutput answer = run_program({out.adapter.string(), "describe", program}, kPatience);
+    const ProgramOutput answer = run_program({out.adapter.string(), "describe", program}, kTimeout);
     if (answer.end.exit_status != 0)
       throw Error(answer.given_up ? "it gave no answer" : end_of_log(answer.out + answer.err));
     const Json said = Json::parse(answer.out);

@@ -187,8 +187,8 @@ class ExternalTraining {
 
   Model read_its_model() const {
     const std::vector<std::string> command{trainer_.adapter.string(), "model", job_file().string()};
-    constexpr std::chrono::seconds kPatience{600};
-    const ProgramOutput answer = run_program(command, kPatience);
+    constexpr std::chrono::seconds kTimeout{600};
+    const ProgramOutput answer = run_program(command, kTimeout);
     if (answer.end.exit_status != 0)
       fail("its model cannot be read: " + (answer.given_up ? "no answer" : end_of_log(answer.err)));
     return parse_model(answer.out, outcome_.trainer);

@@ -21,6 +21,16 @@ std::map<std::string, std::string> option_texts(const Options& options) {
   return out;
 }
 
+std::vector<std::string*> named_files(RunData& data, const OptionTable& table,
+                                      std::map<std::string, std::string>& options) {
+  std::vector<std::string*> out{&data.files.hierarchy, &data.start};
+  for (std::vector<std::string>* files : {&data.files.train, &data.files.test})
+    for (std::string& file : *files) out.push_back(&file);
+  for (const OptionSpec& spec : table)
+    if (std::string& value = options.at(spec.name); spec.names_file(value)) out.push_back(&value);
+  return out;
+}
+
 DataPair read_data(const DataFormatInfo& format, const DataFiles& files, const Options& options,
                    const std::string& oracle, const Processes* processes) {
   if (!oracle.empty()) oracle_registry().find(oracle);

@@ -1,15 +1,17 @@
 #pragma once
 /// The request to a worker process is the record of a run, as far as it is known before the run. A manifest
 /// is a complete record, so any run can be repeated: `proxbench-worker RECORD.json FOLDER`. Also the first
-/// steps of all runs: options, data, and the hooks of their caller.
+/// steps of all runs: options, data, and what their caller sees of their progress.
 
 #include <atomic>
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "core/data/data_format.h"
 #include "core/monitor/monitor.h"
+#include "experiments/config/run_settings.h"
 
 namespace proxbench {
 
@@ -17,6 +19,11 @@ namespace proxbench {
 Options options_from(const OptionTable& table, const std::map<std::string, std::string>& values);
 /// Returns every option with its value as text.
 std::map<std::string, std::string> option_texts(const Options& options);
+
+/// Returns the files that a data set names: those of its keys, and those of the options of its format. May
+/// contain empty names.
+std::vector<std::string*> named_files(RunData& data, const OptionTable& table,
+                                      std::map<std::string, std::string>& options);
 
 /// The record that a process is started with, in its folder. The process writes the complete record as
 /// manifest.json.
@@ -41,7 +48,7 @@ DataPair read_data(const DataFormatInfo& format, const DataFiles& files, const O
 
 /// Functions by which the caller of a long computation follows its progress and stops it. Any of them may be
 /// empty. The texts are lines for people.
-struct Hooks {
+struct Progress {
   std::function<void(const std::string&)> message;  ///< progress
   std::function<void(const std::string&)> detail;   ///< progress in more detail
   std::function<void(const std::string&)> warning;  ///< possible problems

@@ -46,11 +46,11 @@ SolverInfo described_solver(const nlohmann::json& description) {
 }
 
 Plugin python_plugin(const fs::path& file) {
-  constexpr std::chrono::seconds kPatience{60};
+  constexpr std::chrono::seconds kTimeout{60};
   std::vector<std::string> command = python_worker();
   command.emplace_back("--describe");
   command.push_back(file.string());
-  const ProgramOutput said = run_program(command, kPatience);
+  const ProgramOutput said = run_program(command, kTimeout);
   if (said.end.exit_status != 0) {
     const std::string_view text = trim(said.err, kBlanks);
     throw Error(text.empty() ? file.string() + ": Python could not run it" : std::string(text),

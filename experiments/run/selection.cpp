@@ -86,19 +86,15 @@ MeasuredPaths read_selection(const fs::path& file, const Processes* processes) {
   }
 }
 
-void write_selection(const fs::path& file, const MeasuredPaths& measured) {
-  write_file_atomically(file, Json(measured).dump() + "\n");
-}
-
 class Selector {
  public:
   Selector(const LoadedData& data, const RunParameters& settings, const PenaltyPaths& paths,
-           const SelectionSettings& selection, const Hooks& hooks)
+           const SelectionSettings& selection, const Progress& progress)
       : data_(data),
         settings_(settings),
         paths_(paths),
         selection_(selection),
-        hooks_(hooks),
+        progress_(progress),
         file_(selection_file(data, settings, paths, selection)) {
     for (const std::vector<Penalty>& path : paths_)
       most_.push_back(path.size() + static_cast<std::size_t>(selection.more_points));
@@ -107,30 +103,44 @@ class Selector {
   ModelSelection run() {
     const std::vector<Split> all = splits();
     go_on(all.size());
-    for (;;) {
-      for (std::size_t p = 0; p < paths_.size(); ++p) {
-        out_.held_out_instances = out_.skipped = 0;
-        for (std::size_t i = 0; i < all.size(); ++i) {
-          keeping([&] { measure(all[i], p, measured_[p][i]); });
-          if (interrupted_) return stopped();
-        }
-      }
-      summarize();
-      std::vector<Penalty>& path = paths_[best_path_];
-      if (out_.best + 1 < out_.end || path.size() >= most_[best_path_]) break;
-      path.push_back(next_penalty(path));
-      hooks_.inform(fmt::format("the best is the last so far; on to {}", path.back().text()));
+    try {
+      if (!search(all)) return stopped();
+    } catch (const Error& error) {
+      const fs::path kept = stopped().kept_in;
+      if (kept.empty()) throw;
+      throw Error(
+          fmt::format("{}; what was measured before is kept in {}: the same command goes on from there",
+                      error.what(), kept.string()),
+          error.kind());
     }
-    const auto down_to = std::span(std::as_const(paths_[best_path_])).first(out_.chosen - out_.begin + 1);
-    hooks_.inform(fmt::format("all training instances, down to {}", down_to.back().text()));
-    keeping([&] { out_.refit = path({}, down_to, "all training instances", {}, {}); });
-    if (interrupted_) return stopped();
     std::error_code ignored;  // usually there is no file
     if (writes_files()) fs::remove(file_, ignored);
     return std::move(out_);
   }
 
  private:
+  /// Measures all points, chooses one, and trains its model. Returns false if the user interrupts.
+  bool search(const std::vector<Split>& all) {
+    for (;;) {
+      for (std::size_t p = 0; p < paths_.size(); ++p) {
+        out_.held_out_instances = out_.skipped = 0;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+          measure(all[i], p, measured_[p][i]);
+          if (interrupted_) return false;
+        }
+      }
+      summarize();
+      std::vector<Penalty>& path = paths_[best_path_];
+      if (out_.best + 1 < out_.end || path.size() >= most_[best_path_]) break;
+      path.push_back(next_penalty(path));
+      progress_.inform(fmt::format("the best is the last so far; on to {}", path.back().text()));
+    }
+    const auto down_to = std::span(std::as_const(paths_[best_path_])).first(out_.chosen - out_.begin + 1);
+    progress_.inform(fmt::format("all training instances, down to {}", down_to.back().text()));
+    out_.refit = path({}, down_to, "all training instances", {}, {});
+    return !interrupted_;
+  }
+
   /// Takes the results of an interrupted search. Its path may have become longer than this one.
   void go_on(std::size_t splits) {
     measured_ = read_selection(file_, selection_.processes);
@@ -144,7 +154,7 @@ class Selector {
       }
     }
     if (known > 0)
-      hooks_.inform(fmt::format("going on from {}: {} models are measured", file_.string(), known));
+      progress_.inform(fmt::format("going on from {}: {} models are measured", file_.string(), known));
   }
 
   /// Continues the path: the ratio to the last penalty is that of the last two penalties.
@@ -154,33 +164,15 @@ class Selector {
     return {next(before.lambda, last.lambda), next(before.mu, last.mu)};
   }
 
-  /// Stores the results so far.
+  /// Stores the results so far, if there are any.
   ModelSelection stopped() {
     out_.interrupted = true;
     summarize();
-    if (!out_.points.empty()) keep();
-    return std::move(out_);
-  }
-  void keep() {
-    write_selection(file_, measured_);
-    out_.kept_in = file_;
-  }
-  /// Runs work(). If it fails, stores the points that were measured before, and the error says so.
-  template <class Work>
-  void keeping(const Work& work) {
-    try {
-      work();
-    } catch (const Error& error) {
-      const bool any = std::ranges::any_of(measured_, [](const std::vector<Measured>& path) {
-        return std::ranges::any_of(path, [](const Measured& one) { return !one.values.empty(); });
-      });
-      if (!any || !writes_files()) throw;
-      keep();
-      throw Error(
-          fmt::format("{}; what was measured before is kept in {}: the same command goes on from there",
-                      error.what(), file_.string()),
-          error.kind());
+    if (!out_.points.empty() && writes_files()) {
+      write_file_atomically(file_, Json(measured_).dump() + "\n");
+      out_.kept_in = file_;
     }
+    return std::move(out_);
   }
 
   std::vector<Split> splits() const {
@@ -210,7 +202,7 @@ class Selector {
     const std::string name =
         paths_.size() == 1 ? split.name
                            : fmt::format("path {} of {}, {}", path_number + 1, paths_.size(), split.name);
-    hooks_.inform(name);
+    progress_.inform(name);
     const PathStart start{{out.index, out.weight}, out.lambda};
     RunHooks hooks;
     hooks.on_point = [&](const PathPoint& point, const SparseVector& w) {
@@ -227,8 +219,9 @@ class Selector {
   /// Trains on all training instances except `without`.
   RunOutcome path(const std::vector<Index>& without, std::span<const Penalty> penalties,
                   const std::string& name, RunHooks hooks, const PathStart& start) {
-    hooks.stop = hooks_.stop;
-    if (hooks_.on_sample) hooks.on_sample = [&](const Sample& sample) { hooks_.on_sample(name, sample); };
+    hooks.stop = progress_.stop;
+    if (progress_.on_sample)
+      hooks.on_sample = [&](const Sample& sample) { progress_.on_sample(name, sample); };
     const auto on = [&](const LoadedData& data) {
       return train_path(data, settings_, penalties, hooks, start);
     };
@@ -299,7 +292,7 @@ class Selector {
   std::vector<std::size_t> most_;  ///< points of each path
   std::size_t best_path_ = 0;
   const SelectionSettings& selection_;
-  const Hooks& hooks_;
+  const Progress& progress_;
   fs::path file_;  ///< stores the results if the user interrupts
   MeasuredPaths measured_;
   bool interrupted_ = false;
@@ -343,9 +336,9 @@ std::size_t one_standard_error_point(const std::vector<SelectionPoint>& points, 
 }
 
 ModelSelection select_model(const LoadedData& data, const RunParameters& settings, const PenaltyPaths& paths,
-                            const SelectionSettings& selection, const Hooks& hooks) {
+                            const SelectionSettings& selection, const Progress& progress) {
   check(data, selection);
-  return Selector(data, settings, paths, selection, hooks).run();
+  return Selector(data, settings, paths, selection, progress).run();
 }
 
 }  // namespace proxbench

@@ -70,6 +70,6 @@ using PenaltyPaths = std::vector<std::vector<Penalty>>;
 /// its last point. If interrupted, it stores its results in a file of the working folder,
 /// and the same call continues from there. It removes the file once a model is chosen.
 ModelSelection select_model(const LoadedData& data, const RunParameters& settings, const PenaltyPaths& paths,
-                            const SelectionSettings& selection, const Hooks& hooks = {});
+                            const SelectionSettings& selection, const Progress& progress = {});
 
 }  // namespace proxbench

@@ -280,7 +280,7 @@ TEST(SelectModel, CountsTheModelsThatAreFarFromConverged) {
 TEST(SelectModel, ChoosesNothingWhenItIsInterrupted) {
   const LoadedData data = load();
   const std::atomic<bool> interrupt = true;
-  Hooks hooks;
+  Progress hooks;
   hooks.stop = &interrupt;
   const ModelSelection stopped = select_model(data, settings_of(), {grid(data)}, {.folds = 2}, hooks);
   EXPECT_TRUE(stopped.interrupted);

@@ -330,10 +330,8 @@ MonitorOptions monitor_options(const RunParameters& settings, Interrupt interrup
   if (settings.time_limit > 0) options.time_limit = settings.time_limit;
   if (settings.max_iterations > 0) options.max_iterations = settings.max_iterations;
   options.sample_kkt = settings.sample_kkt;
-  if (settings.sampling_budget >= kNoSamplingBudget)
-    options.sampling_budget = kInfinity;
-  else
-    options.sampling_budget = settings.sampling_budget;
+  options.sampling_budget =
+      settings.sampling_budget < kNoSamplingBudget ? settings.sampling_budget : kInfinity;
   options.objective_target = settings.objective_target;
   options.gap_target = settings.gap_target;
   return options;

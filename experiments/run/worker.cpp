@@ -127,10 +127,9 @@ void do_job(Run run, const fs::path& folder, Interrupt interrupt) {
   RunOutcome outcome;
   if (job.solver.empty()) {
     set_facts(data, outcome);
-    for (const auto& [what, count] : data.train().notes)
-      outcome.notes["training data: " + what] = static_cast<double>(count);
-    for (const auto& [what, count] : data.test().notes)
-      outcome.notes["test data: " + what] = static_cast<double>(count);
+    for (const auto& [part, name] : {std::pair(&data.train(), "training"), {&data.test(), "test"}})
+      for (const auto& [what, count] : part->notes)
+        outcome.notes[fmt::format("{} data: {}", name, what)] = static_cast<double>(count);
     outcome.warnings = data.train().warnings;
   } else {
     outcome = run_solver(data, job, data_options, folder, interrupt);
@@ -161,9 +160,9 @@ int worker_main(int argc, char** argv) {
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
-    run.result.failure = dynamic_cast<const OracleMismatch*>(&error) != nullptr    ? kOracleMismatch
-                         : dynamic_cast<const TrainerMismatch*>(&error) != nullptr ? kDoesNotFit
-                                                                                   : "failed";
+    run.set_status(dynamic_cast<const OracleMismatch*>(&error) != nullptr    ? kOracleMismatch
+                   : dynamic_cast<const TrainerMismatch*>(&error) != nullptr ? kDoesNotFit
+                                                                             : "failed");
     run.result.reason = error.what();
     if (run.parameters.solver == kExternal) run.result.trainer = trainer_title(run.parameters);
     try {

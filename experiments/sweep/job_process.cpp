@@ -53,6 +53,7 @@ fs::path worker_program() {
 }
 
 JobLimits job_limits(const ExperimentConfig& config, const RunParameters& job) {
+  if (job.solver.empty()) return {0.0, config.kill_grace};
   // An external trainer may use its time limit once for each of its stops.
   const bool limited = job.time_limit > 0 && job.solver != kExternal;
   const double automatic = limited ? 60.0 + 3.0 * job.time_limit : 0.0;
@@ -78,12 +79,17 @@ ProcessSettings job_settings(const ExperimentConfig& config, const RunParameters
   return settings;
 }
 
-JobProcess::JobProcess(Run run, const fs::path& folder, ProcessSettings settings, const JobLimits& limits)
+JobProcess::JobProcess(Run run, const fs::path& folder, const ExperimentConfig& config,
+                       const std::vector<int>& cpus, std::size_t slot, int at_a_time)
     : run_(std::move(run)),
       folder_(folder),
-      limits_(limits),
+      limits_(job_limits(config, run_.parameters)),
       oom_kills_(oom_kills()),
       start_(wall_seconds()) {
+  ProcessSettings settings = job_settings(config, run_.parameters, cpus, slot, at_a_time);
+  run_.timing.cpus = settings.cpus.empty() ? usable_cpus() : settings.cpus;
+  run_.timing.memory_nodes = settings.memory_nodes;
+  run_.timing.environment = settings.environment;
   write_record(folder / kJobFile, run_);
   if (const int processes = run_.parameters.processes; processes > 1) {
     std::istringstream words(launch_command(processes));
@@ -149,7 +155,7 @@ Run JobProcess::result() const {
         line.empty() ? "ended by " + signal_name(end.signal) : line);
   else if (end.exit_status == kOutOfMemoryStatus)
     set("out-of-memory", "memory ran out");
-  else if (end.exit_status != 0 && run.result.failure.empty())
+  else if (end.exit_status != 0 && run.result.status < Status::kFailed)
     set("failed", line.empty() ? fmt::format("exit status {}", end.exit_status) : line);
   else if (asked_ == Asked::kByLimit && run.result.status == Status::kInterrupted)
     set(time_limit, fmt::format("asked to stop after {:g} s of wall time", limits_.wall));

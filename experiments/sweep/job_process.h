@@ -22,7 +22,7 @@ struct JobLimits {
   double wall = 0.0;    ///< seconds of wall time until the process is asked to stop (SIGTERM); 0: no limit
   double grace = 10.0;  ///< seconds after which a process that was asked to stop is killed (SIGKILL)
 };
-/// Returns the limits of the process of a run.
+/// Returns the limits of the process of a run. A job that only reads data has no wall limit.
 JobLimits job_limits(const ExperimentConfig& config, const RunParameters& job);
 
 /// Returns the settings of the process of a run, with the config's memory limit. The process is bound to CPUs
@@ -31,13 +31,14 @@ JobLimits job_limits(const ExperimentConfig& config, const RunParameters& job);
 /// its threads to one CPU. Threads of oneTBB and external trainers are not bound one by one: all threads
 /// would inherit the single CPU of the first one. If a run has several processes, their launcher binds them.
 ProcessSettings job_settings(const ExperimentConfig& config, const RunParameters& job,
-                             const std::vector<int>& cpus, std::size_t slot = 0, int at_a_time = 1);
+                             const std::vector<int>& cpus, std::size_t slot, int at_a_time);
 
 class JobProcess {
  public:
-  /// Starts the run of this record, in a process that works in this folder. Sets command and log of
-  /// `settings`.
-  JobProcess(Run run, const fs::path& folder, ProcessSettings settings, const JobLimits& limits);
+  /// Starts the run of this record, in a process that works in this folder, with job_settings() and
+  /// job_limits(). The record gets the CPUs, memory nodes and environment.
+  JobProcess(Run run, const fs::path& folder, const ExperimentConfig& config, const std::vector<int>& cpus,
+             std::size_t slot, int at_a_time);
 
   /// Watches the process for at most `slice`; returns true once it has ended. Asks the process to stop if
   /// `interrupt` is set or its wall time is over, and kills it after the grace period.

@@ -21,7 +21,7 @@ TEST(JobSettings, OnlyThreadsOfOpenMpAreBoundEach) {
     job.solver = solver;
     job.backend = backend;
     job.threads = 2;
-    ProcessSettings settings = job_settings({}, job, cpus);
+    ProcessSettings settings = job_settings({}, job, cpus, 0, 1);
     settings.command = {"/bin/sh", "-c", "LD_PRELOAD=libgomp.so.1 grep Cpus_allowed_list /proc/self/status"};
     settings.log = folder / "log.txt";
     Process process(settings);

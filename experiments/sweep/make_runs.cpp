@@ -29,17 +29,17 @@ std::string duration_text(double seconds) {
 
 /// Warns if a reference is less exact than the config asks, and says how exact it is. Also warns if the time
 /// limit ended the reference.
-void warn_if_loose(const Run& reference, const ExperimentConfig& config, const Hooks& hooks) {
+void warn_if_loose(const Run& reference, const ExperimentConfig& config, const Progress& progress) {
   const RunParameters& job = reference.parameters;
   const BestKnown best = best_of(reference);
   if (best.relative_kkt > config.reference_tol ||
       (std::isnan(best.relative_kkt) && best.relative_gap > config.reference_gap))
-    hooks.warn(fmt::format(
+    progress.warn(fmt::format(
         "{}: {}; f* may be up to {:.1e} (relative) too high: asked for kkt <= {:g} of its start and "
         "a relative gap of {:g}",
         job.name, reference.status(), best.relative_bound, config.reference_tol, config.reference_gap));
   if (ended_by_time_limit(reference))
-    hooks.warn(
+    progress.warn(
         fmt::format("{}: ended by its time limit of {:g} s, so that another sweep may "
                     "find another f*; a longer reference_time_limit lets it end by itself",
                     job.name, job.time_limit));
@@ -48,7 +48,7 @@ void warn_if_loose(const Run& reference, const ExperimentConfig& config, const H
 class LocalSweep {
  public:
   LocalSweep(const Sweep& sweep, SweepResult& result)
-      : sweep_(sweep), config_(sweep.config), hooks_(sweep.hooks), result_(result) {
+      : sweep_(sweep), config_(sweep.config), progress_(sweep.progress), result_(result) {
     const auto shared = static_cast<std::size_t>(sweep.options.shared);
     if (shared == 0 || usable_cpus().size() <= shared) cpus_ = usable_cpus();
     if (shared > 0) not_comparable_because_ = "others may have used this machine";
@@ -66,7 +66,7 @@ class LocalSweep {
   void run() {
     warn_of_hazards();
     for (const SweepProblem& problem : sweep_.problems)
-      if (!hooks_.stop() && !problem.complete()) run_problem(problem);
+      if (!progress_.stop() && !problem.complete()) run_problem(problem);
   }
 
  private:
@@ -84,10 +84,10 @@ class LocalSweep {
   void warn_of_hazards() const {
     if (total_ == 0) return;
     const int threads = resolved_threads(config_.threads) * config_.processes, jobs = sweep_.options.jobs;
-    for (const std::string& hazard : timing_hazards(threads, jobs)) hooks_.warn("timings: " + hazard);
+    for (const std::string& hazard : timing_hazards(threads, jobs)) progress_.warn("timings: " + hazard);
     if (const auto cpus = usable_cpus().size(); config_.pin && threads * jobs > static_cast<int>(cpus))
-      hooks_.warn(fmt::format("{} runs of {} threads cannot be bound to {} CPUs, so they are not", jobs,
-                              threads, cpus));
+      progress_.warn(fmt::format("{} runs of {} threads cannot be bound to {} CPUs, so they are not", jobs,
+                                 threads, cpus));
   }
 
   /// Stores runs that were not started.
@@ -96,7 +96,7 @@ class LocalSweep {
       ++started_;
       const fs::path folder = start_folder(sweep_.out / "runs" / cell->name());
       Run run = begun(cell->run);
-      run.result.failure = status;
+      run.set_status(status);
       run.result.reason = reason;
       complete(run, folder);
       store(run, folder);
@@ -107,15 +107,15 @@ class LocalSweep {
     left_.erase(problem.name);
     const std::vector<const Cell*> missing = problem.missing();
     const std::string name = missing.empty() ? problem.name : missing.front()->name();
-    describe(problem.dataset, name);
-    if (hooks_.stop()) return;
+    describe(problem.cells.front().run.parameters.dataset, name);
+    if (progress_.stop()) return;
     if (!facts_.reason.empty())
       return skip(missing,
-                  facts_.failure == kOracleMismatch ? kOracleMismatch : "failed(the data cannot be read)",
+                  data_status_ == kOracleMismatch ? kOracleMismatch : "failed(the data cannot be read)",
                   facts_.reason);
     reference_.reset();
     if (problem.reference) take_reference(problem, name);
-    if (hooks_.stop()) return;
+    if (progress_.stop()) return;
     if (!reference_ && config_.stop_at > 0)
       return skip(missing, "failed(no f* to stop at)", "the reference run failed");
     const OracleInfo& oracle = oracle_registry().find(facts_.oracle);
@@ -129,11 +129,10 @@ class LocalSweep {
   }
 
   /// Makes a run that other runs wait for, in a folder that no other task on any machine uses.
-  Run made_alone(const Run& run, const std::string& folder_name, const JobLimits& limits) {
+  Run made_alone(const Run& run, const std::string& folder_name) {
     const ScratchFolder folder(start_folder(sweep_.out / "runs" / folder_name));
-    JobProcess child(run, folder.path, job_settings(config_, run.parameters, cpus_, 0, sweep_.options.jobs),
-                     limits);
-    while (!child.watch(kSlice, hooks_.stop())) report_samples(child, run.parameters.name);
+    JobProcess child(run, folder.path, config_, cpus_, 0, sweep_.options.jobs);
+    while (!child.watch(kSlice, progress_.stop())) report_samples(child, run.parameters.name);
     return child.result();
   }
 
@@ -142,60 +141,63 @@ class LocalSweep {
   void describe(const std::string& dataset, const std::string& name) {
     if (dataset == described_) return;
     described_ = dataset;
-    hooks_.inform("reading data set " + dataset);
+    progress_.inform("reading data set " + dataset);
     Run run;
     run.parameters = data_job(config_, dataset);
-    facts_ = made_alone(run, "data-" + name, {0.0, config_.kill_grace}).result;
+    run = made_alone(run, "data-" + name);
+    facts_ = run.result;
+    data_status_ = run.status();
     if (!facts_.reason.empty()) return;
-    hooks_.inform(facts_.description);
-    for (const auto& [what, count] : facts_.notes) hooks_.inform(fmt::format("{}: {}", what, count));
+    progress_.inform(facts_.description);
+    for (const auto& [what, count] : facts_.notes) progress_.inform(fmt::format("{}: {}", what, count));
     for (const std::string& warning : facts_.warnings)
-      hooks_.warn(fmt::format("data set {}: {}", dataset, warning));
+      progress_.warn(fmt::format("data set {}: {}", dataset, warning));
   }
 
   /// Sets reference_ from what is stored, or by making a run. It stays empty if that fails.
   void take_reference(const SweepProblem& problem, const std::string& name) {
     const fs::path file = reference_file(sweep_.out, problem.name);
     if (problem.lacks_reference) {
-      if (!problem.unread.empty()) hooks_.warn(problem.unread + "; the reference is made again");
+      if (!problem.unread.empty()) progress_.warn(problem.unread + "; the reference is made again");
       make_reference(*problem.reference, name);
       if (reference_) write_record(file, *reference_);
     } else if (problem.known_reference) {
       reference_ = problem.known_reference;
-      hooks_.inform(
+      progress_.inform(
           fmt::format("reusing f* = {} from {}", reference_->result.certificate.objective, file.string()));
     }
-    if (reference_) warn_if_loose(*reference_, config_, hooks_);
+    if (reference_) warn_if_loose(*reference_, config_, progress_);
   }
 
   void make_reference(const Run& asked, const std::string& name) {
     const RunParameters& job = asked.parameters;
-    hooks_.inform(fmt::format("{}: {} to {}", job.name, job.solver,
-                              job.gap_target > 0.0 ? fmt::format("a relative gap of {:g}", job.gap_target)
-                                                   : fmt::format("kkt <= {:g} of its start", job.tol)));
-    Run made = made_alone(begun(asked), "reference-" + name, job_limits(config_, job));
+    progress_.inform(fmt::format("{}: {} to {}", job.name, job.solver,
+                                 job.gap_target > 0.0 ? fmt::format("a relative gap of {:g}", job.gap_target)
+                                                      : fmt::format("kkt <= {:g} of its start", job.tol)));
+    Run made = made_alone(begun(asked), "reference-" + name);
     const RunFigures& end = made.result;
     count_end(end.wall_seconds);
     if (made.failed() || !end.reason.empty() || std::isnan(end.certificate.objective)) {
       if (end.status != Status::kInterrupted)
-        hooks_.warn(fmt::format("{}: {}: {}; there is no f* to compare with", job.name, made.status(),
-                                end.reason.empty() ? "no optimum" : end.reason));
+        progress_.warn(fmt::format("{}: {}: {}; there is no f* to compare with", job.name, made.status(),
+                                   end.reason.empty() ? "no optimum" : end.reason));
       return;
     }
-    hooks_.inform(fmt::format("{}: f* = {}, proven to {:.1e} (relative), nnz {}, {} after {:.1f} s", job.name,
-                              end.certificate.objective, relative_bound(made), end.certificate.nnz,
-                              made.status(), end.seconds));
+    progress_.inform(fmt::format("{}: f* = {}, proven to {:.1e} (relative), nnz {}, {} after {:.1f} s",
+                                 job.name, end.certificate.objective, relative_bound(made),
+                                 end.certificate.nnz, made.status(), end.seconds));
     reference_ = std::move(made);
   }
 
   void run_cells(const std::vector<const Cell*>& cells) {
     std::size_t next = 0;
     std::vector<Active> active;
-    while (!active.empty() || (next < cells.size() && !hooks_.stop())) {
-      while (next < cells.size() && !hooks_.stop() && static_cast<int>(active.size()) < sweep_.options.jobs)
+    while (!active.empty() || (next < cells.size() && !progress_.stop())) {
+      while (next < cells.size() && !progress_.stop() &&
+             static_cast<int>(active.size()) < sweep_.options.jobs)
         active.push_back(start(*cells[next++], active));
       for (auto one = active.begin(); one != active.end();) {
-        const bool ended = one->child->watch(kSlice / static_cast<int>(active.size()), hooks_.stop());
+        const bool ended = one->child->watch(kSlice / static_cast<int>(active.size()), progress_.stop());
         report_samples(*one->child, progress_text(one->cell->name(), one->child->seconds()));
         if (!ended) {
           ++one;
@@ -211,17 +213,13 @@ class LocalSweep {
     std::size_t slot = 0;
     while (std::ranges::find(active, slot, &Active::slot) != active.end()) ++slot;
     ++started_;
-    hooks_.inform(progress_text(cell.name(), 0.0));
+    progress_.inform(progress_text(cell.name(), 0.0));
     Run run = begun(cell.run);
-    const ProcessSettings process = job_settings(config_, run.parameters, cpus_, slot, sweep_.options.jobs);
-    run.timing.cpus = process.cpus.empty() ? usable_cpus() : process.cpus;
-    run.timing.memory_nodes = process.memory_nodes;
-    run.timing.environment = process.environment;
     if (config_.stop_at > 0)
       run.parameters.objective_target = run.best.objective + config_.stop_at * std::abs(run.best.objective);
     const fs::path folder = start_folder(sweep_.out / "runs" / cell.name());
-    const JobLimits limits = job_limits(config_, run.parameters);
-    return {&cell, folder, slot, std::make_unique<JobProcess>(std::move(run), folder, process, limits)};
+    return {&cell, folder, slot,
+            std::make_unique<JobProcess>(std::move(run), folder, config_, cpus_, slot, sweep_.options.jobs)};
   }
 
   /// Returns the record of a run before it starts.
@@ -234,8 +232,8 @@ class LocalSweep {
   }
 
   void report_samples(JobProcess& child, const std::string& name) const {
-    if (!hooks_.on_sample) return;
-    if (const std::optional<Sample> sample = child.newest_sample()) hooks_.on_sample(name, *sample);
+    if (!progress_.on_sample) return;
+    if (const std::optional<Sample> sample = child.newest_sample()) progress_.on_sample(name, *sample);
   }
 
   /// Returns "[3/8, about 5 min left] NAME". The time is shown once durations of runs are known, and includes
@@ -294,17 +292,18 @@ class LocalSweep {
     publish(folder, sweep_.out / "runs" / run.parameters.name);
     ++result_.done;
     if (failed_run(run)) ++result_.failed;
-    warn_of_run(run, reference_, hooks_);
+    warn_of_run(run, reference_, progress_);
   }
 
   const Sweep& sweep_;
   const ExperimentConfig& config_;
-  const Hooks& hooks_;
+  const Progress& progress_;
   SweepResult& result_;
   std::string not_comparable_because_;  ///< empty: timings are comparable
   std::vector<int> cpus_;               ///< CPUs that processes may be bound to
   std::string described_;               ///< the data set of facts_
   RunFigures facts_;
+  std::string data_status_;       ///< of the job that made facts_
   std::optional<Run> reference_;  ///< of the current problem
   /// Runs and references that have not ended, with the time that they are expected to add to the sweep, or
   /// NaN. References have the names of their problems.

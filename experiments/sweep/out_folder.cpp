@@ -108,13 +108,12 @@ OutLock::Part OutLock::problem(const std::string& name) {
   return {static_cast<std::int64_t>(1 + XXH3_64bits(name.data(), name.size()) % kMost), 1};
 }
 
-OutLock::OutLock(const fs::path& out, double patience_seconds, Part part) : out_(out), part_(part) {
-  take(patience_seconds);
+OutLock::OutLock(const fs::path& out, double timeout, Part part) : out_(out), part_(part) {
+  take(timeout);
 }
 
-void OutLock::take(double patience_seconds) {
-  if (!try_take(patience_seconds))
-    throw Error(out_.string() + ": another `proxbench run` works in this folder");
+void OutLock::take(double timeout) {
+  if (!try_take(timeout)) throw Error(out_.string() + ": another `proxbench run` works in this folder");
 }
 
 bool OutLock::is_held(const fs::path& out, Part part) {
@@ -126,11 +125,11 @@ bool OutLock::is_held(const fs::path& out, Part part) {
   return known && range.l_type != F_UNLCK;
 }
 
-bool OutLock::try_take(double patience_seconds) {
+bool OutLock::try_take(double timeout) {
   const fs::path file = out_ / kLockFile;
   descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor_ < 0) throw Error(file.string() + ": cannot be opened");
-  const double end = wall_seconds() + patience_seconds;
+  const double end = wall_seconds() + timeout;
   struct flock range = range_of(part_);
   while (::fcntl(descriptor_, F_OFD_SETLK, &range) != 0) {
     const int code = errno;

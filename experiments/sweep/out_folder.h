@@ -25,9 +25,9 @@ class OutLock {
   static constexpr Part kAllProblems{1, 0};  ///< the runs and references of all problems
   static Part problem(const std::string& name);
 
-  /// Takes the lock, and waits at most `patience_seconds` for it. Throws Error if another process still holds
+  /// Takes the lock, and waits at most `timeout` seconds for it. Throws Error if another process still holds
   /// it.
-  explicit OutLock(const fs::path& out, double patience_seconds = 0.0, Part part = kPlan);
+  explicit OutLock(const fs::path& out, double timeout = 0.0, Part part = kPlan);
   /// Makes a lock that is not taken yet.
   OutLock(const fs::path& out, Part part) : out_(out), part_(part) {}
   ~OutLock() { release(); }
@@ -36,9 +36,9 @@ class OutLock {
 
   void release();
   /// Takes the lock again.
-  void take(double patience_seconds);
+  void take(double timeout);
   /// Returns false if another process still holds the lock.
-  bool try_take(double patience_seconds = 0.0);
+  bool try_take(double timeout = 0.0);
   /// Whether another process holds a part of the lock. Takes nothing.
   static bool is_held(const fs::path& out, Part part);
 

@@ -32,8 +32,8 @@ std::int64_t stored_points(const fs::path& folder) {
 
 /// Returns why a stored run is not complete, or "" if it is.
 std::string unfinished_text(const Run& stored) {
-  const std::string &failure = stored.result.failure, &reason = stored.result.reason;
-  if (failure == kDoesNotFit) return "";
+  const std::string& reason = stored.result.reason;
+  if (stored.status() == kDoesNotFit) return "";
   if (stored.failed()) return fmt::format("failed before: {}", stored.status());
   return reason.empty() ? "" : fmt::format("not complete: {}", reason);
 }
@@ -58,15 +58,17 @@ RunParameters job_on(const ExperimentConfig& config, const DataConfig& data) {
   job.name = job.dataset = data.name;
   job.experiment = config.name;
   job.data_options = option_texts(data.options);
-  for (std::string& file : job.files.train) make_absolute(file);
-  for (std::string& file : job.files.test) make_absolute(file);
-  make_absolute(job.files.hierarchy);
-  make_absolute(job.start);
-  for (const OptionSpec& spec : data.options.table())
-    if (std::string& value = job.data_options.at(spec.name); spec.names_file(value)) make_absolute(value);
+  for (std::string* file : named_files(job, data.options.table(), job.data_options)) make_absolute(*file);
   job.threads = resolved_threads(config.threads);
   for (const LoadedPlugin& plugin : loaded_plugins()) job.plugins.push_back(plugin.file.string());
   return job;
+}
+
+/// Returns the name that an earlier version gave a run: with mu if the config had several, else without.
+std::string earlier_name(const RunParameters& job) {
+  const std::string problem = problem_name(job), end = job.name.substr(problem.size()),
+                    mu = fmt::format("-mu{}", job.penalty.mu);
+  return (problem.ends_with(mu) ? problem.substr(0, problem.size() - mu.size()) : problem + mu) + end;
 }
 
 /// Stands for the digest of data that are gone.
@@ -84,7 +86,6 @@ class Inspector {
   SweepProblem problem_of(const RunParameters& cell) {
     SweepProblem problem;
     problem.name = problem_name(cell);
-    problem.dataset = cell.dataset;
     if (cell.path || !config_.has_reference()) return problem;
     problem.reference = asked(reference_job(config_, cell), 0.0);
     std::string ignored;  // the next lines find the same problem
@@ -117,6 +118,8 @@ class Inspector {
       cell.why.insert(cell.why.end(), others.begin(), others.end());
       if (unfinished.empty() && !stored->failed()) cell.changes = others;
       cell.wall_seconds = stored->result.wall_seconds;
+    } else if (const std::string name = earlier_name(job); holds(name, job)) {
+      cell.why = cell.changes = {fmt::format("name: an earlier version stored it as {}", name)};
     } else {
       cell.why.push_back(missing);
     }
@@ -154,6 +157,13 @@ class Inspector {
     return run;
   }
 
+  /// Whether a run of this name with the penalty of the job is stored.
+  bool holds(const std::string& name, const RunParameters& job) const {
+    std::string ignored;
+    const std::optional<Run> stored = find_record(out_ / "runs" / name / kManifestFile, ignored);
+    return stored && stored->parameters.file_text() == job.file_text();
+  }
+
   static void add_points(const fs::path& folder, Cell& cell) {
     const RunParameters& job = cell.run.parameters;
     const std::int64_t points = stored_points(folder);
@@ -184,39 +194,12 @@ std::string skip_reason(const RunParameters& job, const OracleInfo* oracle) {
                            : unmet_needs(info, job.penalty, job.loss.kind);
 }
 
-namespace {
-
-/// Whether OUT has a run of this problem that is planned with this penalty.
-bool is_stored(const fs::path& out, const std::string& problem, const ExperimentConfig& config,
-               const RunPenalty& penalty) {
-  for (const SolverConfig& solver : config.solvers)
-    for (int repetition = 1; repetition <= config.repetitions; ++repetition) {
-      std::string missing;
-      const std::string name = fmt::format("{}-{}-rep{}", problem, solver.label, repetition);
-      if (const std::optional<Run> run = find_record(out / "runs" / name / kManifestFile, missing))
-        return run->parameters.file_text(true) == penalty.file_text(true);
-    }
-  return false;
-}
-
-/// Returns the name of a problem; see plan_runs().
-std::string problem_named(const std::string& data, const RunPenalty& penalty, bool several_mus,
-                          const ExperimentConfig& config, const fs::path& out) {
-  const std::string name = data + "-" + penalty.file_text(several_mus),
-                    other = data + "-" + penalty.file_text(!several_mus);
-  const bool renamed =
-      !out.empty() && !is_stored(out, name, config, penalty) && is_stored(out, other, config, penalty);
-  return renamed ? other : name;
-}
-
-}  // namespace
-
-std::vector<RunParameters> plan_runs(const ExperimentConfig& config, const fs::path& out) {
+std::vector<RunParameters> plan_runs(const ExperimentConfig& config) {
   std::vector<RunParameters> plan;
   std::set<std::string> names;
   for (const DataConfig& data : config.data)
     for (const RunPenalty& penalty : config.penalties()) {
-      const std::string problem = problem_named(data.name, penalty, config.mus.several(), config, out);
+      const std::string problem = data.name + "-" + penalty.file_text();
       for (const SolverConfig& solver : config.solvers)
         for (int repetition = 1; repetition <= config.repetitions; ++repetition) {
           RunParameters& job = plan.emplace_back(job_on(config, data));
@@ -318,7 +301,7 @@ std::string replacement_text(const std::vector<SweepProblem>& problems) {
 
 std::vector<SweepProblem> inspect(const ExperimentConfig& config, const fs::path& out,
                                   const SweepOptions& options) {
-  const std::vector<RunParameters> plan = plan_runs(config, out);
+  const std::vector<RunParameters> plan = plan_runs(config);
   if (!options.only.empty()) require_known("--only", options.only, problem_names(plan));
   Inspector inspector(config, out, options);
   // Repetitions run one after the other. The order of solvers within a repetition is drawn at random. So no

@@ -15,12 +15,9 @@
 namespace proxbench {
 
 /// Returns a job for each cell of the grid, in the order of the config, without a target to stop at. A job
-/// and its folder have the name PROBLEM-LABEL-repREPETITION. PROBLEM is DATASET-lambdaLAMBDA,
-/// DATASET-path-START-END-COUNT, or DATASET-lambdaLAMBDA-mu-path-START-END-COUNT. If the config has several
-/// mus, -muMU follows the first two. If results of a problem are stored in `out` under its name with or
-/// without -muMU, the problem keeps this name, so that runs stay valid if a mu is added or removed. Throws
-/// Error (kUsage) if two jobs would share a folder.
-std::vector<RunParameters> plan_runs(const ExperimentConfig& config, const fs::path& out = {});
+/// and its folder have the name PROBLEM-LABEL-repREPETITION, where PROBLEM is DATASET-PENALTY
+/// (RunPenalty::file_text()). Throws Error (kUsage) if two jobs would share a folder.
+std::vector<RunParameters> plan_runs(const ExperimentConfig& config);
 /// Returns the names of the problems of these runs, in their order.
 std::vector<std::string> problem_names(const std::vector<RunParameters>& plan);
 
@@ -55,7 +52,7 @@ struct Cell {
   std::string skipped;           ///< why the solver does not fit, as far as this is known without the data
   std::vector<std::string> why;  ///< why no stored run serves: "missing", "failed before: ...", ...
   std::vector<std::string> changes;  ///< the entries of `why` that would replace a complete run
-  bool starts_again = false;          ///< an incomplete path, all of whose points are made again
+  bool starts_again = false;         ///< an incomplete path, all of whose points are made again
   double wall_seconds;  ///< expected time: the time when last stored, else the limit; NaN: unknown
   std::pair<int, std::uint64_t> turn;  ///< runs with a smaller turn are made first
 
@@ -65,7 +62,6 @@ struct Cell {
 /// One data set with one penalty or path.
 struct SweepProblem {
   std::string name;              ///< the name of its runs without label and repetition
-  std::string dataset;           ///< its name in the config
   std::vector<Cell> cells;       ///< in the order of the config
   std::optional<Run> reference;  ///< parameters and key of the run that gives f*; none: f* is not needed
   std::optional<Run> known_reference;  ///< the stored reference, if it serves

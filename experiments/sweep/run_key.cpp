@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/kernels/instruction_set.h"
+#include "experiments/base/text.h"
 #include "experiments/config/format_registry.h"
 #include "experiments/results/csv.h"
 #include "experiments/run/plugins.h"
@@ -53,23 +54,19 @@ class Digest {
   std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state_;
 };
 
-/// Adds one text for each value in which two JSON objects differ.
+/// Adds one text for each value in which two JSON values differ.
 void add_changes(const std::string& where, const nlohmann::json& from, const nlohmann::json& to,
                  std::vector<std::string>& out) {
-  if (from == to) return;
-  const auto text = [](const nlohmann::json& json) {
-    return json.is_structured() ? json.dump() : csv_text(value_of_json(json));
+  const nlohmann::json before = from.flatten(), after = to.flatten();
+  nlohmann::json all = before;
+  all.update(after);
+  const auto text = [](const nlohmann::json& flat, const std::string& key) {
+    const nlohmann::json value = flat.value(key, nlohmann::json());
+    return value.is_null() ? "(none)" : csv_text(value_of_json(value));
   };
-  if (!from.is_object() || !to.is_object()) {
-    out.push_back(fmt::format("{}: {} -> {}", where, text(from), text(to)));
-    return;
-  }
-  std::set<std::string> keys;
-  for (const auto& item : from.items()) keys.insert(item.key());
-  for (const auto& item : to.items()) keys.insert(item.key());
-  const nlohmann::json none = "(none)";
-  for (const std::string& key : keys)
-    add_changes(where + " " + key, from.value(key, none), to.value(key, none), out);
+  for (const auto& [key, value] : all.items())
+    if (const std::string was = text(before, key), is = text(after, key); was != is)
+      out.push_back(fmt::format("{}{}: {} -> {}", where, replaced(key, {{'/', " "}}), was, is));
 }
 
 /// Returns the options of the data that name files: the content of these files counts, not their location.

@@ -26,9 +26,9 @@ namespace {
 using std::chrono::seconds;
 
 /// After MessageTimeout, 10 s by default, a command itself reports that the controller does not answer.
-constexpr seconds kPatience{60}, kBetweenLooks{5}, kYears{1'000'000'000};
+constexpr seconds kTimeout{60}, kBetweenLooks{5}, kYears{1'000'000'000};
 /// Seconds to wait for another process that plans a sweep in OUT.
-constexpr double kLockPatience = 300.0;
+constexpr double kLockTimeout = 300.0;
 /// Seconds that a job gets to start and to store its runs, and to read the data.
 constexpr double kJobMargin = 60.0, kReadingData = 600.0;
 /// MiB that a job gets in addition to the private memory of its process.
@@ -42,10 +42,10 @@ fs::path absolute_path(const fs::path& out) {
   return fs::weakly_canonical(fs::absolute(out));
 }
 
-ProgramOutput run_slurm(const std::vector<std::string>& command, seconds patience,
+ProgramOutput run_slurm(const std::vector<std::string>& command, seconds timeout,
                         const std::function<bool(const std::string&)>& give_up = {}) {
   try {
-    return run_program(command, patience, give_up);
+    return run_program(command, timeout, give_up);
   } catch (const Error& error) {
     throw Error(fmt::format("{}; expected Slurm's commands on the PATH", error.what()));
   }
@@ -58,7 +58,7 @@ std::string problem_of(const ProgramOutput& output) {
     if (!line.empty())
       lines.emplace_back(line.substr(line.find("error: ") == line.npos ? 0 : line.find("error: ") + 7));
   if (!lines.empty()) return joined(lines, "; ");
-  return output.given_up ? fmt::format("no answer within {} s", kPatience.count())
+  return output.given_up ? fmt::format("no answer within {} s", kTimeout.count())
                          : fmt::format("exit status {}", output.end.exit_status);
 }
 
@@ -117,25 +117,26 @@ std::string task_command(const Sweep& sweep, const fs::path& out) {
   return command + " --only \"$@\"";
 }
 
-/// Submits the script. With `wait`, returns once its tasks have ended, or at once if the hooks ask to stop.
-void submit(const fs::path& script, bool wait, const Hooks& hooks) {
+/// Submits the script. With `wait`, returns once its tasks have ended, or at once if the progress ask to
+/// stop.
+void submit(const fs::path& script, bool wait, const Progress& progress) {
   std::vector<std::string> command{"sbatch", "--parsable"};
   if (wait) command.emplace_back("--wait");
   command.push_back(script.string());
-  const ProgramOutput output = run_slurm(command, wait ? kYears : kPatience, [&](const std::string& err) {
-    return hooks.stop() || err.find(kFull) != err.npos;
+  const ProgramOutput output = run_slurm(command, wait ? kYears : kTimeout, [&](const std::string& err) {
+    return progress.stop() || err.find(kFull) != err.npos;
   });
   const std::string number = output.out.substr(0, output.out.find_first_of(";\n"));
-  if (std::int64_t job = 0; hooks.stop() || parse_integer(number, job)) return;
+  if (std::int64_t job = 0; progress.stop() || parse_integer(number, job)) return;
   throw Error(fmt::format("sbatch: {}; {}", problem_of(output),
                           output.given_up && output.err.empty()
                               ? "the job may be in the queue, and the same command submits what is not"
                               : "nothing was submitted"));
 }
 
-void wait_for_tasks(const std::string& name, const Hooks& hooks) {
-  while (!hooks.stop() && !queued_tasks(name).empty())
-    for (seconds waited{0}; waited < kBetweenLooks && !hooks.stop(); ++waited)
+void wait_for_tasks(const std::string& name, const Progress& progress) {
+  while (!progress.stop() && !queued_tasks(name).empty())
+    for (seconds waited{0}; waited < kBetweenLooks && !progress.stop(); ++waited)
       std::this_thread::sleep_for(seconds(1));
 }
 
@@ -161,13 +162,14 @@ void submit_missing(const Sweep& sweep, bool wait, OutLock& lock) {
   const fs::path file = sweep.out / "slurm" / "array.sh";
   const std::string script = batch_script(sweep, queued);
   sweep.write_config();
-  sweep.hooks.inform(fmt::format("{} tasks are in the queue{}; `scancel --name={}` ends them", queued.size(),
-                                 script.empty() ? "" : ", and those of " + file.string() + " follow", name));
+  sweep.progress.inform(
+      fmt::format("{} tasks are in the queue{}; `scancel --name={}` ends them", queued.size(),
+                  script.empty() ? "" : ", and those of " + file.string() + " follow", name));
   if (script.empty()) return lock.release();
   make_folder(file.parent_path());
   write_file_atomically(file, script);
   if (wait) lock.release();
-  submit(file, wait, sweep.hooks);
+  submit(file, wait, sweep.progress);
   lock.release();
 }
 
@@ -175,7 +177,7 @@ void submit_missing(const Sweep& sweep, bool wait, OutLock& lock) {
 
 std::string job_name(const ExperimentConfig& config, const fs::path& out) {
   const std::string text =
-      absolute_path(out).string() + "\n" + joined(problem_names(plan_runs(config, out)), "\n");
+      absolute_path(out).string() + "\n" + joined(problem_names(plan_runs(config)), "\n");
   return fmt::format("proxbench-{}-{:08x}", file_name_part(config.name),
                      XXH3_64bits(text.data(), text.size()) >> 32);
 }
@@ -186,7 +188,7 @@ fs::path task_log(const fs::path& out, const std::string& job_name, const std::s
 
 std::map<std::size_t, QueuedTask> queued_tasks(const std::string& job_name) {
   const ProgramOutput output = run_slurm(
-      {"squeue", "--noheader", "--array", "--name=" + job_name, "--format=%K|%F_%K|%T|%r|%N"}, kPatience);
+      {"squeue", "--noheader", "--array", "--name=" + job_name, "--format=%K|%F_%K|%T|%r|%N"}, kTimeout);
   if (output.given_up || output.end.exit_status != 0)
     throw Error(fmt::format("squeue: {}", problem_of(output)));
   Tasks tasks;
@@ -229,11 +231,11 @@ std::string batch_script(const Sweep& sweep, const Tasks& queued) {
 }
 
 SweepResult submit_sweep(const ExperimentConfig& config, const fs::path& out, const SweepOptions& options,
-                         bool wait, const Hooks& hooks) {
+                         bool wait, const Progress& progress) {
   require_own_folder(config, out);
   prepare_out(out);
-  OutLock lock(out, kLockPatience);
-  Sweep sweep{config, out, options, hooks};
+  OutLock lock(out, kLockTimeout);
+  Sweep sweep{config, out, options, progress};
   sweep.find_missing();
   SweepResult result;
   for (const SweepProblem& problem : sweep.problems) {
@@ -244,8 +246,8 @@ SweepResult submit_sweep(const ExperimentConfig& config, const fs::path& out, co
     sweep.write_config();
   else
     submit_missing(sweep, wait, lock);
-  if (wait && result.outstanding > 0) wait_for_tasks(job_name(config, out), hooks);
-  result.interrupted = hooks.stop();
+  if (wait && result.outstanding > 0) wait_for_tasks(job_name(config, out), progress);
+  result.interrupted = progress.stop();
   if (wait && !result.interrupted) count_results(sweep, result);
   result.folders = sweep.stored_folders();
   return result;

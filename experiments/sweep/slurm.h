@@ -35,6 +35,6 @@ std::string batch_script(const Sweep& sweep, const std::map<std::size_t, QueuedT
 /// Submits the batch script. With `wait`, waits until no task is queued any more. Throws Error if Slurm's
 /// commands are missing, refuse or do not answer, and (kUsage) if tasks of another config are queued.
 SweepResult submit_sweep(const ExperimentConfig& config, const fs::path& out, const SweepOptions& options,
-                         bool wait, const Hooks& hooks);
+                         bool wait, const Progress& progress);
 
 }  // namespace proxbench

@@ -9,6 +9,7 @@
 #include "experiments/base/files.h"
 #include "experiments/base/text.h"
 #include "experiments/results/results.h"
+#include "experiments/run/plugins.h"
 #include "experiments/sweep/make_runs.h"
 #include "experiments/sweep/out_folder.h"
 
@@ -24,14 +25,14 @@ void Sweep::find_missing() {
   for (const SweepProblem& problem : problems)
     for (const Cell& cell : problem.cells) all.push_back(&cell);
   if (const auto stored = std::ranges::count_if(all, &Cell::stored); stored > 0)
-    hooks.inform(fmt::format("{} of {} runs are stored already", stored, all.size()));
+    progress.inform(fmt::format("{} of {} runs are stored already", stored, all.size()));
   for (const Cell* cell : all) {
     if (cell->stored) continue;
     const std::string why = fmt::format("{}: {}", cell->name(), fmt::join(cell->why, "; "));
     if (cell->starts_again)
-      hooks.inform(why);
-    else if (hooks.detail)
-      hooks.detail(why);
+      progress.inform(why);
+    else if (progress.detail)
+      progress.detail(why);
   }
 }
 
@@ -51,7 +52,7 @@ std::vector<fs::path> Sweep::stored_folders() const {
 bool has_other_settings(const ExperimentConfig& config, const fs::path& out) {
   const fs::path file = out / "config.ini";
   if (!fs::exists(file)) return false;
-  ExperimentConfig asked = config, stored = load_config_without_data(file, {}, require_plugin);
+  ExperimentConfig asked = config, stored = load_config(file, {}, require_plugin, false);
   for (ExperimentConfig* one : {&asked, &stored}) {
     one->slurm = {};
     one->plot = {};
@@ -65,14 +66,14 @@ namespace {
 /// Removes what a killed process left of these runs, or stores a run that is complete.
 void recover_problem(const fs::path& out, const SweepOptions& options, const ExperimentConfig& config) {
   std::vector<std::string> names;
-  for (const RunParameters& run : plan_runs(config, out))
+  for (const RunParameters& run : plan_runs(config))
     if (problem_name(run) == options.only)
       for (const char* prefix : {"", "data-", "reference-"}) names.push_back(prefix + run.name);
   recover_runs(out, names);
 }
 
 void run_problem(Sweep& sweep, SweepResult& result) {
-  const auto& [config, out, options, hooks, problems] = sweep;
+  const auto& [config, out, options, progress, problems] = sweep;
   if (!options.replace && !options.force && has_other_settings(config, out))
     throw Error::usage(
         fmt::format("{}: found another config, expected that of this command, `proxbench run` without "
@@ -81,11 +82,11 @@ void run_problem(Sweep& sweep, SweepResult& result) {
                     (out / "config.ini").string()));
   OutLock lock(out, OutLock::problem(options.only));
   if (!lock.try_take())
-    return hooks.inform(options.only + ": another `proxbench run` makes its runs; there is nothing to do");
+    return progress.inform(options.only + ": another `proxbench run` makes its runs; there is nothing to do");
   recover_problem(out, options, config);
   sweep.find_missing();
   if (!options.key.empty()) require_key(problems.front(), options.key);
-  if (problems.front().complete()) return hooks.inform(options.only + ": nothing is missing");
+  if (problems.front().complete()) return progress.inform(options.only + ": nothing is missing");
   if (options.key.empty() || !fs::exists(out / "config.ini")) sweep.write_config();
   make_runs(sweep, result);
 }
@@ -101,17 +102,17 @@ void run_all(Sweep& sweep, SweepResult& result) {
 }  // namespace
 
 SweepResult run_sweep(const ExperimentConfig& config, const fs::path& out, const SweepOptions& options,
-                      const Hooks& hooks) {
+                      const Progress& progress) {
   require_own_folder(config, out);
-  if (!options.only.empty()) require_known("--only", options.only, problem_names(plan_runs(config, out)));
+  if (!options.only.empty()) require_known("--only", options.only, problem_names(plan_runs(config)));
   prepare_out(out);
-  Sweep sweep{config, out, options, hooks};
+  Sweep sweep{config, out, options, progress};
   SweepResult result;
   (options.only.empty() ? run_all : run_problem)(sweep, result);
   for (const SweepProblem& problem : sweep.problems)
     result.cached += static_cast<std::size_t>(std::ranges::count_if(problem.cells, &Cell::stored));
   result.folders = sweep.stored_folders();
-  result.interrupted = hooks.stop();
+  result.interrupted = progress.stop();
   return result;
 }
 
@@ -124,21 +125,21 @@ void require_own_folder(const ExperimentConfig& config, const fs::path& out) {
 }
 
 bool failed_run(const Run& run) {
-  return run.failed() && run.result.failure != kDoesNotFit;
+  return run.failed() && run.status() != kDoesNotFit;
 }
 
-void warn_of_run(const Run& run, const std::optional<Run>& reference, const Hooks& hooks) {
+void warn_of_run(const Run& run, const std::optional<Run>& reference, const Progress& progress) {
   constexpr double kRounding = 1e-10;  // smaller relative differences of F are rounding of its sums
   const std::string &name = run.parameters.name, &reason = run.result.reason;
   if (run.failed() || !reason.empty())
-    hooks.warn(fmt::format("{}: {}{}{}", name, run.status(), reason.empty() ? "" : ": ", reason));
+    progress.warn(fmt::format("{}: {}{}{}", name, run.status(), reason.empty() ? "" : ": ", reason));
   for (const std::string& warning : run.result.warnings)
-    hooks.warn(fmt::format("{} ({}): {}", name, run.result.trainer, warning));
+    progress.warn(fmt::format("{} ({}): {}", name, run.result.trainer, warning));
   if (!reference) return;
   const double best = reference->result.certificate.objective,
                below = best - run.result.certificate.objective;
   if (!(below > kRounding * std::abs(best))) return;
-  hooks.warn(fmt::format(
+  progress.warn(fmt::format(
       "{}: ends {:.1e} (relative) below f* = {}, {}", name, below / best, best,
       below <= slack(*reference)
           ? "within what is proven of f*: smaller reference_tol and reference_gap give a better f*"

@@ -28,7 +28,7 @@ struct Sweep {
   const ExperimentConfig& config;
   const fs::path& out;
   const SweepOptions& options;
-  const Hooks& hooks;
+  const Progress& progress;
   std::vector<SweepProblem> problems = {};
 
   /// Fills `problems`. Reports which runs are stored and which start again. Throws Error (kUsage) if complete
@@ -52,7 +52,7 @@ struct Sweep {
 /// Throws Error if another sweep works in OUT, or if results cannot be written, and passes errors of
 /// find_missing(), require_key() and require_own_folder() on.
 SweepResult run_sweep(const ExperimentConfig& config, const fs::path& out, const SweepOptions& options = {},
-                      const Hooks& hooks = {});
+                      const Progress& progress = {});
 
 /// Throws Error (kUsage) if OUT holds the results of an experiment with another name.
 void require_own_folder(const ExperimentConfig& config, const fs::path& out);
@@ -65,6 +65,6 @@ bool has_other_settings(const ExperimentConfig& config, const fs::path& out);
 /// succeed.
 bool failed_run(const Run& run);
 /// Warns of a finished run that failed or that ended below f*.
-void warn_of_run(const Run& run, const std::optional<Run>& reference, const Hooks& hooks);
+void warn_of_run(const Run& run, const std::optional<Run>& reference, const Progress& progress);
 
 }  // namespace proxbench

@@ -36,10 +36,6 @@ const std::vector<std::string> kSettings{"lambda",
                                          "decoding",
                                          "warm_up"};
 
-PenaltySearch search_of(const ExperimentConfig& config) {
-  return {config.lambdas, config.mus};
-}
-
 /// The columns of records, each a list.
 template <class Record>
 py::dict columns_of(const Schema<Record>& schema, const std::vector<Record>& records) {
@@ -138,7 +134,7 @@ Trained train_along(const Data& data, const Texts& settings, const std::string& 
       call([&] { return dict_of(path_columns(), point); }, [&] { return pair_of(w); });
     };
     const auto loaded = data.with_threads(config.threads);
-    const PenaltyPaths paths = search_of(config).paths(lambda_max(*loaded, config.loss));
+    const PenaltyPaths paths = config.paths(lambda_max(*loaded, config.loss));
     if (paths.size() != 1)
       throw Error::usage(
           "lambda_ and mu: found several values of both, expected one number, and a list or path");
@@ -187,13 +183,12 @@ py::tuple select(const Data& data, const Texts& settings, const std::string& sol
                               .one_standard_error = one_se,
                               .more_points = more_points};
   std::atomic<bool> interrupt = false;
-  Hooks hooks;
+  Progress hooks;
   hooks.stop = &interrupt;
   ModelSelection selected;
   in_background(interrupt, [&] {
     const auto loaded = data.with_threads(config.threads);
-    selected = select_model(*loaded, parameters, search_of(config).paths(lambda_max(*loaded, config.loss)),
-                            how, hooks);
+    selected = select_model(*loaded, parameters, config.paths(lambda_max(*loaded, config.loss)), how, hooks);
   });
   if (selected.interrupted) throw Error("interrupted; nothing is chosen yet");
   out.outcome = std::move(selected.refit);
@@ -241,7 +236,7 @@ int work(const std::vector<std::string>& arguments) {
 }  // namespace
 
 Penalty single_penalty(const ExperimentConfig& config) {
-  const PenaltySearch search = search_of(config);
+  const PenaltyGrid& search = config;
   if (search.several())
     throw Error::usage(
         "lambda_ and mu: found a list or path, expected a number each (path() and select() take several)");
@@ -271,7 +266,7 @@ RunParameters parameters_of(const ExperimentConfig& config, const Texts& setting
   RunParameters out;
   static_cast<RunSettings&>(out) = config;
   out.prefer_gap(settings.contains("tol"));
-  const PenaltySearch searched = search_of(config);
+  const PenaltyGrid& searched = config;
   const Penalty penalty = searched.largest();
   penalty.check();
   if (!searched.several()) out.penalty = penalty;

@@ -25,7 +25,7 @@ def integers(text):
 
 # What members of a flag in commands.json mean to argparse; others it takes as they are.
 KINDS = {"switch": {"action": "store_true"}, "repeat": {"action": "append", "default": []}, "many": {"nargs": "+"},
-         "number": {"type": float}, "integers": {"type": integers}}
+         "number": {"type": float}, "integer": {"type": int}, "integers": {"type": integers}}
 PLAIN = {"metavar", "choices", "default", "required", "help"}
 
 
@@ -48,7 +48,7 @@ def _parse(command, arguments):
 
 def _require_writable_outputs(flags):
     out = getattr(flags, "out", None)
-    folders = [Path(folder) / "tables" for folder in getattr(flags, "dirs", None) or [flags.dir]]
+    folders = [Path(folder) / "tables" for folder in getattr(flags, "dirs", None) or [getattr(flags, "dir", ".")]]
     for file in [*([out] if out else folders), getattr(flags, "json", None)]:
         if file not in (None, "-"):
             require_writable(file)

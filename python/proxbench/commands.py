@@ -6,6 +6,7 @@ from .config import split_list
 from .errors import Error, UsageError
 from .export import write
 from .files import write_text
+from .measure import checked, measure
 from .merge import merge_results
 from .plots import paths, profiles, scaling, tables, theory
 from .plots.curves import pictures as curve_pictures
@@ -38,6 +39,13 @@ def _out(flags, below, sweep=None):
     if flags.out or len(flags.dirs) == 1:
         return Path(flags.out or flags.dirs[0]) / below
     raise UsageError.at("--out", "none", "a folder for the results over all DIRs")
+
+
+def _show_or_write(text, result, file):
+    """Prints the text, or in its place the result where that goes to standard output."""
+    if file and file != "-":
+        write_text(file, result)
+    print(result if file == "-" else text, end="")
 
 
 # ---- table
@@ -76,12 +84,7 @@ def table(flags):
         together = tables.means(join(sweeps))
         together.write(_out(flags, "tables"))
         printed, records = ([together], together.records()) if kind == "means" else (printed, records)
-    if flags.json == "-":
-        print(json_text(records), end="")
-        return whole
-    if flags.json:
-        write_text(flags.json, json_text(records))
-    print("\n".join(one.text(flags.format) for one in printed), end="")
+    _show_or_write("\n".join(one.text(flags.format) for one in printed), json_text(records), flags.json)
     return whole
 
 
@@ -117,7 +120,7 @@ def plot(flags):
     return whole
 
 
-# ---- what a run and a measurement of the scaling show at their ends
+# ---- what a run shows at its end, and scale
 
 def show(flags):
     (sweep,) = load_each([flags.dir])
@@ -145,12 +148,21 @@ def show(flags):
     return whole
 
 
+MEASURING = ("threads", "backend", "solver", "repetitions", "iterations")
+
+
 def scale(flags):
+    if flags.redraw and (given := [name for name in MEASURING if getattr(flags, name)]):
+        raise UsageError.at("--redraw", f"--{given[0]}, too", "one of them: it runs nothing")
+    found = checked(flags)
+    folder = Path(flags.out or f"results/{found['runs'][0]['experiment']}")
+    file = folder / "scale.json"
+    if not flags.redraw:
+        write_text(file, json_text(measure(flags, found, folder)))
     network = flags.latency / 1e6, flags.network_bandwidth * 1e9
-    text, pictures = scaling.show(Path(flags.dir), flags.predict, network)
-    names = [picture.save(flags.dir, flags.width) for picture in pictures]
-    if not flags.quiet:
-        print("\n".join([text, *names]))
+    text, pictures = scaling.show(folder, flags.predict, network)
+    names = [picture.save(folder, flags.width) for picture in pictures]
+    _show_or_write("\n".join([text, *names, ""]), file.read_text("utf-8"), flags.json)
 
 
 # ---- report, export, merge
