@@ -20,16 +20,11 @@ std::vector<Index> features_that_can_enter(const DesignMatrix& x, double lambda,
   return kept;
 }
 
-SparseVector expand_features(const SparseVector& w, const std::vector<Index>& kept, Index features,
-                             Index outputs) {
+SparseVector expand_features(SparseVector w, const std::vector<Index>& kept, Index features, Index outputs) {
   const Coord unary = static_cast<Coord>(kept.size()) * outputs, all = static_cast<Coord>(features) * outputs;
-  SparseVector out;
-  for (std::size_t i = 0; i < w.nnz(); ++i) {
-    const Coord c = w.index[i];
-    out.push_back(c < unary ? static_cast<Coord>(kept[c / outputs]) * outputs + c % outputs : c - unary + all,
-                  w.value[i]);
-  }
-  return out;
+  for (Coord& c : w.index)
+    c = c < unary ? static_cast<Coord>(kept[c / outputs]) * outputs + c % outputs : c - unary + all;
+  return w;
 }
 
 std::optional<SparseVector> reduce_features(const SparseVector& w, const std::vector<Index>& kept,

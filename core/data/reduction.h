@@ -24,8 +24,7 @@ std::vector<Index> features_that_can_enter(const DesignMatrix& x, double lambda,
 
 /// Converts w over the kept features (K outputs each, then extra weights) to the coordinates of all J
 /// features.
-SparseVector expand_features(const SparseVector& w, const std::vector<Index>& kept, Index features,
-                             Index outputs);
+SparseVector expand_features(SparseVector w, const std::vector<Index>& kept, Index features, Index outputs);
 /// Does the reverse of expand_features(). Returns nothing if w has a weight of a feature that is not kept.
 std::optional<SparseVector> reduce_features(const SparseVector& w, const std::vector<Index>& kept,
                                             Index features, Index outputs);

@@ -183,7 +183,7 @@ RunOutcome train_from(const LoadedData& data, const RunParameters& settings, Spa
   outcome.warm_up_seconds = warm_up(evaluator, start, settings.warm_up, hooks.stop);
   set_up.reset();
 
-  const SolveResult result = solve_in_memory(
+  SolveResult result = solve_in_memory(
       data, info, *solver, {objective, monitor, start, settings.tol, outcome.kkt_at_zero, settings.seed});
   const double ended = wall_seconds();
   outcome.status = result.status;
@@ -202,7 +202,7 @@ RunOutcome train_from(const LoadedData& data, const RunParameters& settings, Spa
   outcome.trace = monitor.trace();
   if (outcome.status == Status::kDiverged) outcome.certificate.kkt = outcome.certificate.dual = kNaN;
   outcome.certify_seconds = wall_seconds() - ended;
-  outcome.w = expand_features(result.w, reduced->kept, features, outputs);
+  outcome.w = expand_features(std::move(result.w), reduced->kept, features, outputs);
   outcome.features_kept = objective.map().features();
   count_solve(monitor, objective, result, outcome);
   if (settings.profile) outcome.phases = phase_costs(profile, monitor.seconds());

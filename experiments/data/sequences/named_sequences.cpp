@@ -244,8 +244,17 @@ void NamedSequences::read(const FilePart& part, const char* record, const LineUs
 }
 
 void NamedSequences::warn(const char* text, const LineReader& in, std::string_view example) {
+  if (Warning& one = warnings_[text]; one.count > 0)
+    ++one.count;
+  else
+    warn(text, fmt::format("{}:{}", in.path(), in.line()), example, 1);
+}
+
+void NamedSequences::warn(const char* text, const std::string& where, std::string_view example,
+                          std::uint64_t count) {
   Warning& one = warnings_[text];
-  if (one.count++ == 0) one = {1, in_quotes(example), fmt::format("{}:{}", in.path(), in.line())};
+  if (one.count == 0) one = {0, in_quotes(example), where};
+  one.count += count;
 }
 
 std::vector<std::string> NamedSequences::warnings() const {

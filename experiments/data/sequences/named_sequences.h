@@ -122,6 +122,8 @@ class NamedSequences {
   /// Counts a sign that data are read wrongly. `text` is the sentence, in which {count}, {example} and
   /// {where} stand for the number of calls, and for the example and the line of the first one.
   void warn(const char* text, const LineReader& in, std::string_view example = {});
+  /// Does the same for several lines, of which `where` is the first.
+  void warn(const char* text, const std::string& where, std::string_view example, std::uint64_t count);
   /// Returns one sentence for each sign, including those of the names of labels.
   std::vector<std::string> warnings() const;
   /// Numbers of instances and positions so far, including those handed over.
