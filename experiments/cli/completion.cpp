@@ -23,8 +23,9 @@ std::vector<std::string> values_of(const CLI::Option& option) {
   const std::string name = option.get_single_name();
   if (const Row<ExperimentConfig>* key = keys_of<ExperimentConfig>().find(name)) return key->spec.choices;
   std::vector<std::string> names;
+  const Json all = catalogue();
   if (const auto kind = kinds.find(name); kind != kinds.end())
-    for (const Json& item : catalogue()[kind->second]) names.push_back(item["name"]);
+    for (const Json& item : all[kind->second]) names.push_back(item["name"]);
   return names;
 }
 

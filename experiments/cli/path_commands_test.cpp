@@ -303,12 +303,12 @@ TEST_F(PathCommands, ASolverThatDoesNotFitIsSkippedWithItsReason) {
   EXPECT_THAT(run("run path.ini --out out --dry-run").out, HasSubstr(kReason));
   const Result result = run("run path.ini --out out");
   ASSERT_EQ(result.status, 0) << result.err;
-  EXPECT_THAT(result.err, HasSubstr(std::string("words-lambda0-liblbfgs-owlqn-rep1: ") + kReason));
+  EXPECT_THAT(result.err, HasSubstr(std::string("words-lambda0-mu1-liblbfgs-owlqn-rep1: ") + kReason));
   EXPECT_THAT(result.out, HasSubstr("words, mu = 1, f* = "));
   EXPECT_THAT(result.out, HasSubstr("words, lambda = 0.5, mu = 1, f* = "));
-  EXPECT_EQ(read_json("out/runs/words-lambda0-prox-newton-rep1/manifest.json")["run"]["mu"], 1.0);
+  EXPECT_EQ(read_json("out/runs/words-lambda0-mu1-prox-newton-rep1/manifest.json")["run"]["mu"], 1.0);
   const Result status = run("status out");
-  EXPECT_THAT(status.out, HasSubstr("skipped words-lambda0-liblbfgs-owlqn-rep1"));
+  EXPECT_THAT(status.out, HasSubstr("skipped words-lambda0-mu1-liblbfgs-owlqn-rep1"));
   EXPECT_THAT(status.out, HasSubstr("0 queued, 0 running, 3 done, 0 failed, 1 skipped\n"));
   const Result again = run("run path.ini --out out");
   EXPECT_EQ(again.status, 0) << again.err;

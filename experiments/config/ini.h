@@ -17,9 +17,10 @@
 /// key of an earlier one, and the including file comes last. A file that is included twice counts only at its
 /// first place.
 
-#include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <limits>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -87,13 +88,14 @@ class Named {
  public:
   /// Returns null if there is none.
   const Item* find(std::string_view name) const {
-    const auto found = std::ranges::find(items_, name, kName);
-    return found == items_.end() ? nullptr : &*found;
+    const auto found = numbers_.find(name);
+    return found == numbers_.end() ? nullptr : &items_[found->second];
   }
   /// Returns the item of the same name, and adds it if there is none.
   Item& get(const Item& item) {
-    const auto found = std::ranges::find(items_, item.*kName, kName);
-    return found == items_.end() ? items_.emplace_back(item) : *found;
+    const auto [at, added] = numbers_.try_emplace(item.*kName, items_.size());
+    if (added) items_.push_back(item);
+    return items_[at->second];
   }
   auto begin() const { return items_.begin(); }
   auto end() const { return items_.end(); }
@@ -101,6 +103,7 @@ class Named {
 
  private:
   std::vector<Item> items_;  ///< in the order of their first mention
+  std::map<std::string, std::size_t, std::less<>> numbers_;
 };
 
 struct IniSection {

@@ -17,8 +17,10 @@ from .files import read_json
 PROCESSES = "mpi"  # the back end of processes of one thread: "threads" counts processes
 BACKENDS = ["openmp", "tbb", PROCESSES]
 EXPECTED = "the record of a run"
-# The words that start the program, with its plug-ins. Runs do not see the variable.
+# The words that start the program, with its plug-ins. Runs do not see this variable, and adapters of trainers must not
+# see the other one, which the program sets for this package.
 PROGRAM = json.loads(os.environ.pop("PROXBENCH_COMMAND", '["proxbench"]'))
+os.environ.pop("PYTHONSAFEPATH", None)
 
 
 def checked(flags):
