@@ -36,8 +36,9 @@ class CheckedMarginals : public MarginalAdder {
   const bool mean_;  ///< costs are shares
 };
 
-/// FactorOracle::marginal_adder() of a label set: an instance is one position with a binary variable for each
-/// output, and a pair for each two outputs, whose extra weight (label_pair()) counts if both are on.
+/// FactorOracle::marginal_adder() of label sets. An instance is one position. It has a binary variable for
+/// each output, and a pair for each two outputs. The extra weight of a pair (label_pair()) counts if both
+/// outputs are on.
 std::unique_ptr<MarginalAdder> label_marginals(const Structure& structure, const FactorMarginals& given,
                                                Cost cost, const ExpectedFeatures& expected);
 

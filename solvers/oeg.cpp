@@ -68,12 +68,12 @@ class Ascent {
   SparseVector weights() const { return w_.nonzeros(); }
 
   /// Sets theta_i to the scores at `start`. If start = 0, gives each gold label the score `gold_score` or, if
-  /// that is NaN, a good one. Then sets w = w(alpha). Costs up to two passes, which may stop early if the
-  /// monitor is out of time. Returns false if a loss is not finite.
+  /// that is NaN, one that makes D large. Then sets w = w(alpha). Costs up to two passes, which may stop
+  /// early if the monitor is out of time. Returns false if a loss is not finite.
   ///
-  /// With a gold score s, sum_i H and g(alpha) are about proportional to e^-s, and D = sum_i H - mu/2*||w||^2
-  /// is largest where the two terms of mu*||w||^2 = sum_i H balance. A smaller s makes D far below 0 if many
-  /// instances share features.
+  /// With a gold score s, sum_i H and g(alpha) are about proportional to e^-s. So D = sum_i H - mu/2*||w||^2
+  /// is largest about where mu*||w||^2 = sum_i H. With a smaller s, D is far below 0 if many instances share
+  /// features.
   bool start(const SparseVector& start, double gold_score, Monitor& monitor) {
     features_.emplace(objective_.map().x(), begin_);
     w_.set(start);

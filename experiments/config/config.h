@@ -131,8 +131,8 @@ using LoadPlugin = std::function<void(const fs::path& file)>;
 ExperimentConfig parse_config(std::string_view text, const std::string& source, const fs::path& folder,
                               const std::vector<std::string>& overrides = {}, const LoadPlugin& load = {});
 /// Reads the file and parses it. Also throws Error (kUsage) if it cannot be read. With `find_data` false,
-/// data files that are gone are no error: they keep their names, and ExperimentConfig::missing_files says
-/// which they are.
+/// missing data files are no error: their names stay as written, and ExperimentConfig::missing_files lists
+/// them.
 ExperimentConfig load_config(const fs::path& file, const std::vector<std::string>& overrides = {},
                              const LoadPlugin& load = {}, bool find_data = true);
 

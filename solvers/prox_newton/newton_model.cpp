@@ -26,8 +26,8 @@ constexpr double kWithinRounding = 1e-10;
 constexpr std::size_t kLooked = kTask;
 
 /// Estimates the additions to H if the positions of an instance interact only by means (candidates) or not at
-/// all (labels side by side). Each nonzero is then paired with those of its own position, and the mean of an
-/// instance with itself. Samples about kLooked instances, spread evenly.
+/// all (labels side by side). Each nonzero is then paired with those of its own position and, for candidates,
+/// the mean of an instance with itself. Samples about kLooked instances, spread evenly.
 double additions_of_positions(const Objective& objective, std::span<const Coord> index) {
   const DesignMatrix& x = objective.map().x();
   const std::span<const Index> begin = objective.oracle().begin();
