@@ -35,7 +35,7 @@ constexpr std::size_t kTask = 2 * kTreeLanes;
 /// node that is not a leaf. Each holds the probability of one of the node's own leaves, the leaves whose
 /// nearest touched node is this node. An untouched node shares the column of its nearest touched ancestor,
 /// multiplied by the number of its leaves.
-class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
+class TreeOracle final : public ChoiceOracle, public CollapsedOutputs, public CovarianceOracle {
  public:
   /// Up to this many labels side by side each have a column in scores and residuals, as in a chain. Full
   /// gradients are then several times faster than from rows of jumps.
@@ -76,6 +76,8 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
   }
 
   const CollapsedOutputs* collapsed() const override { return side_by_side_ ? nullptr : this; }
+  /// Labels side by side need none: their covariances follow from the marginals (core/hessian.h).
+  const CovarianceOracle* covariance() const override { return side_by_side_ ? nullptr : this; }
   std::span<const Index> gold_outputs(Index position) const override { return path_of(gold_[position]); }
 
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override {
@@ -141,6 +143,35 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
                            columns.shared.data());
       }
     });
+  }
+
+  /// A node is on wherever a node below it is on. So for a slot a and a slot b at or above the output of a,
+  /// Cov(a, b) = x_a x_b p_a (1 - p_b), and Cov(a, b) = -x_a p_a x_b p_b for all other pairs.
+  void covariances(const Scores& scores, std::size_t instance, const LocalFeatures& features,
+                   HalfMatrix& out) const override {
+    struct Slot {
+      Index output;
+      std::uint32_t slot;
+      double mean, rest;  // the feature's value times p, and times 1 - p
+    };
+    static thread_local AlignedVector<double> p, mean;
+    static thread_local std::vector<Slot> on;
+    marginals(scores, begin_[instance], p);
+    mean.assign(padded(features.slots), 0.0);
+    on.clear();
+    for (const auto& [slot, output, value] : features.entry) {
+      mean[slot] = value * p[output];
+      on.push_back({output, slot, mean[slot], value * (1.0 - p[output])});
+    }
+    out.clear(features.slots);
+    for (std::size_t a = 0; a < features.slots; ++a)
+      kernels_in_use().add_scaled(out.row(a, padded(a + 1)), -mean[a], mean.data(), a + 1);
+    std::ranges::sort(on, {}, &Slot::output);
+    for (const Slot& a : on)
+      for (Index above = a.output; above != Hierarchy::kNone; above = tree_->parent(above))
+        for (const Slot& b : std::ranges::equal_range(on, above, {}, &Slot::output))
+          out.value[std::max(a.slot, b.slot) * out.stride + std::min(a.slot, b.slot)] =
+              (a.slot == b.slot ? 0.5 : 1.0) * a.mean * b.rest;
   }
 
   /// Per document and column, one addition downwards and one upwards. The residual takes one more addition
@@ -270,6 +301,23 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
   }
 
  private:
+  /// The probability of each output at a position.
+  void marginals(const Scores& scores, std::size_t position, AlignedVector<double>& p) const {
+    p.resize(padded(outputs()));
+    make_rows({scores}, outputs(), position, 1, p.data());
+    double best = -kInfinity;
+    for (Index k = 0; k < outputs(); ++k) {
+      if (tree_->parent(k) != Hierarchy::kNone) p[k] += p[tree_->parent(k)];
+      if (tree_->leaf(k)) best = std::max(best, p[k]);
+    }
+    for (Index k = 0; k < outputs(); ++k) p[k] = tree_->leaf(k) ? p[k] - best : -kInfinity;
+    kernels_in_use().exponentiate(p.data(), p.size());
+    double sum = 0.0;
+    for (Index k = outputs(); k-- > 0;)
+      (tree_->parent(k) != Hierarchy::kNone ? p[tree_->parent(k)] : sum) += p[k];
+    for (Index k = 0; k < outputs(); ++k) p[k] /= sum;
+  }
+
   /// A touched node. `here` is the probability of a leaf whose nearest touched node is this node. `above` is
   /// the probability of a leaf of the next touched node above, or of the root. Most documents have score 0 at
   /// most of these nodes. `here` and `above` are then equal, and there is no jump. For a touched leaf, `here`

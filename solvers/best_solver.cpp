@@ -38,7 +38,7 @@ std::string best_solver(const Penalty& penalty, Loss::Kind loss, const OracleInf
              unmet_needs(solver_registry().find(name), penalty, loss, *oracle).empty();
     };
     if (fits("oeg") && dual_steps_pay(*data, penalty.mu)) return "oeg";
-    if (fits("newton-cg") && data->outputs() == 2 && !has_capability(*oracle, Capability::kCovariance))
+    if (fits("newton-cg") && data->outputs() == 2 && data->instances() == data->x.positions())
       return "newton-cg";  // two labels side by side
     return "lbfgs";
   }

@@ -1,13 +1,61 @@
 #include "core/data/reduction.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <utility>
 
+#include "core/base/random.h"
 #include "core/base/sum.h"
 
 namespace proxbench {
 
-std::vector<Index> features_that_can_enter(const DesignMatrix& x, double lambda, const Parallel& parallel) {
+namespace {
+
+/// Two columns with different hashes differ.
+std::uint64_t hash_of(const DesignMatrix& x, Index feature) {
+  std::uint64_t sum = 0;
+  x.for_each_in_column(feature, [&](std::size_t p, double value) {
+    Random random(p ^ std::rotl(std::bit_cast<std::uint64_t>(value), 32));
+    sum += random.next();
+  });
+  return sum;
+}
+
+bool same_column(const DesignMatrix& x, Index i, Index j) {
+  return x.column(i) == x.column(j) && std::ranges::equal(x.column_values(i), x.column_values(j));
+}
+
+/// Drops every feature that has the same column as one before it.
+void drop_copies(const DesignMatrix& x, const Parallel& parallel, std::vector<Index>& features) {
+  std::vector<double> hash(2 * features.size()), differs(features.size(), 0.0);
+  parallel.for_each(features.size(), [&](std::size_t i) {
+    const std::uint64_t of = hash_of(x, features[i]);  // in halves, so that sums over processes are exact
+    hash[2 * i] = static_cast<double>(of >> 32);
+    hash[2 * i + 1] = static_cast<double>(of & 0xffffffff);
+  });
+  add_processes(parallel, hash);
+  const auto key = [&](std::size_t i) { return std::pair(hash[2 * i], hash[2 * i + 1]); };
+  std::vector<std::size_t> order(features.size()), first(features.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, key);
+  for (std::size_t o = 0; o < order.size(); ++o)
+    first[order[o]] = o > 0 && key(order[o]) == key(order[o - 1]) ? first[order[o - 1]] : order[o];
+  parallel.for_each(features.size(), [&](std::size_t i) {
+    if (first[i] == i || !same_column(x, features[first[i]], features[i])) differs[i] = 1.0;
+  });
+  add_processes(parallel, differs);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < features.size(); ++i)
+    if (differs[i] > 0.0) features[kept++] = features[i];
+  features.resize(kept);
+}
+
+}  // namespace
+
+std::vector<Index> needed_features(const DesignMatrix& x, const Penalty& penalty, const Parallel& parallel) {
   std::vector<double> sums(x.features());
   for (Index j = 0; j < x.features(); ++j) {
     if (x.binary()) sums[j] += static_cast<double>(x.column_size(j));
@@ -16,7 +64,8 @@ std::vector<Index> features_that_can_enter(const DesignMatrix& x, double lambda,
   add_processes(parallel, sums);
   std::vector<Index> kept;
   for (Index j = 0; j < x.features(); ++j)
-    if (sums[j] > lambda) kept.push_back(j);
+    if (sums[j] > penalty.lambda) kept.push_back(j);
+  if (penalty.lambda > 0.0 && penalty.mu == 0.0) drop_copies(x, parallel, kept);
   return kept;
 }
 

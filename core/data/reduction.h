@@ -1,13 +1,18 @@
 #pragma once
-/// Features that can never enter the model are dropped before a solver starts.
+/// Features that some minimiser of F does without are dropped before a solver starts.
 ///
 /// Let c_j = sum_p |x_pj|. At every w, |g_jk| = |sum_p x_pj R(k, p)| <= c_j, since R is a probability minus
 /// an indicator. A minimiser of F with w_jk != 0 satisfies g_jk + mu*w_jk = -lambda*sign(w_jk), so |g_jk| >=
 /// lambda. If c_j <= lambda, this is impossible: probabilities lie strictly between 0 and 1 (or R(k, .) is
 /// identically 0, as for a node that all leaves share), so |g_jk| < c_j, or c_j = 0. Then lambda > 0 is a
 /// contradiction, and lambda = 0 < mu leaves mu*w_jk = 0. Hence all minimisers have w_jk = 0 for all k.
-/// Moreover, at every w whose coordinates of the dropped features are zero, so is the minimum-norm
-/// subgradient of these coordinates. So kkt over the kept features is kkt over all features.
+///
+/// If mu = 0, one of several equal columns is enough: moving all weight of feature i to a feature j with the
+/// same column changes no score, and does not raise ||w||_1, since |w_ik + w_jk| <= |w_ik| + |w_jk|.
+///
+/// At every w whose coordinates of the dropped features are zero, the minimum-norm subgradient of these
+/// coordinates is zero, too, or, for a copy, at most as large as that of the feature kept. So kkt over the
+/// kept features is kkt over all features.
 
 #include <optional>
 #include <vector>
@@ -15,12 +20,14 @@
 #include "core/base/parallel.h"
 #include "core/base/types.h"
 #include "core/data/design_matrix.h"
+#include "core/penalty.h"
 
 namespace proxbench {
 
-/// Returns the features with c_j > lambda, ascending.
-std::vector<Index> features_that_can_enter(const DesignMatrix& x, double lambda,
-                                           const Parallel& parallel = Parallel());
+/// Returns the features with c_j > lambda, ascending, and with mu = 0 < lambda only the first of those with
+/// the same column.
+std::vector<Index> needed_features(const DesignMatrix& x, const Penalty& penalty,
+                                   const Parallel& parallel = Parallel());
 
 /// Converts w over the kept features (K outputs each, then extra weights) to the coordinates of all J
 /// features.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <vector>
 
 #include "core/base/random.h"
@@ -21,16 +23,46 @@ DesignMatrix matrix(const std::vector<std::vector<std::pair<Index, double>>>& ro
 
 TEST(Reduction, KeepsFeaturesWhoseSumExceedsLambda) {
   const DesignMatrix x = matrix({{{0, 0.5}, {1, -2.0}, {3, 1.0}}, {{0, 0.5}, {2, 0.25}}, {{1, 0.5}}}, 5);
-  EXPECT_EQ(features_that_can_enter(x, 1.0), (std::vector<Index>{1}));  // the others sum to at most 1
-  EXPECT_EQ(features_that_can_enter(x, 0.99), (std::vector<Index>{0, 1, 3}));
-  EXPECT_EQ(features_that_can_enter(x, 2.5), std::vector<Index>{});
-  EXPECT_EQ(features_that_can_enter(x, 1e-9), (std::vector<Index>{0, 1, 2, 3}));  // 4 is never on
+  EXPECT_EQ(needed_features(x, {1.0, 1.0}), (std::vector<Index>{1}));  // the others sum to at most 1
+  EXPECT_EQ(needed_features(x, {0.99, 1.0}), (std::vector<Index>{0, 1, 3}));
+  EXPECT_EQ(needed_features(x, {2.5, 1.0}), std::vector<Index>{});
+  EXPECT_EQ(needed_features(x, {1e-9, 1.0}), (std::vector<Index>{0, 1, 2, 3}));  // 4 is never on
 }
 
 TEST(Reduction, CountsWhereAllValuesAreOne) {
   const DesignMatrix x = matrix({{{0, 1.0}, {1, 1.0}}, {{0, 1.0}}, {{0, 1.0}, {2, 1.0}}}, 3);
   ASSERT_TRUE(x.binary());
-  EXPECT_EQ(features_that_can_enter(x, 1.0), (std::vector<Index>{0}));
+  EXPECT_EQ(needed_features(x, {1.0, 1.0}), (std::vector<Index>{0}));
+}
+
+TEST(Reduction, OneOfEqualColumnsIsEnough) {
+  // 2 is as 0, 4 is as 1; 3 has other values than 1, and 5 is on elsewhere.
+  const DesignMatrix x = matrix(
+      {{{0, 2.0}, {1, 1.0}, {2, 2.0}, {3, 1.0}, {4, 1.0}}, {{1, -1.0}, {3, 1.0}, {4, -1.0}}, {{5, 2.0}}}, 6);
+  EXPECT_EQ(needed_features(x, {0.5, 0.0}), (std::vector<Index>{0, 1, 3, 5}));
+  EXPECT_EQ(needed_features(x, {2.0, 0.0}), std::vector<Index>{});
+  EXPECT_EQ(needed_features(x, {0.5, 1e-9}), (std::vector<Index>{0, 1, 2, 3, 4, 5})) << "weights are shared";
+  EXPECT_EQ(needed_features(x, {0.0, 1.0}), (std::vector<Index>{0, 1, 2, 3, 4, 5}));
+}
+
+TEST(Reduction, FindsAllCopiesAmongManyColumns) {
+  Random random(5);
+  std::vector<std::vector<std::pair<Index, double>>> rows(6);
+  const Index features = 2000;
+  std::map<std::vector<bool>, Index> first;
+  for (Index j = 0; j < features; ++j) {
+    std::vector<bool> on;
+    for (auto& row : rows) {
+      on.push_back(random.uniform() < 0.5);
+      if (on.back()) row.emplace_back(j, 1.0);
+    }
+    first.try_emplace(on, j);
+  }
+  first.erase(std::vector<bool>(rows.size(), false));  // is never on
+  std::vector<Index> expected;
+  for (const auto& [on, j] : first) expected.push_back(j);
+  std::ranges::sort(expected);
+  EXPECT_EQ(needed_features(matrix(rows, features), {0.5, 0.0}), expected);
 }
 
 TEST(Reduction, SelectedFeaturesAreRenumbered) {

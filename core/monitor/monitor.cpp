@@ -102,8 +102,7 @@ template <class Iterate>
 void Monitor::take_due_samples(const Iterate& iterate) {
   const bool given = std::isfinite(given_loss_);
   average(iterate);
-  const SampleKind due =
-      schedule_.due(iterations_, clock_.seconds(), solver_objective_.counts().passes(), given);
+  const SampleKind due = schedule_.due(iterations_, clock_.seconds(), work(), given);
   if (due != SampleKind::kNone) {
     take(due, iterate());
   } else if (given && given_loss_ <= options_.objective_target) {  // F is at least the loss
@@ -122,14 +121,14 @@ template <class Iterate>
 void Monitor::average(const Iterate& iterate) {
   const Objective& objective = evaluator_;
   if (objective.lambda() == 0.0 || objective.loss().hinge() || bound_.watches() ||
-      !std::isfinite(given_loss_) || !schedule_.gap_goal().averages(solver_objective_.counts().passes()))
+      !std::isfinite(given_loss_) || !schedule_.gap_goal().averages(work()))
     return mean_.clear();
   const SparseVector& w = iterate();
   mean_.add(w, objective.value(given_loss_, w.value));
 }
 
-/// Infers the loss at w and its rounding and, for a bound, what the observers need beside them. With `mean`, the bound is that
-/// of the mean of iterates, or that of w if this one is better and is computed for kkt.
+/// Infers the loss at w and its rounding and, for a bound, what the observers need beside them. With `mean`,
+/// the bound is that of the mean of iterates, or that of w if this one is better and is computed for kkt.
 PointBound Monitor::evaluate(const SparseVector& w, bool mean, const Observed& at) {
   evaluator_.scores(w, scores_);
   PointBound found;
@@ -178,7 +177,7 @@ void Monitor::take(SampleKind kind, const SparseVector& w) {
     const double of_accuracy = accuracy_ ? accuracy_->cost() : 0.0;
     gap_seconds_ += cost - of_accuracy;
     schedule_.spend(of_accuracy);
-    schedule_.gap_goal().checked(sample.passes, sample.objective, bound_.last(), bound_.rounding());
+    schedule_.gap_goal().checked(work(), sample.objective, bound_.last(), bound_.rounding());
     mean_.clear();
   } else {
     schedule_.spend(cost);

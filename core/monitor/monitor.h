@@ -122,6 +122,10 @@ class Monitor {
   /// like step().
   void finish(const SparseVector& w);
 
+  /// Says that the solver has done work worth so many passes that the objective does not count, such as a
+  /// dense Hessian. Bounds for a gap target come after passes and this work.
+  void add_work(double passes) { uncounted_ += passes; }
+
   Status stop_status() const { return stop_status_; }
   /// Calls of step() so far.
   std::int64_t iterations() const { return iterations_; }
@@ -145,6 +149,8 @@ class Monitor {
   void average(const Iterate& iterate);
   template <class Iterate>
   void take_due_samples(const Iterate& iterate);
+  /// The solver's passes, and the passes of add_work().
+  double work() const { return solver_objective_.counts().passes() + uncounted_; }
   PointBound evaluate(const SparseVector& w, bool mean, const Observed& at);
   Sample look(SampleKind kind, const SparseVector& w, bool with_accuracy);
   void take(SampleKind kind, const SparseVector& w);
@@ -175,6 +181,7 @@ class Monitor {
   Scores mean_scores_;
   std::vector<Sample> trace_;
   std::int64_t iterations_ = 0;
+  double uncounted_ = 0.0;
   std::uint64_t working_set_ = 0;    ///< that of the last step()
   double given_loss_ = kNaN;         ///< also that of the last step()
   std::int64_t full_iteration_ = 0;  ///< that of the last full sample

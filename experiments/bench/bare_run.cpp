@@ -17,7 +17,7 @@ void run(std::vector<RunParameters> jobs) {
   const RunParameters& job = jobs.front();
   const LoadedData data = data_of(job);
   const SolverInfo& solver = solver_registry().find(job.solver);
-  const LoadedData::Reduced& reduced = data.reduced(job.penalty.lambda);
+  const LoadedData::Reduced& reduced = data.reduced(job.penalty);
   const auto make_objective = [&] { return data.objective(reduced, job.penalty, job.loss); };
   Objective objective = make_objective(), evaluator = make_objective();
   const SparseVector start;

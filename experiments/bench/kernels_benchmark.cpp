@@ -139,7 +139,7 @@ std::unique_ptr<Point> lshtc(const benchmark::State& state, std::size_t) {
     auto out =
         read_task(1.0, "lshtc", {"lshtc1-dryrun/task1.validation.txt.gz", "lshtc1-dryrun/cat_hier.txt"},
                   "synthetic-lshtc");
-    out->data.x = out->data.x.select_features(features_that_can_enter(out->data.x, out->lambda));
+    out->data.x = out->data.x.select_features(needed_features(out->data.x, Penalty{out->lambda}));
     return out;
   }();
   static const SparseVector w = [] {

@@ -33,7 +33,7 @@ class Study {
   Study(const LoadedData& data, const RunParameters& job)
       : job_(job),
         data_(data),
-        reduced_(data.reduced(job.penalty.lambda)),
+        reduced_(data.reduced(job.penalty)),
         oracle_(data.oracle()),
         evaluator_(data.objective(reduced_, job.penalty)),
         kkt_at_zero_(certify(evaluator_, {}).kkt) {

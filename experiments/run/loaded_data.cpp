@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <numeric>
 #include <utility>
 
 #include "core/data/reduction.h"
@@ -66,12 +67,17 @@ LoadedData::LoadedData(std::shared_ptr<const DataPair> data, const Parallel& par
                                               decoding);
 }
 
-const LoadedData::Reduced& LoadedData::reduced(double lambda) const {
-  if (reduced_ && reduced_->lambda == lambda) return *reduced_;
+const LoadedData::Reduced& LoadedData::reduced(const std::optional<Penalty>& penalty) const {
+  if (reduced_ && reduced_->penalty == penalty) return *reduced_;
   reduced_.reset();  // memory need not hold two of them
   auto out = std::make_unique<Reduced>();
-  out->lambda = lambda;
-  out->kept = features_that_can_enter(train().x, lambda, parallel_);
+  out->penalty = penalty;
+  if (penalty) {
+    out->kept = needed_features(train().x, *penalty, parallel_);
+  } else {
+    out->kept.resize(train().x.features());
+    std::iota(out->kept.begin(), out->kept.end(), Index{0});
+  }
   out->all = out->kept.size() == train().x.features();
   if (!out->all) {
     out->x = train().x.select_features(out->kept);

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -48,21 +49,19 @@ class LoadedData {
     return {train().x, *oracle_, penalty, parallel_, loss};
   }
 
-  /// The data without the features whose weights are proven to be 0 at this lambda. Coordinates count only
-  /// the features kept.
+  /// The data without the features that some minimiser does without (core/data/reduction.h). Coordinates
+  /// count only the features kept.
   struct Reduced {
-    double lambda;
+    std::optional<Penalty> penalty;
     std::vector<Index> kept;
     bool all;                                 ///< nothing was dropped: use x and test_set of the data
     DesignMatrix x;                           ///< empty if `all`
     Dataset test;                             ///< the test set with the reduced X; empty if `all`
     std::unique_ptr<EvaluationSet> test_set;  ///< null if `all`, or without a test set
   };
-  /// At this lambda no feature is dropped.
-  static constexpr double kAllFeatures = -1.0;
-  /// The result is valid until the next call with another lambda.
-  const Reduced& reduced(double lambda) const;
-  /// lambda must be at least that of the reduction.
+  /// Without a penalty, no feature is dropped. The result is valid until the next call with another penalty.
+  const Reduced& reduced(const std::optional<Penalty>& penalty) const;
+  /// lambda must be at least that of the reduction, and mu must be 0 if that of the reduction is.
   Objective objective(const Reduced& reduced, const Penalty& penalty, const Loss& loss = {}) const {
     return {reduced.all ? train().x : reduced.x, *oracle_, penalty, parallel_, loss};
   }

@@ -60,8 +60,8 @@ class Path {
         solver_(solver_registry().find(settings.solver)),
         options_(options_from(solver_.options, settings.solver_options)),
         began_(wall_seconds()),
-        // Features that cannot enter at the smallest lambda cannot enter at a larger one.
-        reduced_(data.reduced(penalties.back().lambda)),
+        // Features that no point needs: lambda and mu fall along the path.
+        reduced_(data.reduced(Penalty{penalties.back().lambda, penalties.front().mu})),
         test_(data.test_set(reduced_)) {
     begin_counting(outcome_);
     if (auto within =

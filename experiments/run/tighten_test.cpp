@@ -59,7 +59,7 @@ TEST(Tighten, TakesAModelWithWeightsThatCannotBeInAnOptimum) {
   const test::ProblemSpec spec = test::problem_specs()[6];  // features that are never on
   const test::Problem problem(spec);
   const LoadedData data(pair_of(problem), Parallel());
-  ASSERT_FALSE(data.reduced(spec.lambda).all);
+  ASSERT_FALSE(data.reduced(Penalty{spec.lambda, spec.mu}).all);
   SparseVector w;
   for (Coord c = 0; c < problem.objective().dimension(); ++c) w.push_back(c, 0.5);
   const RunOutcome better = tighten(data, w, settings_of(spec, 1e-3));

@@ -157,11 +157,11 @@ RunOutcome train_from(const LoadedData& data, const RunParameters& settings, Spa
   // features, all features are kept.
   const Index features = data.train().x.features(), outputs = data.train().outputs();
   const LoadedData::Reduced* reduced =
-      &data.reduced(settings.drop_features ? penalty.lambda : LoadedData::kAllFeatures);
+      &data.reduced(settings.drop_features ? std::optional(penalty) : std::nullopt);
   if (const auto within = reduce_features(start, reduced->kept, features, outputs))
     start = *within;
   else
-    reduced = &data.reduced(LoadedData::kAllFeatures);
+    reduced = &data.reduced(std::nullopt);
   Objective objective = data.objective(*reduced, penalty, settings.loss);
   Objective evaluator = data.objective(*reduced, penalty, settings.loss);
   Profile profile;

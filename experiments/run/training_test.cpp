@@ -26,7 +26,7 @@ DataPair make_data(const std::string& oracle, std::uint64_t seed) {
   out.oracle = oracle;
   const bool tree = oracle == "tree";
   auto vocabulary = std::make_shared<Vocabulary>();
-  constexpr Index kFeatures = 40;
+  constexpr Index kFeatures = 40, kDistinct = 30;  // the others are copies of the first ones
   const Index outputs = tree ? 9 : 4;
   for (Index j = 0; j < kFeatures; ++j) vocabulary->features.push_back(fmt::format("f{}", j));
   for (Index k = 0; k < outputs; ++k) vocabulary->outputs.push_back(fmt::format("y{}", k));
@@ -39,9 +39,12 @@ DataPair make_data(const std::string& oracle, std::uint64_t seed) {
     DesignMatrix::Builder builder;
     for (Index p = 0; p < positions; ++p) {
       const std::size_t label = random.below(labels.size());
-      for (Index j = 0; j < kFeatures; ++j)
-        if (random.uniform() < (j % labels.size() == label ? 0.9 : 0.3) / (1.0 + 0.5 * j))
-          builder.add(j, random.uniform() + 0.1);
+      for (Index j = 0; j < kDistinct; ++j) {
+        if (!(random.uniform() < (j % labels.size() == label ? 0.9 : 0.3) / (1.0 + 0.5 * j))) continue;
+        const double value = random.uniform() + 0.1;
+        builder.add(j, value);
+        if (j + kDistinct < kFeatures) builder.add(j + kDistinct, value);
+      }
       builder.end_position();
       data.gold.push_back(labels[label]);
       if (tree || p + 1 == positions || random.uniform() < 0.3) data.begin.push_back(p + 1);
@@ -57,8 +60,8 @@ DataPair make_data(const std::string& oracle, std::uint64_t seed) {
 
 class Dropping : public testing::TestWithParam<std::string> {};
 
-TEST_P(Dropping, FeaturesThatCannotEnterChangesNoOptimum) {
-  int problems_with_dropped = 0;
+TEST_P(Dropping, FeaturesThatCannotEnterAndCopiesChangesNoOptimum) {
+  int problems_with_dropped = 0, problems_with_copies = 0;
   for (std::uint64_t seed = 1; seed <= 6; ++seed)
     for (const double lambda : {0.5, 2.0, 4.0}) {
       SCOPED_TRACE(testing::Message() << "seed " << seed << " lambda " << lambda);
@@ -80,9 +83,11 @@ TEST_P(Dropping, FeaturesThatCannotEnterChangesNoOptimum) {
       EXPECT_NEAR(certificate.kkt, dropped.certificate.kkt, 1e-11);
       EXPECT_EQ(dropped.summary()["test_accuracy"], dropped.trace.back().test_accuracy);
 
-      const std::vector<Index> kept = features_that_can_enter(data.train().x, lambda);
-      const std::set<Index> entered(kept.begin(), kept.end());
-      problems_with_dropped += kept.size() < data.train().x.features();
+      const std::vector<Index> kept = needed_features(data.train().x, {lambda, 0.0}),
+                               can_enter = needed_features(data.train().x, {lambda, 1.0});  // and copies
+      const std::set<Index> entered(can_enter.begin(), can_enter.end());
+      problems_with_dropped += can_enter.size() < data.train().x.features();
+      problems_with_copies += kept.size() < can_enter.size();
       EXPECT_EQ(dropped.summary()["features_kept"], kept.size());
       for (const Coord c : all.w.index)
         if (c < data.train().x.features() * Coord{data.train().outputs()}) {
@@ -91,6 +96,7 @@ TEST_P(Dropping, FeaturesThatCannotEnterChangesNoOptimum) {
         }
     }
   EXPECT_GE(problems_with_dropped, 12);
+  EXPECT_GE(problems_with_copies, 12);
 }
 
 INSTANTIATE_TEST_SUITE_P(Oracles, Dropping, testing::Values("chain", "tree"));

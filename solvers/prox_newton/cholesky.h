@@ -7,8 +7,8 @@
 
 #include "core/base/parallel.h"
 #include "core/base/stop_token.h"
-#include "solvers/prox_newton/settings.h"
 #include "core/base/types.h"
+#include "solvers/prox_newton/settings.h"
 
 namespace proxbench::prox_newton {
 

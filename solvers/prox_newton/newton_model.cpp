@@ -25,13 +25,14 @@ constexpr double kWithinRounding = 1e-10;
 /// About this many instances are sampled.
 constexpr std::size_t kLooked = kTask;
 
-/// Estimates the additions to H if the positions of an instance interact only by means (candidates) or not at
-/// all (labels side by side). Each nonzero is then paired with those of its own position and, for candidates,
-/// the mean of an instance with itself. Samples about kLooked instances, spread evenly.
+/// Estimates the additions to H if the positions of an instance interact only by means (candidates), or if
+/// there is only one (trees, labels side by side). Each nonzero is then paired with those of its own position
+/// and, where the oracle computes covariances, the slots of an instance with each other. Samples about
+/// kLooked instances, spread evenly.
 double additions_of_positions(const Objective& objective, std::span<const Coord> index) {
   const DesignMatrix& x = objective.map().x();
   const std::span<const Index> begin = objective.oracle().begin();
-  const bool candidates = has_capability(objective.oracle(), Capability::kCovariance);
+  const bool covariances = has_capability(objective.oracle(), Capability::kCovariance);
   std::vector<std::size_t> seen(index.size(),
                                 objective.instances());  // the last instance that has the coordinate
   const std::size_t own = begin.size() - 1, step = std::max<std::size_t>(1, objective.instances() / kLooked),
@@ -49,7 +50,7 @@ double additions_of_positions(const Objective& objective, std::span<const Coord>
       }
       additions += on * on;
     }
-    if (candidates) additions += 2.0 * slots * slots;
+    if (covariances) additions += 2.0 * slots * slots;
   }
   add_processes(objective.parallel(), counts);
   return additions * static_cast<double>(objective.instances()) / looked;
@@ -58,10 +59,13 @@ double additions_of_positions(const Objective& objective, std::span<const Coord>
 }  // namespace
 
 double NewtonModel::work(const Objective& objective, std::span<const Coord> index) {
-  const double n = static_cast<double>(index.size()), outputs = static_cast<double>(objective.outputs()),
+  const double n = static_cast<double>(index.size()), factor = factor_work(index.size()),
+               outputs = static_cast<double>(objective.outputs()),
                positions = static_cast<double>(objective.map().x().whole_positions()),
-               instances = static_cast<double>(objective.instances()), factor = n * n * n / 3.0;
-  if (objective.outputs() == 1 || !has_capability(objective.oracle(), Capability::kCovariance))
+               instances = static_cast<double>(objective.instances());
+  const bool one_position = objective.oracle().extra_weights() == 0 && positions == instances;
+  if (objective.outputs() == 1 || one_position ||
+      !has_capability(objective.oracle(), Capability::kCovariance))
     return additions_of_positions(objective, index) + factor;
   const double entries = objective.map().whole_entries_under(index);
   const double extra = static_cast<double>(index.size() - objective.map().count_unary(index)),
@@ -70,9 +74,12 @@ double NewtonModel::work(const Objective& objective, std::span<const Coord> inde
          kExponential * positions * outputs * outputs + factor;
 }
 
-double NewtonModel::pass_work(const Objective& objective, std::span<const Coord> index,
-                              double inference_flops) {
-  return inference_flops + 2.0 * objective.map().whole_entries_under(index);
+double NewtonModel::pass_work(const Iterate& at, std::span<const Coord> index, bool exponentials) {
+  const LinearMap& map = at.objective.map();
+  const double cells =
+      static_cast<double>(at.scores().columns) * static_cast<double>(map.x().whole_positions());
+  return at.inference_flops() + 2.0 * map.whole_entries_under(index) +
+         (exponentials ? kExponential * cells : 0.0);
 }
 
 bool NewtonModel::build(const Objective& objective, const Scores& scores, std::span<const Coord> index,

@@ -14,6 +14,7 @@
 /// steps replace thousands of L-BFGS iterations on blocks. In such solves H is so ill-conditioned that it
 /// needs double precision.
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -23,6 +24,7 @@
 #include "core/base/types.h"
 #include "core/objective.h"
 #include "solvers/prox_newton/cholesky.h"
+#include "solvers/shared/proximal/iterate.h"
 
 namespace proxbench::prox_newton {
 
@@ -33,9 +35,11 @@ class NewtonModel {
 
   /// Estimates the operations of build() and of one Cholesky factor, as if all instances were alike.
   static double work(const Objective& objective, std::span<const Coord> index);
-  /// Estimates the operations of a pass without H: an inference (Oracle::inference_flops()), the scores of a
-  /// direction, and a gradient.
-  static double pass_work(const Objective& objective, std::span<const Coord> index, double inference_flops);
+  /// The operations of a Cholesky factor of n rows.
+  static double factor_work(std::size_t n) { return std::pow(static_cast<double>(n), 3) / 3.0; }
+  /// Estimates the operations of a pass without H: an inference, with its exponentials on request, the scores
+  /// of a direction, and a gradient.
+  static double pass_work(const proximal::Iterate& at, std::span<const Coord> index, bool exponentials);
 
   /// Builds H at the w with these scores. `index`: the working set, ascending, at most kMostRows coordinates.
   /// Requires Objective::has_hessian(). Returns false if `stop` was requested. H must then be built again

@@ -1,4 +1,3 @@
-#include "core/hessian.h"
 #include "solvers/prox_newton/newton_model.h"
 
 #include <gtest/gtest.h>
@@ -6,6 +5,7 @@
 #include <cmath>
 
 #include "core/base/random.h"
+#include "core/hessian.h"
 #include "solvers/shared/test_problems.h"
 
 namespace proxbench::prox_newton {

@@ -97,10 +97,13 @@ class Minimiser : Minimisation {
         take_selection();
         if (hessian_.build(at_.objective, at_.scores(), at_.set.index, at_.stop)) hessians_ += 1.0;
         passes_before_ = at_.objective.counts().passes();
+        problem_.monitor.add_work(NewtonModel::work(at_.objective, at_.set.index) / pass_price());
       }
-      const double before = optimality_.l1;
+      const double before = optimality_.l1, systems = hessian_.systems();
       const double slope = hessian_.solve(at_.set.w, at_.set.g, at_.lambda(), settings_.max_inner,
                                           at_.parallel(), at_.d, at_.stop);
+      problem_.monitor.add_work((hessian_.systems() - systems) * NewtonModel::factor_work(at_.set.size()) /
+                                pass_price());
       if (const auto ended = step(slope, [](const Step&) {})) return ended;
       shrink(kInfinity, [](const std::vector<std::uint32_t>&) {});  // drops none, but measures optimality_
       const bool useless = !progressed_ || optimality_.l1 > before;
@@ -121,9 +124,13 @@ class Minimiser : Minimisation {
   /// Whether the iterations since the last Hessian have cost as much as building this number of Hessians.
   /// Alternating in this way costs at most about twice as much as the better of the two methods.
   bool are_paid(double hessians) const {
-    const double passes = at_.objective.counts().passes() - passes_before_;
-    return passes * NewtonModel::pass_work(at_.objective, at_.set.index, at_.inference_flops()) >=
+    return (at_.objective.counts().passes() - passes_before_) * pass_price() >=
            hessians * NewtonModel::work(at_.objective, at_.set.index);
+  }
+  /// The operations of a pass that the Hessian may save. On a tree exponentials are most of an inference.
+  /// Elsewhere counting them would bring the Hessian too early.
+  double pass_price() const {
+    return NewtonModel::pass_work(at_, at_.set.index, at_.objective.oracle().collapsed() != nullptr);
   }
 
   /// Finds a step along at_.d by line search and takes it. `slope` is the predicted change of F. Passes the
@@ -183,9 +190,8 @@ Schema<Settings> option_rows() {
   return Schema<Settings>(
       {option(&Settings::memory, "memory", "40", "L-BFGS pairs that correct the blocks", {1, 1000}),
        choice(&Settings::newton, "newton", "auto",
-              "the exact Hessian as the model: auto, once the iterations have cost as much as two of them, "
-              "where it is available (not with a hierarchy) and the working set is small enough; "
-              "or never",
+              "the exact Hessian as the model: auto, once the iterations have cost as much as two of them "
+              "and the working set is small enough; or never",
               {{"auto", true}, {"never", false}}),
        option(&Settings::max_inner, "max_inner", "50",
               "most passes of coordinate descent over the working set, and "

@@ -83,11 +83,8 @@ class QuasiNewtonModel {
     if (entries > BlockMetric::kMostEntries) return false;
     if (objective.outputs() <= 2 && !has_capability(objective.oracle(), Capability::kCovariance)) return true;
     const double per_row = 4.0 * static_cast<double>(padded(2 * settings_.memory)),
-                 descent = per_row * static_cast<double>(index.size()) + 2.0 * entries,
-                 exponentials = static_cast<double>(at.scores().columns) *
-                                static_cast<double>(objective.map().x().whole_positions());
-    return static_cast<double>(settings_.max_inner) * descent <=
-           NewtonModel::pass_work(objective, index, at.inference_flops()) + kExponential * exponentials;
+                 descent = per_row * static_cast<double>(index.size()) + 2.0 * entries;
+    return static_cast<double>(settings_.max_inner) * descent <= NewtonModel::pass_work(at, index, true);
   }
 
   /// Moves to the working set of a new epoch. `progressed`: whether the last step was progress.
