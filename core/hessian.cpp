@@ -78,12 +78,14 @@ void add_positions(const Objective& objective, const Residual& residual, std::sp
 
 }  // namespace
 
-bool has_hessian(const Objective& objective) {
+bool side_by_side(const Objective& objective) {
   const Oracle& oracle = objective.oracle();
-  // Whether each instance is one position, every output has a column, and there are no extra weights.
-  const bool independent = oracle.sum() != nullptr && oracle.collapsed() == nullptr &&
-                           oracle.extra_weights() == 0 && oracle.positions() + 1 == oracle.begin().size();
-  return independent || oracle.covariance() != nullptr;
+  return oracle.sum() != nullptr && oracle.collapsed() == nullptr && oracle.extra_weights() == 0 &&
+         oracle.positions() == oracle.instances();
+}
+
+bool has_hessian(const Objective& objective) {
+  return side_by_side(objective) || objective.oracle().covariance() != nullptr;
 }
 
 bool hessian(const Objective& objective, const Scores& scores, std::span<const Coord> set, double* out,
@@ -173,12 +175,12 @@ bool hessian(const Objective& objective, const Scores& scores, std::span<const C
   };
   parallel.count_sum(n * n);
   for (std::size_t i = 0; i < n; ++i) std::fill_n(out + i * stride, n, 0.0);
-  if (covariance != nullptr) {
-    add_instances();
-  } else {
+  if (side_by_side(objective)) {
     Residual residual = objective.make_residual();
     oracle.sum()->infer({scores}, &residual, parallel);
     add_positions(objective, residual, set, of_feature, out, stride, stop);
+  } else {
+    add_instances();
   }
   if (n > 0) add_processes(parallel, {out, (n - 1) * stride + n});
   if (stop.requested()) return false;

@@ -8,8 +8,10 @@
 
 namespace proxbench {
 
-/// Whether hessian() is available: the oracle has covariances, or the outputs of different positions are
-/// independent, so that their covariances follow from the marginals.
+/// Whether outputs stand side by side: each instance is one position, every output has a column, and there
+/// are no extra weights. Covariances then follow from the marginals.
+bool side_by_side(const Objective& objective);
+/// Whether hessian() is available: the oracle has covariances, or outputs stand side by side.
 bool has_hessian(const Objective& objective);
 
 /// Computes the Hessian of the smooth part on the coordinates `set`, which must ascend: row i of the full

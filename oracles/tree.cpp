@@ -76,8 +76,7 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs, public Co
   }
 
   const CollapsedOutputs* collapsed() const override { return side_by_side_ ? nullptr : this; }
-  /// Labels side by side need none: their covariances follow from the marginals (core/hessian.h).
-  const CovarianceOracle* covariance() const override { return side_by_side_ ? nullptr : this; }
+  const CovarianceOracle* covariance() const override { return this; }
   std::span<const Index> gold_outputs(Index position) const override { return path_of(gold_[position]); }
 
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override {

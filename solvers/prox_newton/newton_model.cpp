@@ -27,12 +27,11 @@ constexpr std::size_t kLooked = kTask;
 
 /// Estimates the additions to H if the positions of an instance interact only by means (candidates), or if
 /// there is only one (trees, labels side by side). Each nonzero is then paired with those of its own position
-/// and, where the oracle computes covariances, the slots of an instance with each other. Samples about
-/// kLooked instances, spread evenly.
+/// and, unless outputs stand side by side, the slots of an instance with each other. Samples about kLooked
+/// instances, spread evenly.
 double additions_of_positions(const Objective& objective, std::span<const Coord> index) {
   const DesignMatrix& x = objective.map().x();
   const std::span<const Index> begin = objective.oracle().begin();
-  const bool covariances = has_capability(objective.oracle(), Capability::kCovariance);
   std::vector<std::size_t> seen(index.size(),
                                 objective.instances());  // the last instance that has the coordinate
   const std::size_t own = begin.size() - 1, step = std::max<std::size_t>(1, objective.instances() / kLooked),
@@ -50,7 +49,7 @@ double additions_of_positions(const Objective& objective, std::span<const Coord>
       }
       additions += on * on;
     }
-    if (covariances) additions += 2.0 * slots * slots;
+    if (!side_by_side(objective)) additions += 2.0 * slots * slots;
   }
   add_processes(objective.parallel(), counts);
   return additions * static_cast<double>(objective.instances()) / looked;
@@ -64,9 +63,7 @@ double NewtonModel::work(const Objective& objective, std::span<const Coord> inde
                positions = static_cast<double>(objective.map().x().whole_positions()),
                instances = static_cast<double>(objective.instances());
   const bool one_position = objective.oracle().extra_weights() == 0 && positions == instances;
-  if (objective.outputs() == 1 || one_position ||
-      !has_capability(objective.oracle(), Capability::kCovariance))
-    return additions_of_positions(objective, index) + factor;
+  if (objective.outputs() == 1 || one_position) return additions_of_positions(objective, index) + factor;
   const double entries = objective.map().whole_entries_under(index);
   const double extra = static_cast<double>(index.size() - objective.map().count_unary(index)),
                slots = std::min(extra + entries / instances, n);  // coordinates that an instance has
@@ -92,8 +89,7 @@ bool NewtonModel::build(const Objective& objective, const Scores& scores, std::s
   for (std::size_t i = 0; i < size_; ++i) mean += matrix_[i * stride + i] / static_cast<double>(size_);
   // With two labels side by side, a feature can move weight from one label to the other without changing the
   // loss or the l1 norm. The signs settle only if the matrix gives such a move a cost.
-  const double raised =
-      has_capability(objective.oracle(), Capability::kCovariance) ? kWithinRounding : kRidge;
+  const double raised = side_by_side(objective) ? kRidge : kWithinRounding;
   for (std::size_t i = 0; i < size_; ++i) {
     double& entry = matrix_[i * stride + i];
     entry = (1.0 + raised) * std::max(entry, kWithinRounding * mean);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/base/random.h"
+#include "core/hessian.h"
 #include "core/quasi_newton/lbfgs.h"
 #include "core/solver.h"
 #include "solvers/prox_newton/block_metric.h"
@@ -81,7 +82,7 @@ class QuasiNewtonModel {
     const Objective& objective = at.objective;
     const double entries = BlockMetric::entries(objective, index);
     if (entries > BlockMetric::kMostEntries) return false;
-    if (objective.outputs() <= 2 && !has_capability(objective.oracle(), Capability::kCovariance)) return true;
+    if (objective.outputs() <= 2 && side_by_side(objective)) return true;
     const double per_row = 4.0 * static_cast<double>(padded(2 * settings_.memory)),
                  descent = per_row * static_cast<double>(index.size()) + 2.0 * entries;
     return static_cast<double>(settings_.max_inner) * descent <= NewtonModel::pass_work(at, index, true);
