@@ -8,8 +8,8 @@
 
 namespace proxbench {
 
-/// Whether outputs stand side by side: each instance is one position, every output has a column, and there
-/// are no extra weights. Covariances then follow from the marginals.
+/// Whether outputs stand side by side: each instance is one position, each output has a column of its own,
+/// and there are no extra weights. The marginals then give all covariances.
 bool side_by_side(const Objective& objective);
 /// Whether hessian() is available: the oracle has covariances, or outputs stand side by side.
 bool has_hessian(const Objective& objective);

@@ -153,9 +153,15 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs, public Co
       std::uint32_t slot;
       double mean, rest;  // the feature's value times p, and times 1 - p
     };
-    static thread_local AlignedVector<double> p, mean;
+    static thread_local AlignedVector<double> p, leaf, mean;  // p starts as the scores
     static thread_local std::vector<Slot> on;
-    marginals(scores, begin_[instance], p);
+    const auto document = static_cast<Index>(instance);
+    p.resize(padded(outputs()));
+    leaf.resize(padded(leaves_.size()));
+    make_rows({scores}, outputs(), begin_[instance], 1, p.data());
+    infer_beliefs(document, p.data(), {}, leaf.data());
+    kernels_in_use().exponentiate(leaf.data(), leaf.size());
+    expectation(document, leaf.data(), p.data(), {});
     mean.assign(padded(features.slots), 0.0);
     on.clear();
     for (const auto& [slot, output, value] : features.entry) {
@@ -300,23 +306,6 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs, public Co
   }
 
  private:
-  /// The probability of each output at a position.
-  void marginals(const Scores& scores, std::size_t position, AlignedVector<double>& p) const {
-    p.resize(padded(outputs()));
-    make_rows({scores}, outputs(), position, 1, p.data());
-    double best = -kInfinity;
-    for (Index k = 0; k < outputs(); ++k) {
-      if (tree_->parent(k) != Hierarchy::kNone) p[k] += p[tree_->parent(k)];
-      if (tree_->leaf(k)) best = std::max(best, p[k]);
-    }
-    for (Index k = 0; k < outputs(); ++k) p[k] = tree_->leaf(k) ? p[k] - best : -kInfinity;
-    kernels_in_use().exponentiate(p.data(), p.size());
-    double sum = 0.0;
-    for (Index k = outputs(); k-- > 0;)
-      (tree_->parent(k) != Hierarchy::kNone ? p[tree_->parent(k)] : sum) += p[k];
-    for (Index k = 0; k < outputs(); ++k) p[k] /= sum;
-  }
-
   /// A touched node. `here` is the probability of a leaf whose nearest touched node is this node. `above` is
   /// the probability of a leaf of the next touched node above, or of the root. Most documents have score 0 at
   /// most of these nodes. `here` and `above` are then equal, and there is no jump. For a touched leaf, `here`

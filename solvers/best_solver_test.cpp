@@ -67,6 +67,7 @@ TEST(BestSolver, TakesNewtonStepsForTwoLabelsSideBySide) {
   Dataset sequences = two;
   sequences.begin = {0, 60, 120};
   EXPECT_EQ(best("chain", sequences), "lbfgs");
+  EXPECT_EQ(best("chain", two), "newton-cg") << "instances of one position";
 }
 
 TEST(BestSolver, FitsWhereAnyDoes) {

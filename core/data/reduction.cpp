@@ -14,7 +14,7 @@ namespace proxbench {
 
 namespace {
 
-/// Two columns with different hashes differ.
+/// A hash of the positions and values of a column. Equal columns have equal hashes.
 std::uint64_t hash_of(const DesignMatrix& x, Index feature) {
   std::uint64_t sum = 0;
   x.for_each_in_column(feature, [&](std::size_t p, double value) {
@@ -28,11 +28,12 @@ bool same_column(const DesignMatrix& x, Index i, Index j) {
   return x.column(i) == x.column(j) && std::ranges::equal(x.column_values(i), x.column_values(j));
 }
 
-/// Drops every feature that has the same column as one before it.
+/// Drops every feature whose column equals that of an earlier feature.
 void drop_copies(const DesignMatrix& x, const Parallel& parallel, std::vector<Index>& features) {
   std::vector<double> hash(2 * features.size()), differs(features.size(), 0.0);
   parallel.for_each(features.size(), [&](std::size_t i) {
-    const std::uint64_t of = hash_of(x, features[i]);  // in halves, so that sums over processes are exact
+    // Processes add the halves of their hashes. Each half is below 2^32, so a double holds the sum exactly.
+    const std::uint64_t of = hash_of(x, features[i]);
     hash[2 * i] = static_cast<double>(of >> 32);
     hash[2 * i + 1] = static_cast<double>(of & 0xffffffff);
   });

@@ -1,5 +1,5 @@
 #pragma once
-/// Features that some minimiser of F does without are dropped before a solver starts.
+/// Features are dropped before a solver starts if F has a minimiser without them.
 ///
 /// Let c_j = sum_p |x_pj|. At every w, |g_jk| = |sum_p x_pj R(k, p)| <= c_j, since R is a probability minus
 /// an indicator. A minimiser of F with w_jk != 0 satisfies g_jk + mu*w_jk = -lambda*sign(w_jk), so |g_jk| >=
@@ -7,12 +7,13 @@
 /// identically 0, as for a node that all leaves share), so |g_jk| < c_j, or c_j = 0. Then lambda > 0 is a
 /// contradiction, and lambda = 0 < mu leaves mu*w_jk = 0. Hence all minimisers have w_jk = 0 for all k.
 ///
-/// If mu = 0, one of several equal columns is enough: moving all weight of feature i to a feature j with the
-/// same column changes no score, and does not raise ||w||_1, since |w_ik + w_jk| <= |w_ik| + |w_jk|.
+/// If mu = 0 and features i and j have equal columns, F has a minimiser with w_jk = 0 for all k. Adding w_jk
+/// to w_ik and setting w_jk to 0 changes no score. It does not raise ||w||_1, since |w_ik + w_jk| <= |w_ik| +
+/// |w_jk|. So only the first of several equal columns is kept; the other features are its copies.
 ///
-/// At every w whose coordinates of the dropped features are zero, the minimum-norm subgradient of these
-/// coordinates is zero, too, or, for a copy, at most as large as that of the feature kept. So kkt over the
-/// kept features is kkt over all features.
+/// kkt over the kept features is kkt over all features, at every w that is zero on the dropped ones. For a
+/// feature with c_j <= lambda, the minimum-norm subgradient is zero. For a copy, it is at most as large as
+/// that of the feature kept.
 
 #include <optional>
 #include <vector>
@@ -24,8 +25,7 @@
 
 namespace proxbench {
 
-/// Returns the features with c_j > lambda, ascending, and with mu = 0 < lambda only the first of those with
-/// the same column.
+/// Returns the features with c_j > lambda, ascending. If mu = 0 < lambda, leaves out copies.
 std::vector<Index> needed_features(const DesignMatrix& x, const Penalty& penalty,
                                    const Parallel& parallel = Parallel());
 

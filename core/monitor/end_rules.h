@@ -12,10 +12,10 @@
 
 namespace proxbench {
 
-/// Says after how many passes a bound is computed for a gap target. A bound costs three to five passes, off the
-/// clock, and a run that reaches its target between two bounds goes on to the second one, on the clock. With
-/// steps of k*sqrt(passes) a run of P passes spends about 6*sqrt(P)/k on bounds and k*sqrt(P)/2 beyond its
-/// target. Gaps fall about geometrically, so the last two tell how far the target is: near it, steps are
+/// Says after how many passes a bound is computed for a gap target. A bound costs three to five passes, off
+/// the clock, and a run that reaches its target between two bounds goes on to the second one, on the clock.
+/// With steps of k*sqrt(passes) a run of P passes spends about 6*sqrt(P)/k on bounds and k*sqrt(P)/2 beyond
+/// its target. Gaps fall about geometrically, so the last two tell how far the target is: near it, steps are
 /// shorter.
 class GapRule {
  public:

@@ -127,8 +127,8 @@ void Monitor::average(const Iterate& iterate) {
   mean_.add(w, objective.value(given_loss_, w.value));
 }
 
-/// Infers the loss at w and its rounding and, for a bound, what the observers need beside them. With `mean`,
-/// the bound is that of the mean of iterates, or that of w if this one is better and is computed for kkt.
+/// Infers the loss at w, its rounding, and what else the observers need for a bound or for kkt. kkt brings a
+/// bound from w. `mean` asks for the bound from the mean of the iterates; the better bound counts.
 PointBound Monitor::evaluate(const SparseVector& w, bool mean, const Observed& at) {
   evaluator_.scores(w, scores_);
   PointBound found;

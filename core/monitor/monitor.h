@@ -122,8 +122,8 @@ class Monitor {
   /// like step().
   void finish(const SparseVector& w);
 
-  /// Says that the solver has done work worth so many passes that the objective does not count, such as a
-  /// dense Hessian. Bounds for a gap target come after passes and this work.
+  /// Adds work of the solver that the objective does not count, such as a dense Hessian, in units of a pass.
+  /// The next bound for a gap target becomes due by the sum of the counted passes and this work.
   void add_work(double passes) { uncounted_ += passes; }
 
   Status stop_status() const { return stop_status_; }
@@ -149,7 +149,7 @@ class Monitor {
   void average(const Iterate& iterate);
   template <class Iterate>
   void take_due_samples(const Iterate& iterate);
-  /// The solver's passes, and the passes of add_work().
+  /// The sum of the solver's passes and all add_work().
   double work() const { return solver_objective_.counts().passes() + uncounted_; }
   PointBound evaluate(const SparseVector& w, bool mean, const Observed& at);
   Sample look(SampleKind kind, const SparseVector& w, bool with_accuracy);

@@ -596,6 +596,23 @@ TEST(GapTarget, StopsARunByTheBestBoundSeen) {
       << "also without a gradient";
 }
 
+TEST(GapTarget, WorkThatIsNotCountedAsPassesBringsABound) {
+  for (const double work : {0.0, 10.0}) {
+    Problem problem;
+    const SparseVector start, good = good_weights();
+    const Certificate there = certify(*problem.evaluator, good),
+                      at_start = certify(*problem.evaluator, start);
+    Monitor monitor(*problem.evaluator, *problem.objective, {.sampling_budget = 0.0, .gap_target = 1e-30});
+    monitor.start(start);
+    make_passes(problem, 1.0);
+    ASSERT_TRUE(monitor.step(start));
+    ASSERT_NEAR(monitor.lower_bound(), at_start.dual, 1e-12);
+    monitor.add_work(work);
+    EXPECT_TRUE(monitor.step(good));
+    EXPECT_NEAR(monitor.lower_bound(), work > 0.0 ? there.dual : at_start.dual, 1e-12) << work;
+  }
+}
+
 /// The iterations after which a run of 60 iterations looks for bounds, and the whole run's monitor.
 std::vector<std::int64_t> looks(double iteration_seconds, double cost, bool sample_kkt) {
   Problem problem;

@@ -11,11 +11,11 @@ Schedule::Schedule(const MonitorOptions& options, bool with_accuracy, std::size_
       gap_goal_(options.gap_target),
       stall_rule_(positions) {}
 
-SampleKind Schedule::due(std::int64_t iteration, double seconds, double passes, bool loss_given) {
+SampleKind Schedule::due(std::int64_t iteration, double seconds, double work, bool loss_given) {
   iteration_seconds_ = seconds - seconds_;
   seconds_ = seconds;
   if (only_start_) full_cost_ = std::min(full_cost_, iteration_seconds_);
-  if (gap_goal_.due(passes)) return SampleKind::kGap;
+  if (gap_goal_.due(work)) return SampleKind::kGap;
   const bool must = seconds + kNextIteration * iteration_seconds_ > (1.0 + kLargestGrowth) * sampled_at_ ||
                     accuracy_overdue();
   const bool wanted =

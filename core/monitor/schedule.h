@@ -24,8 +24,9 @@ class Schedule {
   /// `positions` are those of all instances (StallRule).
   Schedule(const MonitorOptions& options, bool with_accuracy, std::size_t positions);
 
-  /// What step() should do at this iteration, at this time on the clock. `passes` are those of the solver and of its other work.
-  SampleKind due(std::int64_t iteration, double seconds, double passes, bool loss_given);
+  /// Says what step() should do at this iteration and this time on the clock. `work`: the solver's passes
+  /// plus all Monitor::add_work().
+  SampleKind due(std::int64_t iteration, double seconds, double work, bool loss_given);
   /// Whether a sample of this iteration is needed because the run may have stalled.
   bool stall_due(std::int64_t iteration) const { return options_.stalls && stall_rule_.due(iteration); }
   /// Whether a light or a gap sample measures test accuracy.

@@ -49,8 +49,8 @@ class LoadedData {
     return {train().x, *oracle_, penalty, parallel_, loss};
   }
 
-  /// The data without the features that some minimiser does without (core/data/reduction.h). Coordinates
-  /// count only the features kept.
+  /// The data with only the features that a minimiser needs (core/data/reduction.h). Coordinates of w are
+  /// those of the kept features.
   struct Reduced {
     std::optional<Penalty> penalty;
     std::vector<Index> kept;
@@ -59,9 +59,10 @@ class LoadedData {
     Dataset test;                             ///< the test set with the reduced X; empty if `all`
     std::unique_ptr<EvaluationSet> test_set;  ///< null if `all`, or without a test set
   };
-  /// Without a penalty, no feature is dropped. The result is valid until the next call with another penalty.
+  /// Drops features for this penalty, or none if there is no penalty. The result is valid until the next call
+  /// with another penalty.
   const Reduced& reduced(const std::optional<Penalty>& penalty) const;
-  /// lambda must be at least that of the reduction, and mu must be 0 if that of the reduction is.
+  /// The reduction must have been made for a lambda that is not larger, and for a mu that is not smaller.
   Objective objective(const Reduced& reduced, const Penalty& penalty, const Loss& loss = {}) const {
     return {reduced.all ? train().x : reduced.x, *oracle_, penalty, parallel_, loss};
   }

@@ -60,7 +60,7 @@ class Path {
         solver_(solver_registry().find(settings.solver)),
         options_(options_from(solver_.options, settings.solver_options)),
         began_(wall_seconds()),
-        // Features that no point needs: lambda and mu fall along the path.
+        // lambda and mu fall along the path. The smallest lambda and the largest mu drop the fewest features.
         reduced_(data.reduced(Penalty{penalties.back().lambda, penalties.front().mu})),
         test_(data.test_set(reduced_)) {
     begin_counting(outcome_);

@@ -25,13 +25,14 @@ constexpr double kWithinRounding = 1e-10;
 /// About this many instances are sampled.
 constexpr std::size_t kLooked = kTask;
 
-/// Estimates the additions to H if the positions of an instance interact only by means (candidates), or if
-/// there is only one (trees, labels side by side). Each nonzero is then paired with those of its own position
-/// and, unless outputs stand side by side, the slots of an instance with each other. Samples about kLooked
-/// instances, spread evenly.
+/// Estimates the additions to H for oracles whose positions interact only by means (candidates), or whose
+/// instances are single positions (trees, labels side by side). Each nonzero is paired with the nonzeros of
+/// its position. Unless outputs stand side by side, the slots of an instance are also paired with each other.
+/// Samples about kLooked instances, spread evenly.
 double additions_of_positions(const Objective& objective, std::span<const Coord> index) {
   const DesignMatrix& x = objective.map().x();
   const std::span<const Index> begin = objective.oracle().begin();
+  const bool covariances = !side_by_side(objective);
   std::vector<std::size_t> seen(index.size(),
                                 objective.instances());  // the last instance that has the coordinate
   const std::size_t own = begin.size() - 1, step = std::max<std::size_t>(1, objective.instances() / kLooked),
@@ -49,7 +50,7 @@ double additions_of_positions(const Objective& objective, std::span<const Coord>
       }
       additions += on * on;
     }
-    if (!side_by_side(objective)) additions += 2.0 * slots * slots;
+    if (covariances) additions += 2.0 * slots * slots;
   }
   add_processes(objective.parallel(), counts);
   return additions * static_cast<double>(objective.instances()) / looked;

@@ -37,12 +37,12 @@ class NewtonModel {
   static double work(const Objective& objective, std::span<const Coord> index);
   /// The operations of a Cholesky factor of n rows.
   static double factor_work(std::size_t n) { return std::pow(static_cast<double>(n), 3) / 3.0; }
-  /// Estimates the operations of a pass without H: an inference, with its exponentials on request, the scores
-  /// of a direction, and a gradient.
+  /// Estimates the operations of a pass without H: an inference, the scores of a direction, and a gradient.
+  /// `exponentials`: those of the inference count, too.
   static double pass_work(const proximal::Iterate& at, std::span<const Coord> index, bool exponentials);
 
   /// Builds H at the w with these scores. `index`: the working set, ascending, at most kMostRows coordinates.
-  /// Requires Objective::has_hessian(). Returns false if `stop` was requested. H must then be built again
+  /// Requires has_hessian(). Returns false if `stop` was requested. H must then be built again
   /// before use.
   bool build(const Objective& objective, const Scores& scores, std::span<const Coord> index,
              const StopToken& stop = {});

@@ -97,13 +97,13 @@ class Minimiser : Minimisation {
         take_selection();
         if (hessian_.build(at_.objective, at_.scores(), at_.set.index, at_.stop)) hessians_ += 1.0;
         passes_before_ = at_.objective.counts().passes();
-        problem_.monitor.add_work(NewtonModel::work(at_.objective, at_.set.index) / pass_price());
       }
       const double before = optimality_.l1, systems = hessian_.systems();
       const double slope = hessian_.solve(at_.set.w, at_.set.g, at_.lambda(), settings_.max_inner,
                                           at_.parallel(), at_.d, at_.stop);
-      problem_.monitor.add_work((hessian_.systems() - systems) * NewtonModel::factor_work(at_.set.size()) /
-                                pass_price());
+      const double factors = (hessian_.systems() - systems) * NewtonModel::factor_work(at_.set.size()),
+                   built = build ? NewtonModel::work(at_.objective, at_.set.index) : 0.0;
+      problem_.monitor.add_work((built + factors) / pass_price());
       if (const auto ended = step(slope, [](const Step&) {})) return ended;
       shrink(kInfinity, [](const std::vector<std::uint32_t>&) {});  // drops none, but measures optimality_
       const bool useless = !progressed_ || optimality_.l1 > before;
@@ -127,8 +127,9 @@ class Minimiser : Minimisation {
     return (at_.objective.counts().passes() - passes_before_) * pass_price() >=
            hessians * NewtonModel::work(at_.objective, at_.set.index);
   }
-  /// The operations of a pass that the Hessian may save. On a tree exponentials are most of an inference.
-  /// Elsewhere counting them would bring the Hessian too early.
+  /// The operations of a pass, for comparison with the work of a Hessian. On a tree, exponentials take most
+  /// of an inference, so they count. For other oracles, counting exponentials makes the Hessian start too
+  /// early.
   double pass_price() const {
     return NewtonModel::pass_work(at_, at_.set.index, at_.objective.oracle().collapsed() != nullptr);
   }
