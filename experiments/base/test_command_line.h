@@ -34,6 +34,7 @@ inline const char* const kTest =
 /// A config of two runs that never end by themselves.
 inline const std::string kEndless = read_text(PROXBENCH_SOURCE_DIR "/experiments/base/test_endless.ini");
 
+/// Draws no figures, since drawing takes far longer than the runs.
 inline const char* const kConfig = R"([experiment]
 name = tiny
 lambda = 0.5, 1
@@ -42,6 +43,9 @@ tol = 1e-6
 max_iterations = 500
 reference_tol = 1e-8
 reference_time_limit = 20
+warm_up = 0
+[plot]
+quantities =
 [data.words]
 format = crfsuite
 train = train.txt
@@ -63,6 +67,9 @@ class CommandLine : public testing::Test {
   Result run(const std::string& arguments, const std::string& environment = "") const {
     return type(environment + " '" PROXBENCH_PROGRAM "' " + arguments);
   }
+  /// Runs the program without Python, so that a sweep shows nothing: drawing takes far longer than small
+  /// runs.
+  Result measure(const std::string& arguments) const { return run(arguments, "PROXBENCH_PYTHON=/no/python"); }
   /// Runs a line of the shell in the folder, with `proxbench` on the PATH.
   Result type(const std::string& line) const {
     const fs::path out = folder / "stdout", err = folder / "stderr";

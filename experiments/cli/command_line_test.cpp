@@ -546,7 +546,7 @@ TEST_F(CommandLine, AFailedTrainLeavesNoFile) {
 }
 
 TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
-  const Result result = run("run tiny.ini --out out --json r.json");
+  const Result result = run("run tiny.ini --out out --json r.json --set plot.quantities=objective");
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("## tiny\n\n### words, lambda = 0.5, f* = "));
   EXPECT_EQ(read_json("r.json")["runs"].size(), 4u);
@@ -598,7 +598,7 @@ TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
   EXPECT_THAT(run("table out --format latex").out, HasSubstr("\\toprule\nsolver & status & n & "));
   EXPECT_EQ(run("table out --columns nnzs").status, 2);
   EXPECT_EQ(run("table out --kind means --columns nnz").status, 2);
-  const Result plot = run("plot out --log-seconds");
+  const Result plot = run("plot out --log-seconds --quantities objective");
   EXPECT_EQ(plot.status, 0) << plot.err;
   EXPECT_THAT(plot.out, HasSubstr("words-lambda1-objective-logx.png"));
   EXPECT_EQ(run("plot out --x passes --quantities nnz").out,
@@ -634,9 +634,9 @@ TEST_F(CommandLine, MeasuringNeedsNoPython) {
 }
 
 TEST_F(CommandLine, ReportStandsResultsBesideThePaper) {
-  folder.write("paper.ini", kConfig + std::string("[plot]\nx = passes, iterations\nquantities = nnz\n"
-                                                  "[paper]\nitem = Table 9\nlambda = 1\nnnz = 12\n"));
-  const Result result = run("run paper.ini --out out");
+  folder.write("paper.ini", kConfig + std::string("[paper]\nitem = Table 9\nlambda = 1\nnnz = 12\n"));
+  const Result result =
+      run("run paper.ini --out out --set 'plot.x=passes, iterations' --set plot.quantities=nnz");
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("### Table 9 of the paper, and ours"));
   EXPECT_THAT(read_text(folder / "out/tables/paper.md"),

@@ -129,8 +129,8 @@ TEST_F(FirstHours, StepsWork) {
            "columns.wapiti"},
           // Comparing solvers.
           {"proxbench check tiny.ini", "tiny.ini: good; 4 runs"},
-          {"proxbench run tiny.ini --out out --set experiment.warm_up=0", "Results: out"},
-          {"proxbench run tiny.ini --out out --set experiment.warm_up=0 --dry-run", "4 of them stored"},
+          {"proxbench run tiny.ini --out out", "Results: out"},
+          {"proxbench run tiny.ini --out out --dry-run", "4 of them stored"},
           {"proxbench status out", "4 done"},
           {"proxbench table out", "| prox-newton |"},
           {"proxbench table out --columns nnz,seconds --format latex", "\\begin{tabular}"},

@@ -21,6 +21,7 @@ name = tiny
 lambda = path(max, 0.1*max, 6)
 threads = 1
 tol = 1e-6
+warm_up = 0
 [data.words]
 format = crfsuite
 train = train.txt
@@ -80,7 +81,7 @@ TEST_F(PathCommands, RunAPathAsOneRunAndServeItAgain) {
 TEST_F(PathCommands, NoCertificateRestsOnTheStateThatASolverLeaves) {
   write_config("path(max, 0.1*max, 6)");
   folder.write("path.ini", read_text(folder / "path.ini") + "[solver.lie]\n");
-  const Result result = run("--plugin " PROXBENCH_TEST_PLUGINS "/misbehaving.so run path.ini --out out");
+  const Result result = measure("--plugin " PROXBENCH_TEST_PLUGINS "/misbehaving.so run path.ini --out out");
   EXPECT_EQ(result.status, 0) << result.err;
   const fs::path stored = folder / "out/runs/words-path-max-0.1max-6-lie-rep1";
   const json lie = json::parse(read_text(stored / "manifest.json"));
@@ -96,7 +97,7 @@ TEST_F(PathCommands, NoCertificateRestsOnTheStateThatASolverLeaves) {
 TEST_F(PathCommands, APointIsStalledWhereItsSolverClaimsMoreThanTheCertificateShows) {
   write_config("path(max, 0.1*max, 3)");
   folder.write("path.ini", read_text(folder / "path.ini") + "[solver.boast]\n");
-  ASSERT_EQ(run("--plugin " PROXBENCH_TEST_PLUGINS "/misbehaving.so run path.ini --out out").status, 0);
+  ASSERT_EQ(measure("--plugin " PROXBENCH_TEST_PLUGINS "/misbehaving.so run path.ini --out out").status, 0);
   const fs::path stored = folder / "out/runs/words-path-max-0.1max-3-boast-rep1";
   const std::vector<PathPoint> points = read_csv(path_columns(), stored / "path.csv");
   ASSERT_EQ(points.size(), 3u);
@@ -108,7 +109,7 @@ TEST_F(PathCommands, APointIsStalledWhereItsSolverClaimsMoreThanTheCertificateSh
 
 TEST_F(PathCommands, AnInterruptedPathBeginsAnewAndTheSweepSaysSo) {
   folder.write("path.ini", kPathConfig);
-  ASSERT_EQ(run("run path.ini --out out").status, 0);
+  ASSERT_EQ(measure("run path.ini --out out").status, 0);
   const std::string stored = "out/runs/words-path-max-0.1max-6-prox-newton-rep1/";
   json manifest = read_json(stored + "manifest.json");
   manifest["status"] = "interrupted";
@@ -119,7 +120,7 @@ TEST_F(PathCommands, AnInterruptedPathBeginsAnewAndTheSweepSaysSo) {
   const std::string why =
       "failed before: interrupted; a path starts again from its first point: 3 of its 6 were done";
   EXPECT_THAT(run("run path.ini --out out --dry-run --why").out, HasSubstr(why));
-  const Result again = run("run path.ini --out out");
+  const Result again = measure("run path.ini --out out");
   EXPECT_EQ(again.status, 0);
   EXPECT_THAT(again.err, HasSubstr("words-path-max-0.1max-6-prox-newton-rep1: " + why));
   EXPECT_EQ(read_csv(path_columns(), folder / stored / "path.csv").size(), 6u);
@@ -198,7 +199,7 @@ TEST_F(PathCommands, GoOverMuWithLambdaFixed) {
 
 TEST_F(PathCommands, EachLambdaIsRunWithEachMu) {
   write_config("path(2, 0.5, 3), 0.5", "mu = path(1, 0.1, 3), 2\n");
-  const Result result = run("run path.ini --out out");
+  const Result result = measure("run path.ini --out out");
   ASSERT_EQ(result.status, 0) << result.err;
   std::set<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder / "out/runs"))
@@ -219,14 +220,14 @@ TEST_F(PathCommands, EachLambdaIsRunWithEachMu) {
 
 TEST_F(PathCommands, AMuThatIsAddedOrRemovedLeavesTheRunsOfTheOthersValid) {
   write_config("0.5, path(2, 0.5, 3)", "mu = 0.1\n");
-  ASSERT_EQ(run("run path.ini --out out").status, 0);
+  ASSERT_EQ(measure("run path.ini --out out").status, 0);
   const auto stored = [&](const std::string& mu) {
     return run("run path.ini --out out --dry-run --set experiment.mu=" + mu).out;
   };
   EXPECT_THAT(stored("0.1,0.2"), HasSubstr("4 runs, 2 of them stored; 1 references to make"));
   EXPECT_THAT(stored("0,0.1"), HasSubstr("4 runs, 2 of them stored; 1 references to make"))
       << "a place that the runs of one mu have is not taken for another";
-  ASSERT_EQ(run("run path.ini --out out --set experiment.mu=0.2,0.1").status, 0);
+  ASSERT_EQ(measure("run path.ini --out out --set experiment.mu=0.2,0.1").status, 0);
   EXPECT_TRUE(fs::exists(folder / "out/runs/words-lambda0.5-mu0.2-prox-newton-rep1"));
   EXPECT_THAT(run("status out").out, HasSubstr("4 done, 0 failed\n"));
   for (const char* mu : {"0.1", "0.2"})
@@ -235,14 +236,14 @@ TEST_F(PathCommands, AMuThatIsAddedOrRemovedLeavesTheRunsOfTheOthersValid) {
 
 TEST_F(PathCommands, RunsUnderTheNamesOfAnEarlierVersionAreReported) {
   write_config("0.5", "mu = 0.1\n");
-  ASSERT_EQ(run("run path.ini --out out").status, 0);
+  ASSERT_EQ(measure("run path.ini --out out").status, 0);
   fs::rename(folder / "out/runs/words-lambda0.5-mu0.1-prox-newton-rep1",
              folder / "out/runs/words-lambda0.5-prox-newton-rep1");
-  const Result result = run("run path.ini --out out");
+  const Result result = measure("run path.ini --out out");
   EXPECT_EQ(result.status, 2);
   EXPECT_THAT(result.err,
               HasSubstr("name: an earlier version stored it as words-lambda0.5-prox-newton-rep1 (1)"));
-  EXPECT_EQ(run("run path.ini --out out --replace").status, 0);
+  EXPECT_EQ(measure("run path.ini --out out --replace").status, 0);
   EXPECT_THAT(run("run path.ini --out out --dry-run --set experiment.mu=0").out,
               HasSubstr("config mu: 0.1 -> 0 (1)"));
 }
@@ -335,7 +336,7 @@ TEST_F(PathCommands, SelectChoosesAMu) {
 
 TEST_F(PathCommands, StopAPathThatWouldGoUp) {
   write_config("path(max, 1000, 4)");
-  const Result result = run("run path.ini --out out");
+  const Result result = measure("run path.ini --out out");
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(result.err, HasSubstr("expected a path that ends above 0 and below its start"));
   const Result plot = run("plot out --kind path");
@@ -345,21 +346,21 @@ TEST_F(PathCommands, StopAPathThatWouldGoUp) {
 
 TEST_F(PathCommands, NameTheKindWhereThereAreOnlyPaths) {
   folder.write("path.ini", kPathConfig);
-  ASSERT_EQ(run("run path.ini --out out").status, 0);
+  ASSERT_EQ(measure("run path.ini --out out").status, 0);
   EXPECT_THAT(run("table out").out, HasSubstr("What paths cost"));
   const Result summary = run("table out --kind summary");
   EXPECT_NE(summary.status, 0);
   EXPECT_THAT(summary.err, HasSubstr("--kind path"));
   EXPECT_NE(run("plot out --kind curves").status, 0);
   write_config("0.5");
-  ASSERT_EQ(run("run path.ini --out single").status, 0);
+  ASSERT_EQ(measure("run path.ini --out single").status, 0);
   EXPECT_NE(run("table single --kind path").status, 0);
   EXPECT_NE(run("plot single --kind path").status, 0);
 }
 
 TEST_F(PathCommands, ExportAndReportShowPaths) {
   folder.write("path.ini", kPathConfig);
-  ASSERT_EQ(run("run path.ini --out out").status, 0);
+  ASSERT_EQ(measure("run path.ini --out out").status, 0);
   const std::string runs = run("export out --out -").out;
   EXPECT_EQ(std::count(runs.begin(), runs.end(), '\n'), 2);
   EXPECT_THAT(runs, HasSubstr(",path(max; 0.1*max; 6),prox-newton,"));
@@ -374,7 +375,7 @@ TEST_F(PathCommands, ExportAndReportShowPaths) {
   EXPECT_THAT(page, HasSubstr("What paths cost"));
 
   write_config("0.5", "reference_tol = 1e-8\n");
-  ASSERT_EQ(run("run path.ini --out single").status, 0);
+  ASSERT_EQ(measure("run path.ini --out single").status, 0);
   const Result none = run("export single --out - --points");
   EXPECT_EQ(none.status, 1);
   EXPECT_THAT(none.err, HasSubstr("single: found no path, expected the results of a config with"));

@@ -53,7 +53,7 @@ adapter = ./crash
 solver = external
 adapter = ./hang
 [plot]
-kinds = curves, profile
+kinds = profile
 )";
 
 /// The project's adapters are Python scripts.

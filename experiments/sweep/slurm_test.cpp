@@ -46,7 +46,7 @@ class FakeSlurm : public CommandLine {
     return run(arguments, "BIN=$PWD/bin PATH=\"" + path + "\"");
   }
   Result slurm(const std::string& more = "", const std::string& path = "$PWD/bin:$PATH") const {
-    return with_slurm("run tiny.ini --out out --launcher slurm --set experiment.warm_up=0 " + more, path);
+    return with_slurm("run tiny.ini --out out --launcher slurm " + more, path);
   }
   Result status() const { return with_slurm("status out --json status.json"); }
   std::string script() const { return read_text(folder / "out/slurm/array.sh"); }
@@ -56,7 +56,7 @@ class FakeSlurm : public CommandLine {
 };
 
 TEST_F(FakeSlurm, ASweepOfJobsStoresWhatALocalOneStores) {
-  ASSERT_EQ(run("run tiny.ini --out local --quiet --set experiment.warm_up=0").status, 0);
+  ASSERT_EQ(run("run tiny.ini --out local --quiet").status, 0);
   const Result result =
       slurm("--wait --slurm time=20 --slurm account=crf --set experiment.memory_limit=1000");
   ASSERT_EQ(result.status, 0) << result.err;

@@ -34,7 +34,7 @@ class SweepProcess : public CommandLine {
     return read_json(out + "/runs/" + run + "/manifest.json");
   }
   Result sweep(const std::string& more = "", const std::string& config = "tiny.ini") const {
-    return run("run " + config + " --out out --quiet --set experiment.warm_up=0 " + more);
+    return measure("run " + config + " --out out --quiet " + more);
   }
   /// When each manifest was written. A run that was made again has a later time.
   std::map<std::string, fs::file_time_type> stored() const {
@@ -98,7 +98,7 @@ TEST_F(SweepProcess, ASecondRunDoesOnlyWhatIsMissing) {
   ASSERT_EQ(sweep().status, 0);
   const auto before = stored();
   ASSERT_EQ(before.size(), 4u);
-  const Result again = run("run tiny.ini --out out --set experiment.warm_up=0 --json again.json");
+  const Result again = run("run tiny.ini --out out --json again.json");
   EXPECT_EQ(again.status, 0) << again.err;
   EXPECT_THAT(again.err, HasSubstr("4 of 4 runs are stored already"));
   EXPECT_EQ(stored(), before);
@@ -151,7 +151,7 @@ TEST_F(SweepProcess, RecordsOfAnotherVersionAreMadeAgain) {
             HasSubstr("left out")));
   const fs::path reference = *fs::directory_iterator(folder / "out/references");
   folder.write("out/references/" + reference.filename().string(), R"({"objective": 1})");
-  const Result again = run("run tiny.ini --out out --set experiment.warm_up=0");
+  const Result again = run("run tiny.ini --out out");
   EXPECT_EQ(again.status, 0) << again.err;
   EXPECT_THAT(again.err, AllOf(HasSubstr("3 of 4 runs are stored already"),
                                HasSubstr("found version 1, expected the record of a run")));
@@ -160,7 +160,7 @@ TEST_F(SweepProcess, RecordsOfAnotherVersionAreMadeAgain) {
 
 TEST_F(SweepProcess, WhySaysWhatChanged) {
   ASSERT_EQ(sweep().status, 0);
-  const std::string dry = "run tiny.ini --out out --set experiment.warm_up=0 --dry-run --why ";
+  const std::string dry = "run tiny.ini --out out --dry-run --why ";
   EXPECT_THAT(run(dry).out, HasSubstr("4 runs, 4 of them stored; 0 references to make\n"));
   const Result changed = run(dry + "--set solver.gd.max_iterations=21 --json dry.json");
   EXPECT_THAT(
@@ -187,7 +187,7 @@ TEST_F(SweepProcess, AChangedConfigReplacesCompleteRunsOnlyIfAsked) {
                     HasSubstr("config max_iterations: 20 -> 21 (2); expected --replace, which makes these")));
   EXPECT_EQ(stored(), before);
   EXPECT_EQ(read_text(folder / "out/config.ini"), config);
-  const Result dry = run("run tiny.ini --out out --set experiment.warm_up=0 --dry-run " + changed);
+  const Result dry = run("run tiny.ini --out out --dry-run " + changed);
   EXPECT_EQ(dry.status, 0);
   EXPECT_THAT(dry.out, AllOf(HasSubstr("2 complete runs would be replaced."), HasSubstr("needs --replace")));
   EXPECT_EQ(sweep("--set experiment.repetitions=2").status, 0) << "new runs replace nothing";
@@ -208,7 +208,7 @@ TEST_F(SweepProcess, OnlyMakesFStarAndTheRunsOfOneProblem) {
   EXPECT_TRUE(fs::is_empty(folder / "out/tables") && fs::is_empty(folder / "out/figures"));
   EXPECT_THAT(run("status out").out, HasSubstr("2 done, 0 failed, 2 missing\n"));
   const auto before = stored();
-  const Result again = run("run tiny.ini --out out --set experiment.warm_up=0 " + only);
+  const Result again = run("run tiny.ini --out out " + only);
   EXPECT_EQ(again.status, 0);
   EXPECT_THAT(again.err, HasSubstr("words-lambda1: nothing is missing\n"));
   ASSERT_EQ(sweep().status, 0);
@@ -273,7 +273,7 @@ TEST_F(SweepProcess, AFolderHoldsOneExperiment) {
 TEST_F(SweepProcess, WithoutTheDataAPlanIsStillShown) {
   ASSERT_EQ(sweep().status, 0);
   fs::remove(folder / "train.txt");
-  const Result dry = run("run tiny.ini --out out --set experiment.warm_up=0 --dry-run");
+  const Result dry = run("run tiny.ini --out out --dry-run");
   EXPECT_EQ(dry.status, 0) << dry.err;
   EXPECT_THAT(dry.out, HasSubstr("4 runs, 4 of them stored; 0 references to make\n"));
   EXPECT_THAT(dry.err, HasSubstr("no file 'train.txt'; looked at "));
@@ -298,7 +298,7 @@ TEST_F(SweepProcess, AnEstimateCountsTheReferences) {
 }
 
 TEST_F(SweepProcess, TheTimeLeftCountsTheReferences) {
-  const std::string sweep = "run tiny.ini --set experiment.warm_up=0 ";
+  const std::string sweep = "run tiny.ini ";
   EXPECT_THAT(run(sweep + "--out unlimited").err, HasSubstr("[1/4, about 0 s left]"))
       << "the first reference took some time";
   EXPECT_THAT(run(sweep + "--out limited --set experiment.lambda=1 --set experiment.time_limit=100").err,
@@ -354,10 +354,10 @@ TEST_F(SweepProcess, RunsMadeAtATimeAreNotComparable) {
   EXPECT_EQ(made["timing"]["not_comparable_because"], "2 runs were made at a time");
   EXPECT_EQ(stored().size(), 4u);
   EXPECT_EQ(sweep("--jobs 0").status, 2);
-  EXPECT_THAT(run("run tiny.ini --out out --set experiment.warm_up=0 --jobs 2 --dry-run").out,
+  EXPECT_THAT(run("run tiny.ini --out out --jobs 2 --dry-run").out,
               HasSubstr("4 of them stored"));
   // A sweep that measures times does not reuse them.
-  EXPECT_THAT(run("run tiny.ini --out out --set experiment.warm_up=0 --dry-run").out,
+  EXPECT_THAT(run("run tiny.ini --out out --dry-run").out,
               AllOf(HasSubstr("0 of them stored"), HasSubstr("not comparable: 2 runs were made at a time")));
 }
 
@@ -502,7 +502,7 @@ TEST_F(SweepProcess, WhatAKilledSweepLeftIsEndedByTheNext) {
   folder.write("out/runs/.words-lambda0.5-prox-newton-rep1.17.old/manifest.json", "{}");  // already replaced
   folder.write("out/.config.ini.tmp-4194305", "half");  // above the largest process id
   folder.write("out/figures/.drawing-4194305/half", "");
-  EXPECT_THAT(run("run tiny.ini --out out --set experiment.warm_up=0").err,
+  EXPECT_THAT(run("run tiny.ini --out out").err,
               HasSubstr("4 of 4 runs are stored already"));
   EXPECT_EQ(stored().size(), 4u);
   for (const auto& entry : fs::recursive_directory_iterator(folder / "out"))

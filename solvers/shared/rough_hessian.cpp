@@ -1,5 +1,6 @@
 #include "solvers/shared/rough_hessian.h"
 
+#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -21,6 +22,13 @@ constexpr double kSumsToOne = 1e-9;
 
 }  // namespace
 
+struct RoughHessian::Block {
+  Eigen::LLT<Eigen::MatrixXd> factor;
+};
+
+RoughHessian::RoughHessian(const Objective& objective) : objective_(objective) {}
+RoughHessian::~RoughHessian() = default;
+
 bool RoughHessian::has_blocks() const {
   const Index features = objective_.map().features();
   if (objective_.map().collapses() || features > kMostFeatures) return false;
@@ -32,8 +40,7 @@ bool RoughHessian::has_blocks() const {
   const double in_row = nonzeros / std::max(positions, 1.0),
                building = outputs * (std::min(positions, most_samples(features)) * in_row * in_row +
                                      rows * rows * rows / 3.0);
-  const double pass =
-      2.0 * nonzeros * outputs + 0.5 * objective_.inference_flops(objective_.outputs(), true);
+  const double pass = 2.0 * nonzeros * outputs + 0.5 * objective_.inference_flops(objective_.outputs(), true);
   return building <= kMostPasses * pass;
 }
 
@@ -57,21 +64,21 @@ void RoughHessian::build(const Residual& residual) {
   centred_ = whole_count(objective_.parallel(), centred_ ? 0 : 1) == 0;
   std::vector<Index> features(objective_.map().features());
   std::iota(features.begin(), features.end(), Index{0});
-  block_.resize(labels);
+  blocks_.resize(labels);
   inverse_.resize(objective_.dimension());
-  const std::vector<SymmetricBlock> blocks =
+  const std::vector<SymmetricBlock> derivatives =
       second_derivatives(objective_.map().x(), objective_.parallel(), std::vector(labels, features),
                          [&](std::size_t k) { return spread[k]; });
   objective_.parallel().for_each(labels, [&](std::size_t k) {
     const auto n = static_cast<Eigen::Index>(features.size());
     Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(n, n);
-    blocks[k].for_each_entry([&](std::size_t i, std::size_t j, double value) {
+    derivatives[k].for_each_entry([&](std::size_t i, std::size_t j, double value) {
       matrix(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) = value;
     });
     matrix.diagonal().array() += objective_.mu();
-    block_[k].compute(matrix);
+    blocks_[k].factor.compute(matrix);
     for (const Index j : features)
-      inverse_[j * labels + k] = 1.0 / (blocks[k].exact_diagonal[j] + objective_.mu());
+      inverse_[j * labels + k] = 1.0 / (derivatives[k].exact_diagonal[j] + objective_.mu());
   });
   const std::vector<double> gold = objective_.oracle().gold_extra(objective_.parallel());
   for (std::size_t e = 0; e < gold.size(); ++e)
@@ -105,13 +112,13 @@ void RoughHessian::solve_rough(std::span<double> r) const {
   const std::size_t features = objective_.map().features(), labels = objective_.outputs();
   using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   Eigen::Map<Rows> unary(r.data(), static_cast<Eigen::Index>(features), static_cast<Eigen::Index>(labels));
-  const auto solved = [&](std::size_t k) { return block_[k].info() == Eigen::Success; };
+  const auto solved = [&](std::size_t k) { return blocks_[k].factor.info() == Eigen::Success; };
   for_all(objective_.parallel(), r.size(), [&](std::size_t i) {
     if (i >= features * labels || !solved(i % labels)) r[i] *= inverse_[i];
   });
-  objective_.parallel().for_each(block_.size(), [&](std::size_t k) {
+  objective_.parallel().for_each(blocks_.size(), [&](std::size_t k) {
     const auto at = static_cast<Eigen::Index>(k);
-    if (solved(k)) unary.col(at) = block_[k].solve(unary.col(at)).eval();
+    if (solved(k)) unary.col(at) = blocks_[k].factor.solve(unary.col(at)).eval();
   });
 }
 

@@ -14,7 +14,6 @@
 /// mu*I, and so is M. On their orthogonal complement M^-1 = P B^-1 P, with P the projection onto it.
 /// Otherwise M = B.
 
-#include <Eigen/Dense>
 #include <span>
 #include <vector>
 
@@ -24,7 +23,8 @@ namespace proxbench::dense {
 
 class RoughHessian {
  public:
-  explicit RoughHessian(const Objective& objective) : objective_(objective) {}
+  explicit RoughHessian(const Objective& objective);
+  ~RoughHessian();
 
   /// Whether building M costs no more than a few passes, by counts of operations, and there are few features.
   bool has_blocks() const;
@@ -34,14 +34,15 @@ class RoughHessian {
   void solve(std::span<double> r) const;
 
  private:
+  struct Block;
   /// Subtracts from each feature's values their mean over outputs. Returns the means.
   std::vector<double> centre(std::span<double> r) const;
   void solve_rough(std::span<double> r) const;
 
   const Objective& objective_;
-  std::vector<double> inverse_;                     ///< 1 / diagonal of M
-  bool centred_ = false;                            ///< marginals sum to one at every position
-  std::vector<Eigen::LLT<Eigen::MatrixXd>> block_;  ///< one per output
+  std::vector<double> inverse_;  ///< 1 / diagonal of M
+  bool centred_ = false;         ///< marginals sum to one at every position
+  std::vector<Block> blocks_;    ///< one per output
 };
 
 }  // namespace proxbench::dense

@@ -24,12 +24,20 @@ def write(folder, side, objective="3.25", seconds=1, model="# made by\nw\t1\n", 
     ({"iterations": 3}, "iterations 2 and 3"),
     ({"model": "w\t2\n"}, "model.tsv, weight 1: 'w\\t1' and 'w\\t2'"),
     ({"model": "w\t1\nv\t1\n"}, "model.tsv: 1 and 2 weights"),
-    ({"name": "other"}, "runs ['d-lambda1-x-rep1'] and ['other'], expected one"),
+    ({"name": "another-name"}, ""),
 ])
 def test_the_first_difference_is_found(tmp_path, b, expected):
     write(tmp_path, "a")
     write(tmp_path, "b", **b)
     assert difference(tmp_path, "config", False) == expected
+
+
+def test_each_build_makes_one_run(tmp_path):
+    write(tmp_path, "a")
+    write(tmp_path, "b")
+    write(tmp_path, "b", name="other")
+    assert difference(tmp_path, "config", False) == (
+        "runs ['d-lambda1-x-rep1'] and ['d-lambda1-x-rep1', 'other'], expected one of each")
 
 
 @pytest.mark.parametrize("b, expected", [
