@@ -53,7 +53,7 @@ adapter = ./crash
 solver = external
 adapter = ./hang
 [plot]
-kinds = profile
+kinds = curves, profile
 )";
 
 /// The project's adapters are Python scripts.

@@ -354,8 +354,7 @@ TEST_F(SweepProcess, RunsMadeAtATimeAreNotComparable) {
   EXPECT_EQ(made["timing"]["not_comparable_because"], "2 runs were made at a time");
   EXPECT_EQ(stored().size(), 4u);
   EXPECT_EQ(sweep("--jobs 0").status, 2);
-  EXPECT_THAT(run("run tiny.ini --out out --jobs 2 --dry-run").out,
-              HasSubstr("4 of them stored"));
+  EXPECT_THAT(run("run tiny.ini --out out --jobs 2 --dry-run").out, HasSubstr("4 of them stored"));
   // A sweep that measures times does not reuse them.
   EXPECT_THAT(run("run tiny.ini --out out --dry-run").out,
               AllOf(HasSubstr("0 of them stored"), HasSubstr("not comparable: 2 runs were made at a time")));
@@ -502,8 +501,7 @@ TEST_F(SweepProcess, WhatAKilledSweepLeftIsEndedByTheNext) {
   folder.write("out/runs/.words-lambda0.5-prox-newton-rep1.17.old/manifest.json", "{}");  // already replaced
   folder.write("out/.config.ini.tmp-4194305", "half");  // above the largest process id
   folder.write("out/figures/.drawing-4194305/half", "");
-  EXPECT_THAT(run("run tiny.ini --out out").err,
-              HasSubstr("4 of 4 runs are stored already"));
+  EXPECT_THAT(run("run tiny.ini --out out").err, HasSubstr("4 of 4 runs are stored already"));
   EXPECT_EQ(stored().size(), 4u);
   for (const auto& entry : fs::recursive_directory_iterator(folder / "out"))
     EXPECT_TRUE(!entry.path().filename().string().starts_with('.') || entry.path().filename() == ".lock")

@@ -34,7 +34,8 @@ class RoughHessian {
   void solve(std::span<double> r) const;
 
  private:
-  struct Block;
+  struct Block;  ///< a Cholesky factor; only the source reads Eigen, which compiles slowly
+
   /// Subtracts from each feature's values their mean over outputs. Returns the means.
   std::vector<double> centre(std::span<double> r) const;
   void solve_rough(std::span<double> r) const;
