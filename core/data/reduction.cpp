@@ -28,8 +28,10 @@ bool same_column(const DesignMatrix& x, Index i, Index j) {
   return x.column(i) == x.column(j) && std::ranges::equal(x.column_values(i), x.column_values(j));
 }
 
-/// Drops every feature whose column equals that of an earlier feature.
-void drop_copies(const DesignMatrix& x, const Parallel& parallel, std::vector<Index>& features) {
+}  // namespace
+
+std::vector<std::size_t> first_copies(const DesignMatrix& x, std::span<const Index> features,
+                                      const Parallel& parallel) {
   std::vector<double> hash(2 * features.size()), differs(features.size(), 0.0);
   parallel.for_each(features.size(), [&](std::size_t i) {
     // Processes add the halves of their hashes. Each half is below 2^32, so a double holds the sum exactly.
@@ -45,16 +47,13 @@ void drop_copies(const DesignMatrix& x, const Parallel& parallel, std::vector<In
   for (std::size_t o = 0; o < order.size(); ++o)
     first[order[o]] = o > 0 && key(order[o]) == key(order[o - 1]) ? first[order[o - 1]] : order[o];
   parallel.for_each(features.size(), [&](std::size_t i) {
-    if (first[i] == i || !same_column(x, features[first[i]], features[i])) differs[i] = 1.0;
+    if (!same_column(x, features[first[i]], features[i])) differs[i] = 1.0;
   });
   add_processes(parallel, differs);
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < features.size(); ++i)
-    if (differs[i] > 0.0) features[kept++] = features[i];
-  features.resize(kept);
+  for (std::size_t i = 0; i < first.size(); ++i)
+    if (differs[i] > 0.0) first[i] = i;
+  return first;
 }
-
-}  // namespace
 
 std::vector<Index> needed_features(const DesignMatrix& x, const Penalty& penalty, const Parallel& parallel) {
   std::vector<double> sums(x.features());
@@ -66,7 +65,12 @@ std::vector<Index> needed_features(const DesignMatrix& x, const Penalty& penalty
   std::vector<Index> kept;
   for (Index j = 0; j < x.features(); ++j)
     if (sums[j] > penalty.lambda) kept.push_back(j);
-  if (penalty.lambda > 0.0 && penalty.mu == 0.0) drop_copies(x, parallel, kept);
+  if (!(penalty.lambda > 0.0 && penalty.mu == 0.0)) return kept;
+  const std::vector<std::size_t> first = first_copies(x, kept, parallel);
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < kept.size(); ++i)
+    if (first[i] == i) kept[left++] = kept[i];
+  kept.resize(left);
   return kept;
 }
 

@@ -16,6 +16,7 @@
 /// that of the feature kept.
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/base/parallel.h"
@@ -25,6 +26,9 @@
 
 namespace proxbench {
 
+/// For each of these features, the place in `features` of the first one with the same column.
+std::vector<std::size_t> first_copies(const DesignMatrix& x, std::span<const Index> features,
+                                      const Parallel& parallel = Parallel());
 /// Returns the features with c_j > lambda, ascending. If mu = 0 < lambda, leaves out copies.
 std::vector<Index> needed_features(const DesignMatrix& x, const Penalty& penalty,
                                    const Parallel& parallel = Parallel());

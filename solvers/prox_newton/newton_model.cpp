@@ -80,12 +80,13 @@ double NewtonModel::pass_work(const Iterate& at, std::span<const Coord> index, b
          (exponentials ? kExponential * cells : 0.0);
 }
 
-bool NewtonModel::build(const Objective& objective, const Scores& scores, std::span<const Coord> index,
+bool NewtonModel::build(const Objective& objective, const Scores& scores, const WorkingSet& set,
                         const StopToken& stop) {
-  size_ = index.size();
+  size_ = set.size();
   const std::size_t stride = padded(size_);
   matrix_.resize(size_ * stride);
-  if (!hessian(objective, scores, index, matrix_.data(), stride, stop)) return false;
+  if (!hessian(objective, scores, set.index, matrix_.data(), stride, stop)) return false;
+  for (std::size_t i = 0; i < size_; ++i) matrix_[i * stride + i] += set.mu[i] - objective.mu();
   double mean = 0.0;
   for (std::size_t i = 0; i < size_; ++i) mean += matrix_[i * stride + i] / static_cast<double>(size_);
   // With two labels side by side, a feature can move weight from one label to the other without changing the

@@ -41,10 +41,10 @@ class NewtonModel {
   /// `exponentials`: those of the inference count, too.
   static double pass_work(const proximal::Iterate& at, std::span<const Coord> index, bool exponentials);
 
-  /// Builds H at the w with these scores. `index`: the working set, ascending, at most kMostRows coordinates.
+  /// Builds H at the w with these scores, on a working set of at most kMostRows coordinates.
   /// Requires has_hessian(). Returns false if `stop` was requested. H must then be built again
   /// before use.
-  bool build(const Objective& objective, const Scores& scores, std::span<const Coord> index,
+  bool build(const Objective& objective, const Scores& scores, const proximal::WorkingSet& set,
              const StopToken& stop = {});
 
   /// Sets d to the solution. w and g are the weights and the gradient on the working set. `most_rounds`

@@ -31,7 +31,11 @@ struct Point {
     objective.partial_gradient(residual, index, w, g);
     hessian.resize(index.size() * index.size());
     proxbench::hessian(objective, scores, index, hessian.data(), index.size());
-    model.build(objective, scores, index);
+    proximal::WorkingSet set;
+    set.index = index;
+    set.w = w;
+    set.mu.assign(index.size(), objective.mu());
+    model.build(objective, scores, set);
   }
   double solve(double lambda, std::vector<double>& d) {
     return model.solve(w, g, lambda, 50, objective.parallel(), d);

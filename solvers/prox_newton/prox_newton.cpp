@@ -95,7 +95,7 @@ class Minimiser : Minimisation {
       if (build) {
         if (selection_.index.size() > NewtonModel::kMostRows) break;
         take_selection();
-        if (hessian_.build(at_.objective, at_.scores(), at_.set.index, at_.stop)) hessians_ += 1.0;
+        if (hessian_.build(at_.objective, at_.scores(), at_.set, at_.stop)) hessians_ += 1.0;
         passes_before_ = at_.objective.counts().passes();
       }
       const double before = optimality_.l1, systems = hessian_.systems();

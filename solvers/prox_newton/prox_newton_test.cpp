@@ -3,10 +3,12 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/data/reduction.h"
 #include "core/known_start.h"
 #include "solvers/shared/test_problems.h"
 #include "solvers/shared/test_solvers.h"
@@ -44,6 +46,45 @@ TEST(ProxNewton, MeetsTheSameOptimumWithEveryChoice) {
           << spec.name << " with " << options.begin()->first << " = " << options.begin()->second;
     }
   }
+}
+
+/// With both penalties, features with equal columns have equal weights at the optimum, whatever the start.
+TEST(ProxNewton, GivesCopiesOfAFeatureEqualWeights) {
+  const Problem problem({.name = "rare features",
+                         .labels = 3,
+                         .features = 80,
+                         .sequences = 12,
+                         .longest = 2,
+                         .density = 0.12,
+                         .lambda = 0.05,
+                         .mu = 0.2,
+                         .seed = 12});
+  const DesignMatrix& x = problem.data().x;
+  std::vector<Index> features(x.features());
+  std::iota(features.begin(), features.end(), Index{0});
+  const std::vector<std::size_t> first = first_copies(x, features);
+  SparseVector start;
+  for (Coord c = 0; c < Coord{3} * x.features(); c += 2) start.push_back(c, c % 4 == 0 ? 1.0 : -2.0);
+  const Outcome other = run("owl-qn", problem, {.tol = 1e-9});
+  for (const char* const solver : {"prox-newton", "prox-qn"})
+    for (const SparseVector& from : {SparseVector{}, start}) {
+      const Outcome outcome = run(solver, problem, {.tol = 1e-9, .start = from});
+      EXPECT_EQ(outcome.result.status, Status::kConverged);
+      EXPECT_LE(outcome.certificate.kkt, outcome.kkt_target * (1 + 1e-6));
+      EXPECT_NEAR(outcome.certificate.objective, other.certificate.objective,
+                  1e-9 * other.certificate.objective);
+      EXPECT_GE(outcome.certificate.objective, other.lower_bound);
+      std::vector<double> w(problem.objective().dimension(), 0.0);
+      for (std::size_t i = 0; i < outcome.result.w.nnz(); ++i)
+        w[outcome.result.w.index[i]] = outcome.result.w.value[i];
+      std::size_t shared = 0;
+      for (std::size_t j = 0; j < first.size(); ++j)
+        for (std::size_t k = 0; k < 3; ++k) {
+          EXPECT_EQ(w[3 * j + k], w[3 * first[j] + k]) << solver << ", " << j << ", " << k;
+          if (first[j] != j && w[3 * j + k] != 0.0) ++shared;
+        }
+      EXPECT_GT(shared, 5u);
+    }
 }
 
 /// Once the iterations have cost as much as two Hessians, Newton's method takes over. It reaches the last

@@ -219,7 +219,7 @@ class QuasiNewtonModel {
       for (std::size_t j = 0; j < n; ++j)
         if (from[j] != CompactLbfgs::kNew) y[i][j] = lbfgs_.y(older + i, from[j]);
       for (std::size_t f = 0; f < fresh.size(); ++f)
-        y[i][fresh_row[f]] = changes[i][f] + at.objective.mu() * s[i][fresh_row[f]];
+        y[i][fresh_row[f]] = changes[i][f] + at.set.mu[fresh_row[f]] * s[i][fresh_row[f]];
       double sy = 0.0;
       for (std::size_t j = 0; j < n; ++j) sy += s[i][j] * y[i][j];
       if (!(sy > 0.0)) continue;

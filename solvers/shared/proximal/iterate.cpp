@@ -15,7 +15,8 @@ constexpr std::size_t kSpareColumns = 2 * kPad;
 
 Iterate::Iterate(Objective& of, Buffers& buffers, StopToken token)
     : objective(of), stop(std::move(token)), buffers_(buffers) {
-  if (buffers_.at_w.scores.values.empty()) buffers_ = {objective.make_state(), objective.make_state()};
+  if (buffers_.at_w.scores.values.empty())
+    buffers_ = {objective.make_state(), objective.make_state(), Copies(objective)};
 }
 
 void Iterate::open(const SparseVector& w, KnownStart* known) {
@@ -39,6 +40,20 @@ void Iterate::select(const SparseVector& w, double from, const KnownStart* known
     objective.reselect(known->selection, known->complete_above, from, selection);
   else
     objective.select_gradient(residual(), w, from, selection);
+  buffers_.copies.fold(objective, selection);
+}
+
+void Iterate::take(Objective::Selection& selection) {
+  set.take(selection);
+  set.mu.resize(set.size());
+  for (std::size_t j = 0; j < set.size(); ++j) set.mu[j] = buffers_.copies.mu(objective, set.index[j]);
+}
+
+const SparseVector& Iterate::collect(SparseVector& w_out) const {
+  if (!set.chosen) return w_out;
+  set.collect(w_out);
+  buffers_.copies.spread(objective, w_out);
+  return w_out;
 }
 
 void Iterate::map_direction() {
@@ -77,18 +92,19 @@ Step Iterate::move(const ArmijoResult& found, bool has_residual) {
        at.scores.columns > trial.scores.columns + trial.scores.columns / 4 + kSpareColumns))
     objective.scores(set.index, set.w, at.scores);
   change_.resize(set.size());
-  objective.partial_gradient(trial.residual, set.index, set.w, change_);
+  objective.map().partial_adjoint(trial.residual, set.index, change_);
+  for (std::size_t j = 0; j < set.size(); ++j) change_[j] += set.mu[j] * set.w[j];
   set.g.swap(change_);
   for (std::size_t j = 0; j < set.size(); ++j) change_[j] = set.g[j] - change_[j];
   std::swap(at.residual, trial.residual);
   return {found.alpha, d, change_, trial.residual, at.residual};
 }
 
-/// lambda*||w + alpha*d||_1 + (mu/2)*||w + alpha*d||^2.
+/// The penalty of w + alpha*d.
 double Iterate::penalty(double alpha) {
   trial_.resize(set.size());
   for (std::size_t j = 0; j < set.size(); ++j) trial_[j] = set.w[j] + alpha * d[j];
-  return objective.penalty().l1(trial_) + objective.penalty().l2(trial_);
+  return objective.penalty().l1(trial_) + set.l2(trial_);
 }
 
 }  // namespace proxbench::proximal

@@ -10,6 +10,7 @@
 #include "core/known_start.h"
 #include "core/quasi_newton/line_search.h"
 #include "core/solver.h"
+#include "solvers/shared/proximal/copies.h"
 #include "solvers/shared/proximal/working_set.h"
 
 namespace proxbench::proximal {
@@ -17,6 +18,7 @@ namespace proxbench::proximal {
 /// The state at w, and the state at a trial point. `trial` holds the scores of the direction.
 struct Buffers {
   SmoothState at_w, trial;
+  Copies copies;
 };
 
 /// A completed step on the working set. Its spans are valid until the next step.
@@ -47,9 +49,14 @@ class Iterate {
   const Scores& scores() const { return buffers_.at_w.scores; }
   const Residual& residual() const { return buffers_.at_w.residual; }
   double loss() const { return buffers_.at_w.loss; }
-  /// Selects from the full gradient at w: the support, and all coordinates with |g_j| > `from`. Uses the
-  /// selection in `known` if `known` is not null and has all coordinates above `from` and lambda.
+  /// Selects from the full gradient at w: the support, and all coordinates with |g_j| > `from`, of copies
+  /// only the first (copies.h). Uses the selection in `known` if `known` is not null and has all coordinates
+  /// above `from` and lambda.
   void select(const SparseVector& w, double from, const KnownStart* known, Objective::Selection& selection);
+  /// Makes the selection the working set.
+  void take(Objective::Selection& selection);
+  /// The nonzeros of w, in the memory of `w_out`, which is w if no working set has been chosen.
+  const SparseVector& collect(SparseVector& w_out) const;
   /// Floating-point operations of one inference.
   double inference_flops() const { return objective.inference_flops(scores().columns, true); }
 

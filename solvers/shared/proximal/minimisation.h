@@ -26,7 +26,7 @@ class Minimisation {
     return finite;
   }
 
-  const SparseVector& w() { return at_.set.collect(result_.w); }
+  const SparseVector& w() { return at_.collect(result_.w); }
 
   /// Judges a selection from a full gradient: returns the status if the solve is over. Else an epoch begins.
   std::optional<Status> judge_optimality() {
@@ -41,7 +41,7 @@ class Minimisation {
   /// Makes the selection the working set.
   void take_selection() {
     optimality_ = {selection_.kkt_max, selection_.kkt_l1};
-    at_.set.take(selection_);
+    at_.take(selection_);
   }
 
   /// Drops coordinates from the working set (WorkingSet::shrink()) and measures optimality on the remaining

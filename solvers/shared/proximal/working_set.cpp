@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
 #include "core/quasi_newton/lbfgs.h"
 
@@ -36,11 +37,24 @@ const std::vector<std::uint32_t>& WorkingSet::shrink(double lambda, double slack
     index[i] = index[kept_[i]];
     w[i] = w[kept_[i]];
     g[i] = g[kept_[i]];
+    mu[i] = mu[kept_[i]];
   }
   index.resize(kept_.size());
   w.resize(kept_.size());
   g.resize(kept_.size());
+  mu.resize(kept_.size());
   return kept_;
+}
+
+double WorkingSet::l2(std::span<const double> v) const {
+  double sum = 0.0;
+  for (const Chunks blocks{v.size(), kBlockOfNorms};
+       const std::size_t b : std::views::iota(std::size_t{0}, blocks.count())) {
+    double part = 0.0;
+    for (std::size_t j = blocks.begin(b); j < blocks.end(b); ++j) part += mu[j] * v[j] * v[j];
+    sum += part;
+  }
+  return 0.5 * sum;
 }
 
 const SparseVector& WorkingSet::collect(SparseVector& w_out) const {

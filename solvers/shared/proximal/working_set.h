@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/objective.h"
 #include "core/base/types.h"
+#include "core/objective.h"
 
 namespace proxbench::proximal {
 
@@ -17,12 +17,13 @@ struct Optimality {
 struct WorkingSet {
   std::vector<Coord> index;  ///< ascending; the vectors below are aligned with it
   std::vector<double> w, g;  ///< g is the gradient of the smooth part
+  std::vector<double> mu;    ///< of the l2 penalty of each weight (copies.h)
   /// The row of each coordinate in the previous working set, or CompactLbfgs::kNew.
   std::vector<std::uint32_t> from;
   bool chosen = false;  ///< whether a set has been chosen; it then contains the support of w
 
   std::size_t size() const { return index.size(); }
-  /// Takes over the selection, and gives `selection` the memory of the old set.
+  /// Takes over the selection, and gives `selection` the memory of the old set. Leaves `mu` to the caller.
   void take(Objective::Selection& selection);
   /// Drops zero coordinates with |g_j| - lambda + slack <= 0 (Algorithm 2, lines 3 to 10). Returns the
   /// remaining rows in ascending order, and sets `left` to the optimality on them.
@@ -30,6 +31,8 @@ struct WorkingSet {
   /// Collects the nonzeros of w in `w_out` and returns it. Leaves `w_out` unchanged if no set has been
   /// chosen.
   const SparseVector& collect(SparseVector& w_out) const;
+  /// sum_j mu_j/2 * v_j^2.
+  double l2(std::span<const double> v) const;
 
  private:
   std::vector<std::uint32_t> kept_;
