@@ -9,9 +9,10 @@ using namespace proximal;
 
 namespace {
 
-/// At most kMostEntering violators enter, or as many as the support has if that is more.
-/// kMostEnteringCostly takes the place of kMostEntering if full gradients are costly and blocks pay on the
-/// smaller working set, since the cost of an iteration then depends on the working set.
+/// At most kMostEntering violators enter, or as many as the support has if that is more. If this leaves out
+/// no more than enter, all enter: another full gradient would cost more. kMostEnteringCostly takes the place
+/// of kMostEntering if full gradients are costly and blocks pay on the smaller working set, since the cost of
+/// an iteration then depends on the working set.
 constexpr std::size_t kMostEntering = 5000, kMostEnteringCostly = 1000;
 /// Full gradients are costly if X has more entries than this many times N*K, which is about the cost of an
 /// inference.
@@ -39,7 +40,7 @@ void keep_worst_violators(std::size_t most, Objective::Selection& selection) {
   for (std::size_t i = 0; i < selection.index.size(); ++i)
     if (selection.weight[i] == 0.0) violators.push_back(i);
   most = std::max(most, selection.index.size() - violators.size());
-  if (violators.size() <= most) return;
+  if (violators.size() <= 2 * most) return;
   std::ranges::stable_sort(violators, [&](std::size_t a, std::size_t b) {
     return std::abs(selection.gradient[a]) > std::abs(selection.gradient[b]);
   });

@@ -24,7 +24,7 @@ TEST(FaceModel, StepsStayOnTheFaceAndLeadToTheOptimum) {
     Objective::Selection all;
     at.select({}, -1.0, nullptr, all);
     const double first = all.kkt_max;
-    at.set.take(all);
+    at.take(all);
     FaceModel face;
     face.start_epoch(at, 10);
     Optimality left;
@@ -54,7 +54,7 @@ TEST(FaceModel, KeepsItsPairsWhenRowsLeave) {
   at.open({}, nullptr);
   Objective::Selection all;
   at.select({}, -1.0, nullptr, all);
-  at.set.take(all);
+  at.take(all);
   FaceModel face;
   face.start_epoch(at, 10);
   for (int iteration = 0; iteration < 5; ++iteration) {
