@@ -28,26 +28,25 @@ inline double minimum_norm_subgradient(double w, double g, double lambda) {
 /// Norms are summed in blocks of this many terms, which loses fewer digits than one long sum.
 inline constexpr std::size_t kBlockOfNorms = 128;
 
-/// sum_i term(w_i).
+/// The sum of term(i) over i < n.
 template <class Term>
-double sum_in_blocks(std::span<const double> w, const Term& term) {
+double sum_in_blocks(std::size_t n, const Term& term) {
   double sum = 0.0;
-  while (!w.empty()) {
-    const auto block = w.first(std::min(kBlockOfNorms, w.size()));
+  for (std::size_t begin = 0; begin < n; begin += kBlockOfNorms) {
+    const std::size_t end = std::min(n, begin + kBlockOfNorms);
     double part = 0.0;
-    for (const double x : block) part += term(x);
+    for (std::size_t i = begin; i < end; ++i) part += term(i);
     sum += part;
-    w = w.subspan(block.size());
   }
   return sum;
 }
 
 inline double l1_norm(std::span<const double> w) {
-  return sum_in_blocks(w, [](double x) { return std::abs(x); });
+  return sum_in_blocks(w.size(), [&](std::size_t i) { return std::abs(w[i]); });
 }
 
 inline double squared_norm(std::span<const double> w) {
-  return sum_in_blocks(w, [](double x) { return x * x; });
+  return sum_in_blocks(w.size(), [&](std::size_t i) { return w[i] * w[i]; });
 }
 
 struct Penalty {

@@ -47,7 +47,7 @@ std::vector<std::size_t> first_copies(const DesignMatrix& x, std::span<const Ind
   for (std::size_t o = 0; o < order.size(); ++o)
     first[order[o]] = o > 0 && key(order[o]) == key(order[o - 1]) ? first[order[o - 1]] : order[o];
   parallel.for_each(features.size(), [&](std::size_t i) {
-    if (!same_column(x, features[first[i]], features[i])) differs[i] = 1.0;
+    if (first[i] != i && !same_column(x, features[first[i]], features[i])) differs[i] = 1.0;
   });
   add_processes(parallel, differs);
   for (std::size_t i = 0; i < first.size(); ++i)

@@ -26,7 +26,7 @@
 
 namespace proxbench {
 
-/// For each of these features, the place in `features` of the first one with the same column.
+/// Returns, for each feature of the list, the place in the list of the first feature with an equal column.
 std::vector<std::size_t> first_copies(const DesignMatrix& x, std::span<const Index> features,
                                       const Parallel& parallel = Parallel());
 /// Returns the features with c_j > lambda, ascending. If mu = 0 < lambda, leaves out copies.

@@ -9,10 +9,10 @@ using namespace proximal;
 
 namespace {
 
-/// At most kMostEntering violators enter, or as many as the support has if that is more. If this leaves out
-/// no more than enter, all enter: another full gradient would cost more. kMostEnteringCostly takes the place
-/// of kMostEntering if full gradients are costly and blocks pay on the smaller working set, since the cost of
-/// an iteration then depends on the working set.
+/// At most kMostEntering violators enter, or as many as the support has if that is more. If these are at
+/// least half of all violators, all of them enter, which saves a full gradient. kMostEnteringCostly takes the
+/// place of kMostEntering if full gradients are costly and blocks pay on the smaller working set, since the
+/// cost of an iteration then depends on the working set.
 constexpr std::size_t kMostEntering = 5000, kMostEnteringCostly = 1000;
 /// Full gradients are costly if X has more entries than this many times N*K, which is about the cost of an
 /// inference.

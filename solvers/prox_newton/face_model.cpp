@@ -35,7 +35,7 @@ void FaceModel::start_epoch(proximal::Iterate& at, std::size_t pairs) {
 /// Returns d^T H d / d^T D d of the smooth part along at.d, from an inference close to w. The result is not
 /// finite, or <= 0, if rounding hides the curvature.
 double FaceModel::curvature_along_direction(proximal::Iterate& at) const {
-  double slope = 0.0, norm = 0.0, wd = 0.0, dd = 0.0;  // wd and dd are weighted by mu
+  double slope = 0.0, norm = 0.0, wd = 0.0, dd = 0.0;  // the l2 penalty of w + a*d grows by a*wd + a^2/2*dd
   for (std::size_t j = 0; j < at.set.size(); ++j) {
     slope += at.set.g[j] * at.d[j];
     norm += at.d[j] * at.d[j] * diagonal_[j];
@@ -44,8 +44,7 @@ double FaceModel::curvature_along_direction(proximal::Iterate& at) const {
   }
   const double alpha = kShortStep * (at.loss() + at.set.l2(at.set.w)) / std::abs(slope);
   at.map_direction();
-  const double change =
-      at.loss_along(alpha, false) - at.loss() + alpha * (wd + 0.5 * alpha * dd);
+  const double change = at.loss_along(alpha, false) - at.loss() + alpha * (wd + 0.5 * alpha * dd);
   return 2.0 * (change - alpha * slope) / (alpha * alpha * norm);
 }
 

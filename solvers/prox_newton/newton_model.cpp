@@ -86,6 +86,7 @@ bool NewtonModel::build(const Objective& objective, const Scores& scores, const 
   const std::size_t stride = padded(size_);
   matrix_.resize(size_ * stride);
   if (!hessian(objective, scores, set.index, matrix_.data(), stride, stop)) return false;
+  // hessian() takes each weight for that of one feature.
   for (std::size_t i = 0; i < size_; ++i) matrix_[i * stride + i] += set.mu[i] - objective.mu();
   double mean = 0.0;
   for (std::size_t i = 0; i < size_; ++i) mean += matrix_[i * stride + i] / static_cast<double>(size_);

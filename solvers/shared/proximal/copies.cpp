@@ -9,19 +9,20 @@ namespace proxbench::proximal {
 
 Copies::Copies(const Objective& objective) {
   if (!(objective.lambda() > 0.0 && objective.mu() > 0.0)) return;
-  const Index features = objective.map().features();
-  first_.resize(features);
-  std::iota(first_.begin(), first_.end(), Index{0});
-  const std::vector<std::size_t> first =
-      first_copies(objective.map().x(), std::vector<Index>(first_), objective.parallel());
-  next_ = first_;
-  count_.assign(features, 1.0);
-  std::vector<Index> last = first_;
-  for (Index j = 0; j < features; ++j) {
-    const auto f = static_cast<Index>(first[j]);
+  std::vector<Index> all(objective.map().features());
+  std::iota(all.begin(), all.end(), Index{0});
+  const std::vector<std::size_t> first = first_copies(objective.map().x(), all, objective.parallel());
+  first_.assign(first.begin(), first.end());
+  if (first_ == all) {
+    first_.clear();
+    return;
+  }
+  next_ = all;
+  count_.assign(all.size(), 1.0);
+  std::vector<Index> last = all;  // of each first copy, the last one so far
+  for (const Index j : all) {
+    const Index f = first_[j];
     if (f == j) continue;
-    ++copies_;
-    first_[j] = f;
     count_[f] += 1.0;
     next_[last[f]] = j;
     last[f] = j;

@@ -15,25 +15,27 @@ namespace proxbench::proximal {
 class Copies {
  public:
   Copies() = default;
-  /// Looks for copies if lambda > 0 and mu > 0.
+  /// Compares the columns of all features if lambda > 0 and mu > 0. Otherwise the object stays empty.
   explicit Copies(const Objective& objective);
 
-  bool empty() const { return copies_ == 0; }
-  /// Replaces the coordinates of copies by those of the first one of them, whose weight is their sum.
+  /// Whether no two columns are known to be equal.
+  bool empty() const { return first_.empty(); }
+  /// For each output, replaces the coordinates of several copies by the coordinate of the first copy. Its
+  /// weight is the sum of their weights.
   void fold(const Objective& objective, Objective::Selection& selection) const;
-  /// The reverse: gives each copy its share of the weight.
+  /// Does the reverse: gives each of m copies the share 1/m of the weight.
   void spread(const Objective& objective, SparseVector& w) const;
-  /// mu/m of a coordinate of a first copy.
+  /// Returns mu/m, for a coordinate of the first of m copies.
   double mu(const Objective& objective, Coord c) const {
     return empty() || c >= objective.unary_weights() ? objective.mu()
                                                      : objective.mu() / count_[objective.map().feature_of(c)];
   }
 
  private:
-  std::size_t copies_ = 0;     ///< features that are no first copy
-  std::vector<Index> first_;   ///< of each feature, the first one with this column
-  std::vector<Index> next_;    ///< the next one with this column, or the feature itself
-  std::vector<double> count_;  ///< m, for first copies
+  /// For each feature j: the first feature with the same column; the next one, or j if there is none; and m
+  /// if j is the first one.
+  std::vector<Index> first_, next_;
+  std::vector<double> count_;
 };
 
 }  // namespace proxbench::proximal

@@ -16,10 +16,11 @@ constexpr std::size_t kSpareColumns = 2 * kPad;
 Iterate::Iterate(Objective& of, Buffers& buffers, StopToken token)
     : objective(of), stop(std::move(token)), buffers_(buffers) {
   if (buffers_.at_w.scores.values.empty())
-    buffers_ = {objective.make_state(), objective.make_state(), Copies(objective)};
+    buffers_ = {objective.make_state(), objective.make_state(), std::nullopt};
 }
 
 void Iterate::open(const SparseVector& w, KnownStart* known) {
+  if (!buffers_.copies) buffers_.copies.emplace(objective);
   SmoothState& at = buffers_.at_w;
   if (known != nullptr) {
     std::swap(at, known->state);
@@ -40,20 +41,20 @@ void Iterate::select(const SparseVector& w, double from, const KnownStart* known
     objective.reselect(known->selection, known->complete_above, from, selection);
   else
     objective.select_gradient(residual(), w, from, selection);
-  buffers_.copies.fold(objective, selection);
+  buffers_.copies->fold(objective, selection);
 }
 
 void Iterate::take(Objective::Selection& selection) {
   set.take(selection);
   set.mu.resize(set.size());
-  for (std::size_t j = 0; j < set.size(); ++j) set.mu[j] = buffers_.copies.mu(objective, set.index[j]);
+  for (std::size_t j = 0; j < set.size(); ++j) set.mu[j] = buffers_.copies->mu(objective, set.index[j]);
 }
 
-const SparseVector& Iterate::collect(SparseVector& w_out) const {
-  if (!set.chosen) return w_out;
-  set.collect(w_out);
-  buffers_.copies.spread(objective, w_out);
-  return w_out;
+const SparseVector& Iterate::collect(SparseVector& out) const {
+  if (!set.chosen) return out;
+  set.collect(out);
+  buffers_.copies->spread(objective, out);
+  return out;
 }
 
 void Iterate::map_direction() {

@@ -3,6 +3,7 @@
 /// objective here. Scores are linear in w, so a line search maps the direction once and each trial costs one
 /// inference.
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,10 +16,11 @@
 
 namespace proxbench::proximal {
 
-/// The state at w, and the state at a trial point. `trial` holds the scores of the direction.
+/// What the solves of a sequence share: the state at w, the state at a trial point, and the copies of
+/// features, once a solve has begun. `trial` holds the scores of the direction.
 struct Buffers {
   SmoothState at_w, trial;
-  Copies copies;
+  std::optional<Copies> copies;
 };
 
 /// A completed step on the working set. Its spans are valid until the next step.
@@ -35,7 +37,7 @@ class Iterate {
   /// `stop` is requested.
   Iterate(Objective& objective, Buffers& buffers, StopToken stop);
 
-  /// Begins a solve at w. If `known` is not null, takes over the state at w from it.
+  /// Begins a solve at w, on the clock. If `known` is not null, takes over the state at w from it.
   void open(const SparseVector& w, KnownStart* known);
 
   Objective& objective;
@@ -49,14 +51,15 @@ class Iterate {
   const Scores& scores() const { return buffers_.at_w.scores; }
   const Residual& residual() const { return buffers_.at_w.residual; }
   double loss() const { return buffers_.at_w.loss; }
-  /// Selects from the full gradient at w: the support, and all coordinates with |g_j| > `from`, of copies
-  /// only the first (copies.h). Uses the selection in `known` if `known` is not null and has all coordinates
-  /// above `from` and lambda.
+  /// Selects from the full gradient at w: the support, and all coordinates with |g_j| > `from`. Then folds
+  /// copies (copies.h). Uses the selection in `known` if `known` is not null and has all coordinates above
+  /// `from` and lambda.
   void select(const SparseVector& w, double from, const KnownStart* known, Objective::Selection& selection);
   /// Makes the selection the working set.
   void take(Objective::Selection& selection);
-  /// The nonzeros of w, in the memory of `w_out`, which is w if no working set has been chosen.
-  const SparseVector& collect(SparseVector& w_out) const;
+  /// Writes the nonzeros of w, those of all copies, to `out` and returns it. Leaves `out` unchanged if no
+  /// working set has been chosen.
+  const SparseVector& collect(SparseVector& out) const;
   /// Floating-point operations of one inference.
   double inference_flops() const { return objective.inference_flops(scores().columns, true); }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 
 #include "core/quasi_newton/lbfgs.h"
 
@@ -47,22 +46,13 @@ const std::vector<std::uint32_t>& WorkingSet::shrink(double lambda, double slack
 }
 
 double WorkingSet::l2(std::span<const double> v) const {
-  double sum = 0.0;
-  for (const Chunks blocks{v.size(), kBlockOfNorms};
-       const std::size_t b : std::views::iota(std::size_t{0}, blocks.count())) {
-    double part = 0.0;
-    for (std::size_t j = blocks.begin(b); j < blocks.end(b); ++j) part += mu[j] * v[j] * v[j];
-    sum += part;
-  }
-  return 0.5 * sum;
+  return 0.5 * sum_in_blocks(v.size(), [&](std::size_t j) { return mu[j] * v[j] * v[j]; });
 }
 
-const SparseVector& WorkingSet::collect(SparseVector& w_out) const {
-  if (!chosen) return w_out;
-  w_out.clear();
+void WorkingSet::collect(SparseVector& out) const {
+  out.clear();
   for (std::size_t j = 0; j < index.size(); ++j)
-    if (w[j] != 0.0) w_out.push_back(index[j], w[j]);
-  return w_out;
+    if (w[j] != 0.0) out.push_back(index[j], w[j]);
 }
 
 }  // namespace proxbench::proximal

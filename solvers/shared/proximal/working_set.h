@@ -23,14 +23,13 @@ struct WorkingSet {
   bool chosen = false;  ///< whether a set has been chosen; it then contains the support of w
 
   std::size_t size() const { return index.size(); }
-  /// Takes over the selection, and gives `selection` the memory of the old set. Leaves `mu` to the caller.
+  /// Takes over the selection, and gives `selection` the memory of the old set. The caller must set `mu`.
   void take(Objective::Selection& selection);
   /// Drops zero coordinates with |g_j| - lambda + slack <= 0 (Algorithm 2, lines 3 to 10). Returns the
   /// remaining rows in ascending order, and sets `left` to the optimality on them.
   const std::vector<std::uint32_t>& shrink(double lambda, double slack, Optimality& left);
-  /// Collects the nonzeros of w in `w_out` and returns it. Leaves `w_out` unchanged if no set has been
-  /// chosen.
-  const SparseVector& collect(SparseVector& w_out) const;
+  /// Writes the nonzeros of w to `out`.
+  void collect(SparseVector& out) const;
   /// sum_j mu_j/2 * v_j^2.
   double l2(std::span<const double> v) const;
 
