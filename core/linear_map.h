@@ -76,8 +76,10 @@ class LinearMap {
   double inner(const Residual& a, const Residual& b, const Scores& s, const ScorePoint& t) const;
 
   /// out[i] = coordinate set[i] of the adjoint of R: an entry of X^T R, or the number that R holds for an
-  /// extra weight. `set` must ascend.
-  void partial_adjoint(const Residual& residual, std::span<const Coord> set, std::span<double> out) const;
+  /// extra weight. `set` must ascend. If `squares` is true, x_pj^2 replaces x_pj, and outputs must not
+  /// collapse.
+  void partial_adjoint(const Residual& residual, std::span<const Coord> set, std::span<double> out,
+                       bool squares = false) const;
 
   /// Calls visit(chunk, feature, g, step) for every feature with some |g| > bound or a NaN, and for every
   /// feature for which wanted() is true. g[k*step] is the entry of X^T R for the feature's output k. Runs in
@@ -140,22 +142,27 @@ class LinearMap {
   /// A chunk of features holds at most about this many nonzeros of X, so many nonzeros give many chunks.
   static constexpr std::uint64_t kChunkNonzeros = std::uint64_t{1} << 18;
 
-  /// Calls visit(chunk, feature, g) for every active feature, in parallel, with features ascending within a
-  /// chunk. gradients(features, out) must add to the zeros in `out` the `width` doubles of each feature. g
-  /// points to the sums of one feature.
-  template <class Gradients, class OfFeature>
-  void for_each_feature(std::size_t width, const Gradients& gradients, const OfFeature& visit) const;
+  /// Calls visit(chunk, feature, g) for the active features that keep(features) returns, in parallel, with
+  /// features ascending within a chunk. gradients(features, out) must add to the zeros in `out` the `width`
+  /// doubles of each feature. g points to the sums of one feature. Processes keep all features.
+  template <class Keep, class Gradients, class OfFeature>
+  void for_each_feature(std::size_t width, const Keep& keep, const Gradients& gradients,
+                        const OfFeature& visit) const;
   template <class Size, class Fill, class OfChunk>
   void for_each_shared_chunk(const Size& size, const Fill& fill, const OfChunk& visit) const;
   void for_each_collapsed_gradient(double bound, const Wanted& wanted, const Visit& visit) const;
   double norm_of(double squares, std::span<const double> extra) const;
   void fill_rows(const Residual& residual) const;
+  double fill_peaks(std::size_t width) const;
+  std::vector<Index> without_quiet(std::span<const Index> features, double mean_peak, double bound,
+                                   const Wanted& wanted) const;
   void add_rows(const double* rows, std::span<const Index> features, std::size_t width, bool squares,
                 double* out) const;
-  void add_columns(const double* column, std::span<const Index> features, double* out) const;
+  void add_columns(const double* column, std::span<const Index> features, bool squares, double* out) const;
   void add_collapsed_rows(std::span<const Index> features, double* out) const;
   double shared_output(const Residual& residual, Coord c) const;
-  void add_partial(const Residual& residual, std::span<const Coord> set, bool rows, double* out) const;
+  void add_partial(const Residual& residual, std::span<const Coord> set, bool rows, bool squares,
+                   double* out) const;
   /// The necessary flops and bytes by definition, whatever the implementation does. Unless X is binary, the
   /// values of its entries count.
   Work apply_work(std::span<const Coord> index) const;
@@ -176,6 +183,7 @@ class LinearMap {
   std::vector<Index> active_features_;      ///< the features that are visited, ascending
   std::vector<Index> feature_chunk_begin_;  ///< cuts active_features_ into chunks of about equal nonzeros
   mutable AlignedVector<double> rows_;      ///< R by position, for full gradients
+  mutable AlignedVector<double> peaks_;     ///< the largest |entry| of each row, for full gradients
   mutable CompactRows compact_rows_;        ///< R by position if outputs collapse
 };
 

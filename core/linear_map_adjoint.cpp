@@ -21,6 +21,17 @@ constexpr std::uint64_t kFewestChunkNonzeros = 1u << 10, kFeatureChunks = 128;
 constexpr std::size_t kTasksPerThread = 8;
 /// Gradients that a task computes at once: their number of doubles, and the fewest features.
 constexpr std::size_t kGradientsAtOnce = 1u << 15, kFewestFeaturesAtOnce = 128;
+/// The rows of R in a window, which should fit into the second-level cache.
+constexpr std::size_t kRowsInCache = 2048;
+/// A feature is tested for being quiet if the bound on its gradients is expected to be at most this many
+/// times the largest quiet gradient.
+constexpr double kWorthTesting = 8.0;
+/// More than the relative rounding of a column's sum.
+constexpr double kRoundingOfSums = 1e-8;
+
+std::vector<Index> keep_all(std::span<const Index> features) {
+  return {features.begin(), features.end()};
+}
 
 }  // namespace
 
@@ -48,22 +59,42 @@ void LinearMap::fill_rows(const Residual& residual) const {
 }
 
 /// For j = features[f], adds sum_p x_pj * rows[p * width + k] to out[f * width + k]. If `squares` is true,
-/// x_pj^2 replaces x_pj. All features process one block of rows before the next one, so that these rows stay
-/// in the cache.
+/// x_pj^2 replaces x_pj. All features process one window of rows before the next one, so that these rows stay
+/// in the cache. A window ends for each feature at the end of a piece, so windows do not change sums.
 void LinearMap::add_rows(const double* rows, std::span<const Index> features, std::size_t width, bool squares,
                          double* out) const {
+  struct Left {
+    std::size_t f;
+    ColumnBlock entries;
+  };
   const KernelTable& kernels = kernels_in_use();
   std::vector<double> squared;
-  for (std::size_t b = 0; b < x_.blocks(); ++b)
+  std::vector<Left> left;
+  for (std::size_t b = 0; b < x_.blocks(); ++b) {
+    const double* const first = rows + x_.block_begin(b) * width;
+    const auto add = [&](std::size_t f, ColumnBlock entries) {
+      if (squares) entries = with_squares(entries, squared);
+      kernels.add_block_rows(first, entries, out + f * width, width);
+    };
+    left.clear();
     for (std::size_t f = 0; f < features.size(); ++f) {
-      ColumnBlock block = x_.column_block(features[f], b);
-      if (squares && block.value != nullptr) {
-        squared.resize(block.size);
-        for (std::size_t i = 0; i < block.size; ++i) squared[i] = block.value[i] * block.value[i];
-        block.value = squared.data();
-      }
-      kernels.add_block_rows(rows + x_.block_begin(b) * width, block, out + f * width, width);
+      const ColumnBlock entries = x_.column_block(features[f], b);
+      if (entries.size <= kPieceEntries)
+        add(f, entries);
+      else
+        left.push_back({f, entries});
     }
+    for (std::size_t end = kRowsInCache; !left.empty(); end += kRowsInCache)
+      std::erase_if(left, [&](Left& of) {
+        ColumnBlock& all = of.entries;
+        std::size_t n = 0;
+        while (n < all.size && all.offset[n] < end) n += kPieceEntries;
+        n = std::min(n, all.size);
+        if (n > 0) add(of.f, {all.offset, all.value, n});
+        all = {all.offset + n, all.value == nullptr ? nullptr : all.value + n, all.size - n};
+        return all.size == 0;
+      });
+  }
 }
 
 /// Adds up the gradients of at most kPad features from compact_rows_, in the oracle's basis. Once expand()
@@ -101,7 +132,7 @@ void LinearMap::add_collapsed_rows(std::span<const Index> features, double* out)
 void LinearMap::sum_rows(const double* rows, std::size_t width, bool squares, const RowSum& visit) const {
   parallel_.count_sum(active_features_.size() * width);
   for_each_feature(
-      width,
+      width, keep_all,
       [&](std::span<const Index> features, double* out) { add_rows(rows, features, width, squares, out); },
       [&](std::size_t, Index j, const double* g) { visit(j, g); });
 }
@@ -113,8 +144,10 @@ void LinearMap::for_each_gradient(const Residual& residual, double bound, const 
     // With one output, all numbers of a row but one would be padding.
     parallel_.count_sum(active_features_.size());
     for_each_feature(
-        1,
-        [&](std::span<const Index> features, double* out) { add_columns(residual.column(0), features, out); },
+        1, keep_all,
+        [&](std::span<const Index> features, double* out) {
+          add_columns(residual.column(0), features, false, out);
+        },
         [&](std::size_t chunk, Index j, const double* g) {
           if (wanted(j) || !(std::abs(*g) <= bound)) visit(chunk, j, g, 1);
         });
@@ -124,14 +157,59 @@ void LinearMap::for_each_gradient(const Residual& residual, double bound, const 
   parallel_.count_sum(active_features_.size() * outputs_);
   if (!residual.one_each()) return for_each_collapsed_gradient(bound, wanted, visit);
   const std::size_t width = padded(outputs_);
+  // Processes would have to add up the sums of peaks, too.
+  const bool drops = x_.binary() && bound > 0.0 && parallel_.processes() == nullptr;
+  const double mean_peak = drops ? fill_peaks(width) : 0.0;
   for_each_feature(
       width,
+      [&](std::span<const Index> features) {
+        return drops ? without_quiet(features, mean_peak, bound, wanted) : keep_all(features);
+      },
       [&](std::span<const Index> features, double* out) {
         add_rows(rows_.data(), features, width, false, out);
       },
       [&](std::size_t chunk, Index j, const double* g) {
         if (wanted(j) || !kernels.all_within(g, outputs_, bound)) visit(chunk, j, g, 1);
       });
+}
+
+/// Stores the largest |entry| of each row of rows_, or NaN if one of them is not finite. Returns their mean.
+double LinearMap::fill_peaks(std::size_t width) const {
+  peaks_.resize(x_.positions());
+  const Chunks chunks{x_.positions(), kRowsPerTask};
+  parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
+    for (std::size_t p = chunks.begin(chunk); p < chunks.end(chunk); ++p) {
+      double peak = 0.0, zero = 0.0;
+      for (std::size_t k = 0; k < width; ++k) {
+        const double r = rows_[p * width + k];
+        peak = std::max(peak, std::abs(r));
+        zero += 0.0 * r;
+      }
+      peaks_[p] = peak + zero;
+    }
+  });
+  double sum = 0.0;
+  for (const double peak : peaks_) sum += peak;
+  return sum / static_cast<double>(x_.positions());
+}
+
+/// Returns these features without those of which no gradient exceeds `bound`, for a binary X: |sum_p x_pj
+/// r_pk| is at most the sum of peaks over the feature's entries. Most features are rare. Once most positions
+/// are nearly certain, few gradients are left to compute.
+std::vector<Index> LinearMap::without_quiet(std::span<const Index> features, double mean_peak, double bound,
+                                            const Wanted& wanted) const {
+  std::vector<Index> tested;
+  for (const Index j : features)
+    if (static_cast<double>(x_.column_size(j)) * mean_peak <= kWorthTesting * bound) tested.push_back(j);
+  std::vector<double> most(tested.size(), 0.0);
+  add_columns(peaks_.data(), tested, false, most.data());
+  std::vector<Index> kept;
+  std::size_t t = 0;
+  for (const Index j : features) {
+    const bool quiet = t < tested.size() && tested[t] == j && most[t++] <= (1.0 - kRoundingOfSums) * bound;
+    if (!quiet || wanted(j)) kept.push_back(j);
+  }
+  return kept;
 }
 
 /// Implements for_each_gradient() on compact_rows_.
@@ -255,8 +333,8 @@ std::span<const Index> LinearMap::features_of(std::size_t begin, std::size_t end
       .subspan(feature_chunk_begin_[begin], feature_chunk_begin_[end] - feature_chunk_begin_[begin]);
 }
 
-template <class Gradients, class OfFeature>
-void LinearMap::for_each_feature(std::size_t width, const Gradients& gradients,
+template <class Keep, class Gradients, class OfFeature>
+void LinearMap::for_each_feature(std::size_t width, const Keep& keep, const Gradients& gradients,
                                  const OfFeature& visit) const {
   if (parallel_.processes() != nullptr)
     return for_each_shared_chunk(
@@ -275,14 +353,14 @@ void LinearMap::for_each_feature(std::size_t width, const Gradients& gradients,
   const Chunks chunks{feature_chunks(), std::max<std::size_t>(feature_chunks() / tasks, 1)};
   parallel_.for_each(chunks.count(), [&](std::size_t task) {
     std::size_t chunk = chunks.begin(task);
-    const std::size_t end = feature_chunk_begin_[chunks.end(task)];
+    const std::vector<Index> kept = keep(features_of(chunk, chunks.end(task)));
     AlignedVector<double> gradient;
-    for (std::size_t first = feature_chunk_begin_[chunk]; first < end; first += at_once) {
-      const auto features = std::span(active_features_).subspan(first, std::min(at_once, end - first));
+    for (std::size_t first = 0; first < kept.size(); first += at_once) {
+      const auto features = std::span(kept).subspan(first, std::min(at_once, kept.size() - first));
       gradient.assign(features.size() * width, 0.0);
       gradients(features, gradient.data());
       for (std::size_t f = 0; f < features.size(); ++f) {
-        while (first + f >= feature_chunk_begin_[chunk + 1]) ++chunk;
+        while (features[f] > active_features_[feature_chunk_begin_[chunk + 1] - 1]) ++chunk;
         visit(chunk, features[f], gradient.data() + f * width);
       }
     }

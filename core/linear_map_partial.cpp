@@ -44,13 +44,18 @@ void for_each_feature_in(std::span<const Coord> set, Index outputs, const Visit&
 
 }  // namespace
 
-/// Adds sum_p x_pj * column[p] to out[f], j = features[f].
-void LinearMap::add_columns(const double* column, std::span<const Index> features, double* out) const {
+/// Adds sum_p x_pj * column[p] to out[f], j = features[f]. If `squares` is true, x_pj^2 replaces x_pj.
+void LinearMap::add_columns(const double* column, std::span<const Index> features, bool squares,
+                            double* out) const {
   ColumnBlock blocks[kCoordinatesPerTask];
+  std::vector<double> squared[kCoordinatesPerTask];
   for (std::size_t first = 0; first < features.size(); first += kCoordinatesPerTask) {
     const std::size_t n = std::min(kCoordinatesPerTask, features.size() - first);
     for (std::size_t b = 0; b < x_.blocks(); ++b) {
-      for (std::size_t f = 0; f < n; ++f) blocks[f] = x_.column_block(features[first + f], b);
+      for (std::size_t f = 0; f < n; ++f) {
+        blocks[f] = x_.column_block(features[first + f], b);
+        if (squares) blocks[f] = with_squares(blocks[f], squared[f]);
+      }
       kernels_in_use().gather(column + x_.block_begin(b), blocks, n, out + first);
     }
   }
@@ -71,8 +76,8 @@ double LinearMap::shared_output(const Residual& residual, Coord c) const {
   return sum + piece;
 }
 
-void LinearMap::partial_adjoint(const Residual& residual, std::span<const Coord> set,
-                                std::span<double> out) const {
+void LinearMap::partial_adjoint(const Residual& residual, std::span<const Coord> set, std::span<double> out,
+                                bool squares) const {
   const PhaseTimer timer(profile_, Phase::kPartialGradient, [&] { return partial_work(set); });
   const std::size_t unary = count_unary(set);
   parallel_.count_sum(unary);
@@ -86,14 +91,14 @@ void LinearMap::partial_adjoint(const Residual& residual, std::span<const Coord>
   const bool rows = residual.one_each() && saved > kTurnCost * static_cast<double>(x_.positions()) *
                                                        static_cast<double>(residual.columns);
   if (rows) fill_rows(residual);
-  add_partial(residual, set.first(unary), rows, out.data());
+  add_partial(residual, set.first(unary), rows, squares, out.data());
   add_processes(parallel_, out.first(unary));
   for (std::size_t i = unary; i < set.size(); ++i) out[i] = residual.extra[set[i] - unary_];
 }
 
 /// out[i] = this process's part of the adjoint at set[i], for unary weights only. If `rows` is true, rows_
 /// holds the residual.
-void LinearMap::add_partial(const Residual& residual, std::span<const Coord> set, bool rows,
+void LinearMap::add_partial(const Residual& residual, std::span<const Coord> set, bool rows, bool squares,
                             double* out) const {
   const std::size_t width = padded(residual.columns);
   auto column_of = [&](Coord c) -> std::size_t { return residual.column_index(output_of(c)); };
@@ -114,7 +119,7 @@ void LinearMap::add_partial(const Residual& residual, std::span<const Coord> set
       std::vector<Index> features(count);
       for (std::size_t g = 0; g < count; ++g) features[g] = whole[first + g].feature;
       AlignedVector<double> sums(count * width);
-      add_rows(rows_.data(), features, width, false, sums.data());
+      add_rows(rows_.data(), features, width, squares, sums.data());
       for (std::size_t g = 0; g < count; ++g)
         for (std::size_t i = whole[first + g].begin; i < whole[first + g].end; ++i)
           out[i] = sums[g * width + column_of(set[i])];
@@ -145,7 +150,7 @@ void LinearMap::add_partial(const Residual& residual, std::span<const Coord> set
     Index features[kCoordinatesPerTask];
     double sums[kCoordinatesPerTask] = {};
     for (std::size_t i = 0; i < coordinates.size(); ++i) features[i] = feature_of(set[coordinates[i]]);
-    add_columns(residual.column(column), {features, coordinates.size()}, sums);
+    add_columns(residual.column(column), {features, coordinates.size()}, squares, sums);
     for (std::size_t i = 0; i < coordinates.size(); ++i) out[coordinates[i]] = sums[i];
   });
 }

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -179,7 +180,8 @@ TEST_P(EachAdversarial, GradientsOfSeveralProcessesAreTheSameOnAllAndWithinRound
       const LinearMap own_map(part.x, own, Parallel(2, Backend::kOpenMP, &processes));
       const Residual residual = residual_of(own_map, first);
       const std::vector<std::vector<double>> ways = each_way(own_map, residual);
-      const std::vector<SharpGradient> sharp = sharp_gradients(own_map, residual, all(own_map), none(own_map));
+      const std::vector<SharpGradient> sharp =
+          sharp_gradients(own_map, residual, all(own_map), none(own_map));
       for (const Coord c : all(map)) {
         const Index j = map.feature_of(c);
         double size = 0.0;  // sum of |x r|
@@ -195,6 +197,92 @@ TEST_P(EachAdversarial, GradientsOfSeveralProcessesAreTheSameOnAllAndWithinRound
       share(&processes, 0, of_first);
       EXPECT_EQ(ways[0], of_first);
     });
+  }
+}
+
+/// Few frequent features and many rare ones, so that blocks of positions are large.
+Dataset mostly_rare(Index positions, Index frequent, Index rare) {
+  Random random(3);
+  Dataset data;
+  auto vocabulary = std::make_shared<Vocabulary>();
+  vocabulary->outputs.resize(5);
+  vocabulary->features.resize(frequent + rare);
+  data.vocabulary = vocabulary;
+  DesignMatrix::Builder rows;
+  for (Index p = 0; p < positions; ++p) {
+    for (Index j = 0; j < frequent; ++j)
+      if (random.uniform() < 0.3) rows.add(j, 1.0);
+    rows.add(frequent + static_cast<Index>(random.below(rare)), 1.0);
+    rows.end_position();
+    data.gold.push_back(0);
+    if (p % 10 == 9) data.begin.push_back(p + 1);
+  }
+  data.x = std::move(rows).build(frequent + rare);
+  return data;
+}
+
+/// Most rows of the residual are small, as where a model is certain. A feature whose rows are too small for a
+/// gradient above the bound is skipped, so those that are visited, and all bits, must be those of a plain
+/// visit.
+TEST(LinearMap, VisitsTheFeaturesAboveABound) {
+  const Dataset data = mostly_rare(30000, 6, 9000);
+  ASSERT_GT(data.x.block_begin(1), 10000u) << "several windows of rows in a block";
+  const ChainOracle oracle(data);
+  const LinearMap map(data.x, oracle, Parallel(2));
+  Random random(4);
+  Residual residual = map.make_scores();
+  for (std::size_t p = 0; p < 30000; ++p) {
+    const double size = random.uniform() < 0.02 ? 1.0 : 1e-3;
+    for (Index k = 0; k < map.outputs(); ++k) residual.column(k)[p] = size * random.normal();
+  }
+  using Gradients = std::map<Index, std::vector<double>>;
+  const auto visited = [&](double bound, const LinearMap::Wanted& wanted) {
+    std::vector<Gradients> parts(map.feature_chunks());
+    map.for_each_gradient(residual, bound, wanted,
+                          [&](std::size_t chunk, Index j, const double* g, std::size_t step) {
+                            for (Index k = 0; k < map.outputs(); ++k) parts[chunk][j].push_back(g[k * step]);
+                          });
+    Gradients all;
+    for (const Gradients& part : parts) all.insert(part.begin(), part.end());
+    return all;
+  };
+  const Gradients all = visited(0.0, [](Index) { return true; });
+  ASSERT_EQ(all.size(), map.features());
+  std::vector<Coord> coordinates;
+  for (Coord c = 0; c < map.unary_weights(); ++c) coordinates.push_back(c);
+  std::vector<double> by_column(coordinates.size());
+  map.partial_adjoint(residual, coordinates, by_column);
+  for (const Coord c : coordinates)
+    ASSERT_EQ(all.at(map.feature_of(c))[map.output_of(c)], by_column[c]) << "rows in windows, and columns";
+  for (const double bound : {1e-4, 0.02, 0.5, 2.0, 1e3}) {
+    const auto wanted = [](Index j) { return j % 1000 == 7; };
+    Gradients expected;
+    for (const auto& [j, g] : all)
+      if (wanted(j) || std::ranges::any_of(g, [&](double x) { return std::abs(x) > bound; })) expected[j] = g;
+    EXPECT_EQ(visited(bound, wanted), expected) << bound;
+  }
+  residual.column(2)[123] = kNaN;
+  const Gradients found = visited(1e3, [](Index) { return false; });
+  EXPECT_EQ(found.size(), data.x.row(123).size()) << "features with a NaN";
+}
+
+/// x_pj^2 in place of x_pj, for a matrix with values.
+TEST(LinearMap, AddsSquares) {
+  const Dataset data = data_of(adversarial_data()[2]);
+  const ChainOracle oracle(data);
+  const LinearMap map(data.x, oracle, Parallel(2));
+  Residual residual = map.make_scores();
+  for (double& r : residual.values) r = 1.0;
+  std::vector<Coord> coordinates;
+  for (Coord c = 0; c < map.unary_weights(); ++c) coordinates.push_back(c);
+  for (const std::size_t count : {coordinates.size(), std::size_t{1}}) {  // by rows, by columns
+    std::vector<double> found(count);
+    map.partial_adjoint(residual, std::span(coordinates).first(count), found, true);
+    for (std::size_t c = 0; c < count; ++c) {
+      double expected = 0.0;
+      data.x.for_each_in_column(map.feature_of(c), [&](std::size_t, double x) { expected += x * x; });
+      EXPECT_NEAR(found[c], expected, 1e-12 * expected);
+    }
   }
 }
 

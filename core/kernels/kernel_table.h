@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "core/base/types.h"
 
@@ -18,6 +19,15 @@ struct ColumnBlock {
   const double* value;
   std::size_t size;
 };
+
+/// The same entries with the squares of their values, which are stored in `squared`.
+inline ColumnBlock with_squares(ColumnBlock entries, std::vector<double>& squared) {
+  if (entries.value == nullptr) return entries;
+  squared.assign(entries.value, entries.value + entries.size);
+  for (double& value : squared) value *= value;
+  entries.value = squared.data();
+  return entries;
+}
 
 /// The rule of all sums over a column of X: in each block, its entries are summed in pieces of this many, the
 /// last one shorter. Pieces are added in their order. Shorter ones cost time

@@ -664,7 +664,9 @@ TEST(GapTarget, LooksOffTheClockAndOutsideTheBudget) {
     monitor.finish(good_weights());
     EXPECT_GE(looked, 2);
     EXPECT_NEAR(monitor.seconds(), 300.0, 1e-9);
-    if (!gives_losses) EXPECT_NEAR(looking, 0.03 * looked, 1e-9);
+    if (!gives_losses) {
+      EXPECT_NEAR(looking, 0.03 * looked, 1e-9);
+    }
     EXPECT_LE(looking, 0.03 * 2 * looked + 1e-9) << "one inference for the iterate, and one for a mean";
     EXPECT_NEAR(monitor.gap_seconds() + monitor.sampling_seconds(),
                 0.03 * static_cast<double>(time.inferences), 1e-9);
