@@ -5,49 +5,12 @@
 #include "core/base/grouping.h"
 #include "core/base/sum.h"
 #include "core/quasi_newton/lbfgs.h"
-#include "solvers/prox_newton/settings.h"
+#include "solvers/prox_newton/diagonals.h"
 
 namespace proxbench::prox_newton {
 
-namespace {
-
-/// m_pk * (1 - m_pk) of one output k, by position p.
-class Spread {
- public:
-  Spread(const Objective& objective, const Residual& residual, Index output)
-      : oracle_(objective.oracle()),
-        output_(output),
-        column_(residual.find(output)),
-        owns_(residual.owns(output)),
-        share_(owns_ ? 1.0 : residual.share[output]) {}
-  double operator()(std::size_t p) const {
-    double m = share_ * column_[p];
-    if (owns_)
-      for (const Index on : oracle_.gold_outputs(static_cast<Index>(p)))
-        if (on == output_) m += 1.0;
-    return of(m);
-  }
-  /// The spread at all positions as if the output were gold at none of them.
-  std::vector<double> without_gold(std::size_t positions) const {
-    std::vector<double> out(positions);
-    for (std::size_t p = 0; p < positions; ++p) out[p] = of(share_ * column_[p]);
-    return out;
-  }
-
- private:
-  static double of(double m) { return std::max(m * (1.0 - m), 0.0); }
-
-  const Structure& oracle_;
-  Index output_;
-  const double* column_;
-  bool owns_;
-  double share_;
-};
-
 static_assert(BlockMetric::kMostEntries <
               double{SymmetricBlock::kMostRows} * double{SymmetricBlock::kMostRows});
-
-}  // namespace
 
 double BlockMetric::entries(const Objective& objective, std::span<const Coord> index) {
   std::vector<double> size(objective.outputs(), 0.0);
@@ -87,21 +50,12 @@ bool BlockMetric::build(const Objective& objective, const Residual& residual, st
   for (std::size_t i = unary; i < n; ++i) place_[i] = {products++, kNoBlock, 0.0};
   product_.assign(products, 0.0);
 
-  // The outputs that are on in the gold structures, in order of positions.
-  std::vector<Index> on, position_of;
-  for (Index p = 0; p < objective.map().x().positions(); ++p)
-    for (const Index k : objective.oracle().gold_outputs(p)) {
-      on.push_back(k);
-      position_of.push_back(p);
-    }
-  const Grouping gold_by_output(on.size(), outputs, [&](std::size_t i) { return std::size_t{on[i]}; });
   std::vector<SymmetricBlock> made = second_derivatives(
       objective.map().x(), objective.parallel(), features,
       [&](std::size_t b) {
-        const Spread spread(objective, residual, output_of[b]);
-        std::vector<double> everywhere = spread.without_gold(objective.map().x().positions());
-        for (const std::size_t i : gold_by_output.of(output_of[b]))
-          everywhere[position_of[i]] = spread(position_of[i]);
+        const Spread spread(residual, output_of[b]);
+        std::vector<double> everywhere(objective.map().x().positions());
+        for (std::size_t p = 0; p < everywhere.size(); ++p) everywhere[p] = spread(p);
         return everywhere;
       },
       stop);
@@ -111,14 +65,10 @@ bool BlockMetric::build(const Objective& objective, const Residual& residual, st
     for (std::size_t i = 0; i < blocks_[b].size; ++i)
       diagonal_[by_output.of(output_of[b])[i]] = blocks_[b].exact_diagonal[i];
   }
-  const std::vector<double> gold =
-      unary < n ? objective.oracle().gold_extra(objective.parallel()) : std::vector<double>();
-  for (std::size_t i = unary; i < n; ++i) {
-    const std::size_t e = index[i] - objective.unary_weights();
-    diagonal_[i] = std::max(residual.extra[e] + gold[e], 0.0);
-  }
+  if (unary < n)
+    std::ranges::copy(hessian_diagonal(objective, residual, index.subspan(unary)), &diagonal_[unary]);
 
-  set_ridge(objective.mu());
+  ridge_ = ridge_of(diagonal_) + objective.mu();
   for (std::size_t i = 0; i < n; ++i) {
     double sampled = 0.0;
     if (place_[i].block != kNoBlock) {
@@ -131,67 +81,22 @@ bool BlockMetric::build(const Objective& objective, const Residual& residual, st
   return true;
 }
 
-void BlockMetric::build_counts(const Objective& objective, std::span<const Coord> index) {
-  const DesignMatrix& x = objective.map().x();
-  const std::size_t n = index.size(), positions = x.positions();
-  blocks_.clear();
-  place_.resize(n);
-  diagonal_.assign(n, 0.0);
-  product_.assign(n, 0.0);
-  const std::vector<double> gold = objective.oracle().gold_extra(objective.parallel());
-  double extra = 0.0, unary = 0.0;
-  for (const double count : gold) extra += count / static_cast<double>(gold.size());
-  for (std::size_t p = 0; p < positions; ++p)
-    unary += static_cast<double>(objective.oracle().gold_outputs(static_cast<Index>(p)).size());
-  unary = add_processes(objective.parallel(), unary) / static_cast<double>(x.whole_positions()) /
-          static_cast<double>(objective.outputs());
-  const Chunks chunks{n, kTask};
-  objective.parallel().for_each(chunks.count(), [&](std::size_t c) {
-    const auto feature = [&](std::size_t i) { return objective.map().feature_of(index[i]); };
-    for (std::size_t i = chunks.begin(c); i < chunks.end(c) && index[i] < objective.unary_weights(); ++i)
-      diagonal_[i] = i > chunks.begin(c) && feature(i) == feature(i - 1)
-                         ? diagonal_[i - 1]
-                         : second_derivative(x, feature(i), [](std::size_t) { return 1.0; });
-  });
-  add_processes(objective.parallel(), diagonal_);
-  for (std::size_t i = 0; i < n; ++i)
-    diagonal_[i] = index[i] >= objective.unary_weights() ? extra : unary * diagonal_[i];
-  set_ridge(objective.mu());
-  for (std::size_t i = 0; i < n; ++i) {
-    diagonal_[i] += ridge_;
-    place_[i] = {i, kNoBlock, diagonal_[i]};
-  }
-}
-
-/// Sets the ridge from a diagonal that does not include it yet.
-void BlockMetric::set_ridge(double mu) {
-  double mean = 0.0;
-  for (const double a : diagonal_) mean += a;
-  // Without a ridge, steps on coordinates with nearly vanishing curvature would be far too long.
-  ridge_ = kRidge * mean / static_cast<double>(std::max<std::size_t>(diagonal_.size(), 1)) + mu;
-}
-
 void BlockMetric::take_rows(const Objective& objective, const Residual& residual,
                             std::span<const Coord> index, std::span<const std::uint32_t> from) {
-  std::vector<Place> place(from.size());
-  std::vector<double> diagonal(from.size()), gold;
+  std::vector<Coord> fresh;
   for (std::size_t i = 0; i < from.size(); ++i)
-    if (from[i] == CompactLbfgs::kNew && index[i] < objective.unary_weights())
-      diagonal[i] = second_derivative(objective.map().x(), objective.map().feature_of(index[i]),
-                                      Spread(objective, residual, objective.map().output_of(index[i])));
-  add_processes(objective.parallel(), diagonal);
+    if (from[i] == CompactLbfgs::kNew) fresh.push_back(index[i]);
+  const std::vector<double> of_fresh = hessian_diagonal(objective, residual, fresh);
+  std::vector<Place> place(from.size());
+  std::vector<double> diagonal(from.size());
+  std::size_t next = 0;
   for (std::size_t i = 0; i < from.size(); ++i) {
     if (from[i] != CompactLbfgs::kNew) {
       place[i] = place_[from[i]];
       diagonal[i] = diagonal_[from[i]];
       continue;
     }
-    if (index[i] >= objective.unary_weights()) {
-      const std::size_t e = index[i] - objective.unary_weights();
-      if (gold.empty()) gold = objective.oracle().gold_extra(objective.parallel());
-      diagonal[i] = std::max(residual.extra[e] + gold[e], 0.0);
-    }
-    diagonal[i] += ridge_;
+    diagonal[i] = of_fresh[next++] + ridge_;
     place[i] = {product_.size(), kNoBlock, diagonal[i]};
     product_.push_back(0.0);
   }

@@ -37,10 +37,6 @@ class BlockMetric {
   /// any other call.
   bool build(const Objective& objective, const Residual& residual, std::span<const Coord> index,
              const StopToken& stop = {});
-  /// Builds only diagonal entries, for any working set. The entry of (j, k) is feature j's sum of squares
-  /// times the share of positions at which an output is on, averaged over outputs. The entry of an extra
-  /// weight is the mean count of all extra weights. Shares and counts are those of the gold structures.
-  void build_counts(const Objective& objective, std::span<const Coord> index);
   /// Moves the same matrix to another working set. Row i becomes the old row from[i], or, if that is
   /// CompactLbfgs::kNew, a row with only a diagonal entry.
   void take_rows(const Objective& objective, const Residual& residual, std::span<const Coord> index,
@@ -70,7 +66,6 @@ class BlockMetric {
     double excess;        ///< the diagonal entry minus the block's
   };
 
-  void set_ridge(double mu);
   void multiply_into(std::span<const double> d, double* product, std::vector<double>& out) const;
 
   std::vector<Block> blocks_;

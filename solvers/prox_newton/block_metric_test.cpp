@@ -5,88 +5,16 @@
 #include <cmath>
 
 #include "core/quasi_newton/lbfgs.h"
-#include "solvers/shared/test_problems.h"
+#include "solvers/prox_newton/test_point.h"
 
 namespace proxbench::prox_newton {
 namespace {
-
-struct Point {
-  explicit Point(const test::Problem& problem, double size = 0.4) : objective(problem.objective()) {
-    Random random(3);
-    for (Coord c = 0; c < objective.dimension(); ++c)
-      if (random.uniform() < 0.6) w.push_back(c, size * random.normal());
-    Scores scores = objective.make_scores();
-    residual = objective.make_residual();
-    objective.scores(w, scores);
-    objective.infer({scores}, &residual);
-  }
-  /// sum_p x_pj x_pj' m_pk (1 - m_pk), or 0 if the outputs differ.
-  double entry(Coord a, Coord b) const {
-    const Index k = static_cast<Index>(a % objective.outputs());
-    if (b % objective.outputs() != k) return 0.0;
-    double sum = 0.0;
-    for (Index p = 0; p < objective.map().x().positions(); ++p) {
-      const double* column = residual.find(k);
-      double m = residual.owns(k) ? column[p] : residual.share[k] * column[p];
-      if (residual.owns(k))
-        for (const Index on : objective.oracle().gold_outputs(p)) m += on == k ? 1.0 : 0.0;
-      sum += value(p, a / objective.outputs()) * value(p, b / objective.outputs()) * m * (1.0 - m);
-    }
-    return sum;
-  }
-  double value(Index p, Coord feature) const {
-    const auto row = objective.map().x().row(p);
-    const auto values = objective.map().x().row_values(p);
-    for (std::size_t e = 0; e < row.size(); ++e)
-      if (row[e] == feature) return values.empty() ? 1.0 : values[e];
-    return 0.0;
-  }
-
-  Objective objective;
-  SparseVector w;
-  Residual residual;
-};
 
 std::vector<double> product(BlockMetric& metric, std::size_t n, std::size_t j) {
   std::vector<double> d(n, 0.0), out;
   d[j] = 1.0;
   metric.multiply(d, out);
   return out;
-}
-
-/// For all shapes of problems: the counts depend on the data but not on w.
-TEST(BlockMetric, TakesCountsForADiagonal) {
-  for (const test::ProblemSpec& spec : test::problem_specs()) {
-    const test::Problem problem(spec);
-    const Point point(problem);
-    const Objective& objective = point.objective;
-    const std::vector<Coord>& index = point.w.index;
-    const std::vector<double> gold = objective.oracle().gold_extra(Parallel());
-    double extra = 0.0, unary = 0.0, mean = 0.0;
-    for (const double count : gold) extra += count;
-    for (Index p = 0; p < objective.map().x().positions(); ++p)
-      unary += static_cast<double>(objective.oracle().gold_outputs(p).size());
-    std::vector<double> expected;
-    for (const Coord c : index) {
-      double squares = 0.0;
-      if (c < objective.unary_weights())
-        for (Index p = 0; p < objective.map().x().positions(); ++p)
-          squares += std::pow(point.value(p, c / objective.outputs()), 2);
-      expected.push_back(c < objective.unary_weights()
-                             ? squares * unary /
-                                   static_cast<double>(objective.map().x().positions() * objective.outputs())
-                             : extra / static_cast<double>(gold.size()));
-      mean += expected.back() / static_cast<double>(index.size());
-    }
-    BlockMetric metric;
-    metric.build_counts(objective, index);
-    const std::vector<double> row = product(metric, index.size(), 0);
-    for (std::size_t j = 0; j < index.size(); ++j) {
-      EXPECT_EQ(row[j], j == 0 ? metric.diagonal(0) : 0.0);
-      EXPECT_NEAR(metric.diagonal(j), expected[j] + objective.mu(), 1e-3 * mean * (1 + 1e-9)) << j;
-      EXPECT_GT(metric.diagonal(j), expected[j]) << "a ridge";
-    }
-  }
 }
 
 /// There are so few positions that the sample holds all. Every entry is exact except those without any

@@ -1,9 +1,11 @@
 #include "solvers/prox_newton/face_model.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/quasi_newton/lbfgs.h"
-#include "solvers/prox_newton/block_metric.h"
+#include "solvers/prox_newton/diagonals.h"
+#include "solvers/prox_newton/newton_model.h"
 #include "solvers/shared/dense.h"
 #include "solvers/shared/proximal/coordinate_descent.h"
 
@@ -14,17 +16,31 @@ namespace {
 /// The first curvature is measured over this relative change of the smooth part. The quadratic term then has
 /// eight correct digits or more.
 constexpr double kShortStep = 1e-3;
+/// The fewest and the most pairs to keep, and the largest share of a pass over the data that walks over them
+/// may cost. Each reads two vectors twice from memory, and a number from memory costs as much as so many
+/// operations.
+constexpr std::size_t kFewestPairs = 100, kMostPairs = 400;
+constexpr double kShareOfPairs = 0.2, kOperationsPerNumber = 8.0;
 
 }  // namespace
 
-void FaceModel::start_epoch(proximal::Iterate& at, std::size_t pairs) {
-  BlockMetric counts;
-  counts.build_counts(at.objective, at.set.index);
-  diagonal_.resize(at.set.size());
-  for (std::size_t j = 0; j < diagonal_.size(); ++j) diagonal_[j] = std::sqrt(counts.diagonal(j));
-  if (memory_) return memory_->take_rows(at.set.from);
+void FaceModel::follow(const proximal::Iterate& at) {
+  if (memory_) memory_->take_rows(at.set.from);
+  diagonal_.clear();
+}
 
-  memory_.emplace(pairs, at.set.size(), at.parallel());
+void FaceModel::start_epoch(proximal::Iterate& at) {
+  follow(at);
+  const std::vector<double> counts = counts_diagonal(at.objective, at.set.index);
+  // At w = 0, marginals are the same everywhere in most structures, so the Hessian tells no more than counts.
+  const bool at_zero = std::ranges::all_of(at.set.w, [](double w) { return w == 0.0; });
+  diagonal_ = at_zero ? counts : hessian_diagonal(at.objective, at.residual(), at.set.index);
+  const double mu = at.objective.mu(), ridge = ridge_of(diagonal_) + mu, of_counts = ridge_of(counts) + mu;
+  for (std::size_t j = 0; j < diagonal_.size(); ++j)
+    diagonal_[j] = std::sqrt(std::sqrt(diagonal_[j] + ridge) * std::sqrt(counts[j] + of_counts));
+  if (memory_) return;
+
+  memory_.emplace(kMostPairs, at.set.size(), at.parallel());
   // Without a measured gamma the first line search would pay for a wrong guess with many inferences.
   gamma_ = 1.0;
   step(at);
@@ -51,6 +67,7 @@ double FaceModel::curvature_along_direction(proximal::Iterate& at) const {
 void FaceModel::keep_rows(std::span<const std::uint32_t> kept) {
   if (!memory_) return;
   memory_->take_rows(kept);
+  if (diagonal_.empty()) return;
   for (std::size_t i = 0; i < kept.size(); ++i) diagonal_[i] = diagonal_[kept[i]];
   diagonal_.resize(kept.size());
 }
@@ -84,6 +101,10 @@ void FaceModel::learn(const proximal::Step& step, const proximal::Iterate& at) {
                change = sum([&](std::size_t j) { return step.change[j] * step.change[j] / diagonal_[j]; });
   if (!(curvature > CompactLbfgs::kCurvatureFloor * std::sqrt(length * change))) return;
   memory_->update(step.d, step.change);
+  const double pair = 4.0 * kOperationsPerNumber * static_cast<double>(step.d.size()),
+               paid = kShareOfPairs * NewtonModel::pass_work(at, at.set.index, true) / pair;
+  memory_->keep_newest(paid < kMostPairs ? std::max(static_cast<std::size_t>(paid), kFewestPairs)
+                                         : kMostPairs);
   gamma_ = change / curvature;
 }
 

@@ -11,9 +11,10 @@
 /// <= 0. That ensures descent, but loses much of the quasi-Newton step. So here it is done only if the step
 /// predicts no descent otherwise.
 ///
-/// H starts from the diagonal D^-1 / gamma. D has the square roots of the counts
-/// (BlockMetric::build_counts()), and gamma is the curvature of the newest pair. The counts themselves are a
-/// poor D if the data are fitted well, and so is D = I if some features are much more frequent than others.
+/// H starts from the diagonal D^-1 / gamma, where D is the fourth root of the Hessian's diagonal times the
+/// counts (diagonals.h), and gamma is the curvature of the newest pair. Each of the two alone is a poor D:
+/// the Hessian nearly vanishes where data are fitted well, and counts know nothing of the fit. D = I is poor
+/// if some features are much more frequent than others.
 
 #include <optional>
 #include <span>
@@ -28,9 +29,10 @@ class FaceModel {
  public:
   /// Forgets all that was learned.
   void forget() { memory_.reset(); }
-  /// Moves to the working set of a new epoch. Keeps the pairs, with zeros in new rows. `pairs`: how many may
-  /// be kept.
-  void start_epoch(proximal::Iterate& at, std::size_t pairs);
+  /// Moves to the working set of a new epoch. Keeps the pairs, with zeros in new rows.
+  void start_epoch(proximal::Iterate& at);
+  /// Moves the pairs to this working set, if there are any, while another model makes the steps.
+  void follow(const proximal::Iterate& at);
   /// The working set has shrunk to these rows (ascending).
   void keep_rows(std::span<const std::uint32_t> kept);
   /// Sets at.d to the step. Returns Delta = g^T d + lambda*(||w + d||_1 - ||w||_1).
@@ -42,7 +44,7 @@ class FaceModel {
   double curvature_along_direction(proximal::Iterate& at) const;
 
   std::optional<dense::LbfgsMemory> memory_;
-  std::vector<double> diagonal_;  ///< D
+  std::vector<double> diagonal_;  ///< D; empty while another model makes the steps
   double gamma_ = 1.0;
   std::vector<double> v_;
 };

@@ -26,7 +26,7 @@ TEST(FaceModel, StepsStayOnTheFaceAndLeadToTheOptimum) {
     const double first = all.kkt_max;
     at.take(all);
     FaceModel face;
-    face.start_epoch(at, 10);
+    face.start_epoch(at);
     Optimality left;
     for (int iteration = 0; iteration < 500; ++iteration) {
       const double slope = face.step(at);
@@ -56,7 +56,7 @@ TEST(FaceModel, KeepsItsPairsWhenRowsLeave) {
   at.select({}, -1.0, nullptr, all);
   at.take(all);
   FaceModel face;
-  face.start_epoch(at, 10);
+  face.start_epoch(at);
   for (int iteration = 0; iteration < 5; ++iteration) {
     const ArmijoResult found = at.search(face.step(at), {}, true);
     face.learn(at.move(found, true), at);

@@ -78,7 +78,7 @@ class Minimiser : Minimisation {
       // Drops coordinates that will likely stay zero (Zhong et al. 2014, Algorithm 2, lines 3 to 10).
       shrink(slack(), [&](const std::vector<std::uint32_t>& kept) { model_.keep_rows(kept); });
       if (!progressed_ || optimality_.largest <= problem_.kkt_target() || optimality_.l1 <= target ||
-          iteration == model_.most_iterations())
+          iteration == QuasiNewtonModel::kMostIterations)
         return std::nullopt;
     }
   }

@@ -32,6 +32,9 @@ namespace proxbench::prox_newton {
 
 class QuasiNewtonModel {
  public:
+  /// The most iterations of an epoch.
+  static constexpr std::int64_t kMostIterations = 15;
+
   explicit QuasiNewtonModel(const Settings& settings)
       : settings_(settings), lbfgs_(settings.memory, GammaRule::kNone), random_(0) {}
 
@@ -51,6 +54,7 @@ class QuasiNewtonModel {
       gamma_of_blocks_ = kFirstGamma;
     }
     made_at_ = epoch_value_ = kInfinity;
+    blocks_fail_ = false;
     inner_passes_ = 0.0;
     random_ = Random(problem.seed);
   }
@@ -90,20 +94,27 @@ class QuasiNewtonModel {
 
   /// Moves to the working set of a new epoch. `progressed`: whether the last step was progress.
   void start_epoch(proximal::Iterate& at, bool progressed) {
-    const bool may = blocks_pay(at, at.set.index);
-    if (blocks_ && lbfgs_.pairs() > 0 && progressed && may) return continue_with_blocks(at);
-    const bool slow = epoch_value_ - at.value <= kSlowEpoch * at.value;
+    const double passes = at.objective.counts().passes(), fell = epoch_value_ - at.value,
+                 fall = fell / (passes - epoch_passes_);
+    const bool slow = fell <= kSlowEpoch * at.value;
+    if (blocks_ && !keeps_history() && slow && fell > kFresh * at.value && fall > kFadingFall * fall_)
+      blocks_fail_ = true;
+    fall_ = fall;
     epoch_value_ = at.value;
+    epoch_passes_ = passes;
+    const bool may = !blocks_fail_ && blocks_pay(at, at.set.index);
+    if (blocks_ && lbfgs_.pairs() > 0 && progressed && may) return continue_with_blocks(at);
     if ((slow || blocks_at_once_) && may) return start_blocks(at);
     start_face(at, progressed);
   }
 
-  /// The most iterations of this epoch.
-  std::int64_t most_iterations() const { return blocks_ ? kMostWithBlocks : kMostOnFace; }
+  /// Whether the model has blocks, else steps stay on the face.
+  bool has_blocks() const { return blocks_; }
 
   /// The working set has shrunk to these rows (ascending).
   void keep_rows(std::span<const std::uint32_t> kept) {
-    if (!blocks_) return face_.keep_rows(kept);
+    face_.keep_rows(kept);
+    if (!blocks_) return;
     lbfgs_.keep_rows(kept);
     metric_.keep_rows(kept);
   }
@@ -142,12 +153,12 @@ class QuasiNewtonModel {
  private:
   /// Blocks are built after an epoch that lowers F by less than this share. If full gradients, and thus
   /// epochs, are costly, they are built at once.
-  static constexpr double kSlowEpoch = 0.2;
-  /// The most iterations of an epoch with blocks and with steps on the face. The latter are shorter, so that
-  /// blocks come soon if these steps are slow.
-  static constexpr std::int64_t kMostWithBlocks = 25, kMostOnFace = 15;
-  /// Pairs of the steps on the face, where each costs two walks over the working set.
-  static constexpr std::size_t kPairsOnFace = 100;
+  static constexpr double kSlowEpoch = 0.02;
+  /// Blocks are given up for the rest of the solve if an epoch that lowers F by less than kSlowEpoch, but
+  /// more than kFresh, still lowers it, per pass, by more than this share of what the epoch before did.
+  /// Convergence is then slow: the blocks miss what makes the problem hard, and steps on the face, with more
+  /// pairs, do better. Along a path, pairs of the lambda before make up for what blocks miss.
+  static constexpr double kFadingFall = 1.0 / 3.0;
   /// Blocks also serve the next working set if F has fallen by at most this share since they were made.
   static constexpr double kFresh = 1e-4;
   /// The first gamma with blocks: Newton steps from w = 0 are too long by about this factor. gamma is
@@ -158,19 +169,22 @@ class QuasiNewtonModel {
   static constexpr double kOfTolerance = 0.1;
 
   void start_face(proximal::Iterate& at, bool progressed) {
-    if (blocks_ || !progressed) face_.forget();
+    if (!progressed) face_.forget();
     blocks_ = false;
     history_.clear();
-    face_.start_epoch(at, kPairsOnFace);
+    face_.start_epoch(at);
   }
 
   void start_blocks(const proximal::Iterate& at) {
+    face_.follow(at);
     blocks_ = true;
+    fall_ = kInfinity;
     make_blocks(at);
     forget_pairs(at);
   }
 
   void continue_with_blocks(const proximal::Iterate& at) {
+    face_.follow(at);
     // Moves to another working set. Keeps the blocks if F has hardly fallen since they were made, and keeps
     // the pairs that fit.
     const bool fresh = made_at_ - at.value <= kFresh * at.value;
@@ -250,7 +264,10 @@ class QuasiNewtonModel {
   bool blocks_ = false;          ///< whether the model has blocks, else it is face_
   bool blocks_at_once_ = false;  ///< whether they need not wait for a slow epoch
   double gamma_of_blocks_ = 0.0;
-  double made_at_ = 0.0, epoch_value_ = 0.0;  ///< F at the build of blocks, and at epoch start
+  bool blocks_fail_ = false;  ///< whether they were given up
+  double made_at_ = 0.0;      ///< F at the build of blocks
+  double epoch_value_ = 0.0, epoch_passes_ = 0.0,
+         fall_ = 0.0;  ///< F, passes, and the last fall of F per pass
   double inner_passes_ = 0.0;
   std::vector<double> product_;
 };

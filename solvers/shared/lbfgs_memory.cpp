@@ -7,10 +7,12 @@ namespace proxbench::dense {
 
 LbfgsMemory::LbfgsMemory(std::size_t capacity, std::size_t d, const Parallel& parallel)
     : parallel_(parallel), s_(capacity + 1), y_(capacity + 1), rho_(capacity + 1), alpha_(capacity + 1) {
-  for (std::size_t i = 0; i <= capacity; ++i) {
-    s_[i].resize(d);
-    y_[i].resize(d);
-  }
+  make_spare(d);
+}
+
+void LbfgsMemory::make_spare(std::size_t d) {
+  s_[slot(size_)].resize(d);
+  y_[slot(size_)].resize(d);
 }
 
 void LbfgsMemory::update(std::span<const double> s, std::span<const double> y) {
@@ -20,15 +22,24 @@ void LbfgsMemory::update(std::span<const double> s, std::span<const double> y) {
 }
 
 void LbfgsMemory::take_rows(std::span<const std::uint32_t> from) {
-  std::vector<double> rows(from.size());
-  for (std::size_t i = 0; i < size_; ++i)
+  // If rows only leave, each moves towards the front.
+  bool in_place = true;
+  for (std::size_t j = 0; j < from.size(); ++j)
+    in_place = in_place && from[j] != CompactLbfgs::kNew && from[j] >= j;
+  parallel_.for_each(size_, [&](std::size_t i) {
     for (std::vector<double>* of : {&s_[slot(i)], &y_[slot(i)]}) {
+      std::vector<double> moved;
+      if (!in_place) moved.resize(from.size());
+      double* const to = in_place ? of->data() : moved.data();
       for (std::size_t j = 0; j < from.size(); ++j)
-        rows[j] = from[j] == CompactLbfgs::kNew ? 0.0 : (*of)[from[j]];
-      of->assign(rows.begin(), rows.end());
+        to[j] = from[j] == CompactLbfgs::kNew ? 0.0 : (*of)[from[j]];
+      if (in_place)
+        of->resize(from.size());
+      else
+        of->swap(moved);
     }
-  s_[slot(size_)].resize(from.size());
-  y_[slot(size_)].resize(from.size());
+  });
+  make_spare(from.size());
 }
 
 void LbfgsMemory::keep(double omega) {
@@ -37,9 +48,14 @@ void LbfgsMemory::keep(double omega) {
   if (!(sy > 0.0) || sy < omega * yy) return;
   rho_[at] = 1.0 / sy;
   scale_ = sy / yy;
-  if (++size_ < rho_.size()) return;
-  oldest_ = (oldest_ + 1) % rho_.size();
-  --size_;
+  if (++size_ == rho_.size()) keep_newest(size_ - 1);
+  make_spare(s_[at].size());
+}
+
+void LbfgsMemory::keep_newest(std::size_t pairs) {
+  if (size_ <= pairs) return;
+  oldest_ = slot(size_ - pairs);
+  size_ = pairs;
 }
 
 void LbfgsMemory::apply(std::span<double> r, const std::function<void(std::span<double>)>& start) {

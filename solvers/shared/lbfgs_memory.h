@@ -27,6 +27,8 @@ class LbfgsMemory {
   /// Keeps a pair. Drops the oldest one if `capacity` pairs are kept already. Ignores the new pair if y^T s
   /// <= 0.
   void update(std::span<const double> s, std::span<const double> y);
+  /// Drops all but so many of the newest pairs.
+  void keep_newest(std::size_t pairs);
   /// Changes the coordinates under the same pairs. Coordinate i becomes the old one from[i], or, if that is
   /// CompactLbfgs::kNew, one that no pair moved.
   void take_rows(std::span<const std::uint32_t> from);
@@ -45,9 +47,11 @@ class LbfgsMemory {
   /// The storage index of the i-th oldest pair.
   std::size_t slot(std::size_t i) const { return (oldest_ + i) % rho_.size(); }
 
+  void make_spare(std::size_t d);
+
   const Parallel& parallel_;
   /// There is one more slot than the capacity, since the newest pair is formed before the oldest one is
-  /// dropped.
+  /// dropped. A slot has its vectors once it is used.
   std::vector<std::vector<double>> s_, y_;
   std::vector<double> rho_, alpha_;  ///< rho = 1 / y^T s
   double scale_ = 0.0;
