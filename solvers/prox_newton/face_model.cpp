@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/quasi_newton/lbfgs.h"
 #include "solvers/prox_newton/diagonals.h"
@@ -43,9 +44,13 @@ void FaceModel::start_epoch(proximal::Iterate& at) {
   memory_.emplace(kMostPairs, at.set.size(), at.parallel());
   // Without a measured gamma the first line search would pay for a wrong guess with many inferences.
   gamma_ = 1.0;
-  step(at);
+  const double slope = step(at);
   const double curvature = at.stop.requested() ? 0.0 : curvature_along_direction(at);
-  if (curvature > 0.0 && std::isfinite(curvature)) gamma_ = curvature;
+  if (!(curvature > 0.0 && std::isfinite(curvature))) return;
+  gamma_ = curvature;
+  if (!at_zero) return;
+  at.scale_direction(1.0 / curvature);  // from w = 0, this is the step with the new gamma
+  first_slope_ = slope / curvature;
 }
 
 /// Returns d^T H d / d^T D d of the smooth part along at.d, from an inference close to w. The result is not
@@ -73,6 +78,7 @@ void FaceModel::keep_rows(std::span<const std::uint32_t> kept) {
 }
 
 double FaceModel::step(proximal::Iterate& at) {
+  if (first_slope_) return *std::exchange(first_slope_, std::nullopt);
   const std::vector<double>& w = at.set.w;
   std::vector<double>& p = at.d;
   v_.resize(w.size());

@@ -28,7 +28,10 @@ namespace proxbench::prox_newton {
 class FaceModel {
  public:
   /// Forgets all that was learned.
-  void forget() { memory_.reset(); }
+  void forget() {
+    memory_.reset();
+    first_slope_.reset();
+  }
   /// Moves to the working set of a new epoch. Keeps the pairs, with zeros in new rows.
   void start_epoch(proximal::Iterate& at);
   /// Moves the pairs to this working set, if there are any, while another model makes the steps.
@@ -47,6 +50,7 @@ class FaceModel {
   std::vector<double> diagonal_;  ///< D; empty while another model makes the steps
   double gamma_ = 1.0;
   std::vector<double> v_;
+  std::optional<double> first_slope_;  ///< of at.d, if it is the first step already
 };
 
 }  // namespace proxbench::prox_newton

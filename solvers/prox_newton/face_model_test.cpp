@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "solvers/shared/proximal/coordinate_descent.h"
 #include "solvers/shared/test_problems.h"
 
 namespace proxbench::prox_newton {
@@ -42,6 +43,34 @@ TEST(FaceModel, StepsStayOnTheFaceAndLeadToTheOptimum) {
       face.learn(at.move(found, true), at);
     }
     EXPECT_LE(left.largest, 1e-5 * first);
+  }
+}
+
+/// From w = 0, the direction along which the curvature was measured is scaled and not mapped again.
+TEST(FaceModel, TheFirstStepHasTheScoresOfItsDirection) {
+  for (const test::ProblemSpec& spec : test::problem_specs()) {
+    SCOPED_TRACE(spec.name);
+    const test::Problem problem(spec);
+    Objective objective = problem.objective();
+    Buffers buffers;
+    Iterate at(objective, buffers, {});
+    at.open({}, nullptr);
+    Objective::Selection all;
+    at.select({}, at.lambda(), nullptr, all);
+    at.take(all);
+    FaceModel face;
+    face.start_epoch(at);
+    const double slope = face.step(at);
+    ASSERT_LT(slope, 0.0);
+    EXPECT_NEAR(slope, predicted_change(at.set.w, at.set.g, at.d, at.lambda()), 1e-10 * std::abs(slope));
+    const ArmijoResult found = at.search(slope, {}, true);
+    ASSERT_TRUE(found.accepted);
+    at.move(found, true);
+    SparseVector w;
+    at.collect(w);
+    Objective again = problem.objective();
+    SmoothState state = again.make_state();
+    EXPECT_NEAR(found.value, again.evaluate(w, state), 1e-10 * found.value);
   }
 }
 

@@ -61,6 +61,13 @@ void Iterate::map_direction() {
   objective.scores(set.index, d, buffers_.trial.scores);
 }
 
+void Iterate::scale_direction(double factor) {
+  for (double& x : d) x *= factor;
+  for (double& x : buffers_.trial.scores.values) x *= factor;
+  for (double& x : buffers_.trial.scores.extra) x *= factor;
+  mapped_ = true;
+}
+
 double Iterate::loss_along(double alpha, bool with_residual) {
   SmoothState& trial = buffers_.trial;
   return trial.loss =
@@ -68,7 +75,7 @@ double Iterate::loss_along(double alpha, bool with_residual) {
 }
 
 ArmijoResult Iterate::search(double slope, const ArmijoOptions& options, bool with_residual) {
-  map_direction();
+  if (!std::exchange(mapped_, false)) map_direction();
   if (!(slope < 0.0)) return {};
   return armijo(value, slope, 1.0, options, [&](double alpha) {
     if (stop.requested()) return kNaN;

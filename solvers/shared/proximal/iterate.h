@@ -65,6 +65,8 @@ class Iterate {
 
   /// Maps d onto scores, so that each point along it costs one inference.
   void map_direction();
+  /// Multiplies d and its mapped scores by a factor. The next search need not map it again.
+  void scale_direction(double factor);
   /// Returns l at w + alpha*d. `with_residual`: also finds the residual at this point.
   double loss_along(double alpha, bool with_residual);
   /// Armijo's search along d. `slope` is the predicted change of F. `with_residual`: the trials also find the
@@ -80,6 +82,7 @@ class Iterate {
 
   Buffers& buffers_;
   std::vector<double> trial_, change_;
+  bool mapped_ = false;  ///< whether the next search finds d mapped
 };
 
 }  // namespace proxbench::proximal
