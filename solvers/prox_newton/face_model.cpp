@@ -6,6 +6,7 @@
 
 #include "core/quasi_newton/lbfgs.h"
 #include "solvers/prox_newton/diagonals.h"
+#include "solvers/prox_newton/entering.h"
 #include "solvers/prox_newton/newton_model.h"
 #include "solvers/shared/dense.h"
 #include "solvers/shared/proximal/coordinate_descent.h"
@@ -34,8 +35,11 @@ void FaceModel::start_epoch(proximal::Iterate& at) {
   follow(at);
   const std::vector<double> counts = counts_diagonal(at.objective, at.set.index);
   // At w = 0, marginals are the same everywhere in most structures, so the Hessian tells no more than counts.
+  // Where full gradients are costly, its diagonal costs more than it saves.
   const bool at_zero = std::ranges::all_of(at.set.w, [](double w) { return w == 0.0; });
-  diagonal_ = at_zero ? counts : hessian_diagonal(at.objective, at.residual(), at.set.index);
+  diagonal_ = at_zero || full_gradients_are_costly(at.objective)
+                  ? counts
+                  : hessian_diagonal(at.objective, at.residual(), at.set.index);
   const double mu = at.objective.mu(), ridge = ridge_of(diagonal_) + mu, of_counts = ridge_of(counts) + mu;
   for (std::size_t j = 0; j < diagonal_.size(); ++j)
     diagonal_[j] = std::sqrt(std::sqrt(diagonal_[j] + ridge) * std::sqrt(counts[j] + of_counts));

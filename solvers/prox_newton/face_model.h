@@ -13,8 +13,9 @@
 ///
 /// H starts from the diagonal D^-1 / gamma, where D is the fourth root of the Hessian's diagonal times the
 /// counts (diagonals.h), and gamma is the curvature of the newest pair. Each of the two alone is a poor D:
-/// the Hessian nearly vanishes where data are fitted well, and counts know nothing of the fit. D = I is poor
-/// if some features are much more frequent than others.
+/// the Hessian nearly vanishes where data are fitted well, and counts know nothing of the fit. Where full
+/// gradients are costly, and at w = 0, counts take the place of both. D = I is poor if some features are much
+/// more frequent than others.
 
 #include <optional>
 #include <span>
