@@ -19,10 +19,9 @@ namespace {
 /// eight correct digits or more.
 constexpr double kShortStep = 1e-3;
 /// The fewest and the most pairs to keep, and the largest share of a pass over the data that walks over them
-/// may cost. Each reads two vectors twice from memory, and a number from memory costs as much as so many
-/// operations.
+/// may take, by counts of operations. Walks read from memory, so in seconds the share is larger.
 constexpr std::size_t kFewestPairs = 100, kMostPairs = 400;
-constexpr double kShareOfPairs = 0.2, kOperationsPerNumber = 8.0;
+constexpr double kShareOfPairs = 0.025;
 
 }  // namespace
 
@@ -111,7 +110,7 @@ void FaceModel::learn(const proximal::Step& step, const proximal::Iterate& at) {
                change = sum([&](std::size_t j) { return step.change[j] * step.change[j] / diagonal_[j]; });
   if (!(curvature > CompactLbfgs::kCurvatureFloor * std::sqrt(length * change))) return;
   memory_->update(step.d, step.change);
-  const double pair = 4.0 * kOperationsPerNumber * static_cast<double>(step.d.size()),
+  const double pair = 4.0 * static_cast<double>(step.d.size()),
                paid = kShareOfPairs * NewtonModel::pass_work(at, at.set.index, true) / pair;
   memory_->keep_newest(paid < kMostPairs ? std::max(static_cast<std::size_t>(paid), kFewestPairs)
                                          : kMostPairs);

@@ -266,8 +266,8 @@ class QuasiNewtonModel {
   double gamma_of_blocks_ = 0.0;
   bool blocks_fail_ = false;  ///< whether they were given up
   double made_at_ = 0.0;      ///< F at the build of blocks
-  double epoch_value_ = 0.0, epoch_passes_ = 0.0,
-         fall_ = 0.0;  ///< F, passes, and the last fall of F per pass
+  /// At the start of the epoch: F, passes, and the fall of F per pass in the epoch before.
+  double epoch_value_ = 0.0, epoch_passes_ = 0.0, fall_ = 0.0;
   double inner_passes_ = 0.0;
   std::vector<double> product_;
 };

@@ -38,7 +38,7 @@ CHANGES = [
     ("entering.cpp", "kMostEntering", "1000"),
     ("entering.cpp", "kMostEnteringCostly", "5000"),
     ("face_model.cpp", "kMostPairs", "100"),
-    ("face_model.cpp", "kShareOfPairs", "0.05"),
+    ("face_model.cpp", "kShareOfPairs", "0.006"),
     ("settings.h", "kRidge", "1e-4"),
     ("settings.h", "kRidge", "1e-2"),
     ("prox_newton.cpp", "kHessiansOfPhase", "1.0"),
