@@ -23,8 +23,8 @@ constexpr std::size_t kTasksPerThread = 8;
 constexpr std::size_t kGradientsAtOnce = 1u << 15, kFewestFeaturesAtOnce = 128;
 /// The rows of R in a window, which should fit into the second-level cache.
 constexpr std::size_t kRowsInCache = 2048;
-/// A feature is tested for being quiet if the bound on its gradients is expected to be at most this many
-/// times the largest quiet gradient.
+/// A feature with many entries is hardly ever quiet (without_quiet()). It is tested only if its number of
+/// entries, times the mean peak, is at most this many times the bound.
 constexpr double kWorthTesting = 8.0;
 /// More than the relative rounding of a column's sum.
 constexpr double kRoundingOfSums = 1e-8;
@@ -193,9 +193,9 @@ double LinearMap::fill_peaks(std::size_t width) const {
   return sum / static_cast<double>(x_.positions());
 }
 
-/// Returns these features without those of which no gradient exceeds `bound`, for a binary X: |sum_p x_pj
-/// r_pk| is at most the sum of peaks over the feature's entries. Most features are rare. Once most positions
-/// are nearly certain, few gradients are left to compute.
+/// Returns the features that are wanted or may have a gradient above `bound`, for a binary X and after
+/// fill_peaks(). The others are quiet: |sum_p x_pj r_pk| is at most the sum of peaks over the entries of
+/// feature j. Most features are rare, so most are quiet once the model is nearly certain at most positions.
 std::vector<Index> LinearMap::without_quiet(std::span<const Index> features, double mean_peak, double bound,
                                             const Wanted& wanted) const {
   std::vector<Index> tested;

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "solvers/shared/proximal/coordinate_descent.h"
-#include "solvers/shared/test_problems.h"
+#include "solvers/shared/proximal/test_iterate.h"
 
 namespace proxbench::prox_newton {
 namespace {
@@ -18,14 +18,9 @@ TEST(FaceModel, StepsStayOnTheFaceAndLeadToTheOptimum) {
     if (spec.collinear) continue;  // slow in the last digits
     SCOPED_TRACE(spec.name);
     const test::Problem problem(spec);
-    Objective objective = problem.objective();
-    Buffers buffers;
-    Iterate at(objective, buffers, {});
-    at.open({}, nullptr);
-    Objective::Selection all;
-    at.select({}, -1.0, nullptr, all);
-    const double first = all.kkt_max;
-    at.take(all);
+    IterateAtZero zero(problem);
+    Iterate& at = zero.at;
+    const double first = zero.largest;
     FaceModel face;
     face.start_epoch(at);
     Optimality left;
@@ -51,13 +46,8 @@ TEST(FaceModel, TheFirstStepHasTheScoresOfItsDirection) {
   for (const test::ProblemSpec& spec : test::problem_specs()) {
     SCOPED_TRACE(spec.name);
     const test::Problem problem(spec);
-    Objective objective = problem.objective();
-    Buffers buffers;
-    Iterate at(objective, buffers, {});
-    at.open({}, nullptr);
-    Objective::Selection all;
-    at.select({}, at.lambda(), nullptr, all);
-    at.take(all);
+    IterateAtZero zero(problem, problem.objective().lambda());
+    Iterate& at = zero.at;
     FaceModel face;
     face.start_epoch(at);
     const double slope = face.step(at);
@@ -77,13 +67,8 @@ TEST(FaceModel, TheFirstStepHasTheScoresOfItsDirection) {
 /// The pairs survive the loss of rows.
 TEST(FaceModel, KeepsItsPairsWhenRowsLeave) {
   const test::Problem problem(test::large_spec());
-  Objective objective = problem.objective();
-  Buffers buffers;
-  Iterate at(objective, buffers, {});
-  at.open({}, nullptr);
-  Objective::Selection all;
-  at.select({}, -1.0, nullptr, all);
-  at.take(all);
+  IterateAtZero zero(problem);
+  Iterate& at = zero.at;
   FaceModel face;
   face.start_epoch(at);
   for (int iteration = 0; iteration < 5; ++iteration) {

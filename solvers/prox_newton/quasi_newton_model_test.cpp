@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "solvers/shared/test_problems.h"
+#include "solvers/shared/proximal/test_iterate.h"
 
 namespace proxbench::prox_newton {
 namespace {
@@ -17,17 +17,12 @@ TEST(QuasiNewtonModel, GivesUpBlocksWithWhichFFallsSlowly) {
   for (const double share : {0.6, 0.1}) {
     const test::Problem problem(
         {.name = "dense", .labels = 5, .features = 60, .sequences = 300, .longest = 12, .density = 0.2});
-    Objective objective = problem.objective();
+    IterateAtZero zero(problem);
+    Iterate& at = zero.at;
     Objective evaluator = problem.objective();
-    Monitor monitor(evaluator, objective, {});
+    Monitor monitor(evaluator, zero.objective, {});
     const SparseVector start;
-    const SolveProblem solve{objective, monitor, start, 0.0, 1.0, 1};
-    Buffers buffers;
-    Iterate at(objective, buffers, {});
-    at.open({}, nullptr);
-    Objective::Selection all;
-    at.select({}, -1.0, nullptr, all);
-    at.take(all);
+    const SolveProblem solve{zero.objective, monitor, start, 0.0, 1.0, 1};
     Settings settings{};
     settings.memory = 40;
     settings.max_inner = 1;
