@@ -45,14 +45,14 @@ bool fits(const std::string& name, const ChunkScheme& scheme) {
 /// tags, which only labels of the test set may have, are compared by type.
 bool starts_chunk(const ChunkLabel& before, const ChunkLabel& now) {
   if (now.tag == 'O') return false;
-  if (now.type != before.type) return true;
+  if (!now.has_type_of(before)) return true;
   if (now.tag == '?' || before.tag == '?') return false;
   return now.tag == 'B' || now.tag == 'S' || before.tag == 'O' || before.tag == 'E' || before.tag == 'S';
 }
 /// Whether a chunk ends with the first of two labels.
 bool ends_chunk(const ChunkLabel& before, const ChunkLabel& now) {
   if (before.tag == 'O') return false;
-  if (now.type != before.type) return true;
+  if (!now.has_type_of(before)) return true;
   if (before.tag == '?') return false;
   return before.tag == 'E' || before.tag == 'S' || now.tag == 'B' || now.tag == 'S' || now.tag == 'O';
 }
@@ -131,17 +131,33 @@ const ChunkScheme& chunk_scheme_named(const std::string& name, const std::vector
 }
 
 ChunkGrader::ChunkGrader(const Dataset& data, const ChunkScheme& scheme) : data_(data), scheme_(scheme) {
-  for (const std::string& name : data.vocabulary->outputs) labels_.push_back(chunk_label(name, scheme));
+  for (const std::string& name : data.vocabulary->outputs) {
+    ChunkLabel label = chunk_label(name, scheme);
+    set_number(label);
+    if (label.number == ChunkLabel::kOwn) label.number = labels_.size() + 1;
+    labels_.push_back(label);
+  }
+}
+
+/// Sets the number to that of an output with this type, or to kOwn.
+void ChunkGrader::set_number(ChunkLabel& label) const {
+  const auto same = std::ranges::find(labels_, label.type, &ChunkLabel::type);
+  label.number = label.type.empty() ? 0 : same == labels_.end() ? ChunkLabel::kOwn : same->number;
 }
 
 ChunkLabel ChunkGrader::gold_at(Index position) const {
   const Index gold = data_.gold[position];
   if (gold != kUnknownOutput) return labels_[gold];
   const auto name = data_.unknown_gold.find(position);
-  return name == data_.unknown_gold.end() ? ChunkLabel{'B', "\n"} : chunk_label(name->second, scheme_);
+  ChunkLabel label =
+      name == data_.unknown_gold.end() ? ChunkLabel{'B', "\n"} : chunk_label(name->second, scheme_);
+  set_number(label);
+  return label;
 }
 
-void ChunkGrader::add(std::size_t instance, std::span<const Index> outputs, CountsByName& counts) const {
+/// Calls count(type, field) for each MatchCounts::field that grows by 1.
+template <class Count>
+void ChunkGrader::grade(std::size_t instance, std::span<const Index> outputs, const Count& count) const {
   ChunkLabel gold, predicted;  // of the previous position: a sequence begins and ends with O
   bool agree = false;          // both are in chunks that started at the same position with the same type
   for (std::size_t t = 0; t <= outputs.size(); ++t) {
@@ -150,23 +166,27 @@ void ChunkGrader::add(std::size_t instance, std::span<const Index> outputs, Coun
                      next_predicted = end ? ChunkLabel() : labels_[outputs[t]];
     const bool gold_ends = ends_chunk(gold, next_gold),
                predicted_ends = ends_chunk(predicted, next_predicted);
-    if (agree && gold_ends && predicted_ends) ++counts[gold.type].correct;
-    const bool same_type = next_gold.type == next_predicted.type;
+    if (agree && gold_ends && predicted_ends) count(gold.type, &MatchCounts::correct);
+    const bool same_type = next_gold.has_type_of(next_predicted);
     if (gold_ends || predicted_ends || !same_type) agree = false;
     const bool gold_starts = starts_chunk(gold, next_gold),
                predicted_starts = starts_chunk(predicted, next_predicted);
     if (gold_starts && predicted_starts && same_type) agree = true;
-    if (gold_starts) ++counts[next_gold.type].gold;
-    if (predicted_starts) ++counts[next_predicted.type].guessed;
+    if (gold_starts) count(next_gold.type, &MatchCounts::gold);
+    if (predicted_starts) count(next_predicted.type, &MatchCounts::guessed);
     gold = next_gold;
     predicted = next_predicted;
   }
 }
 
+void ChunkGrader::add(std::size_t instance, std::span<const Index> outputs, CountsByName& counts) const {
+  grade(instance, outputs, [&](std::string_view type, auto field) { ++(counts[type].*field); });
+}
+
 MatchCounts ChunkGrader::count(std::size_t instance, std::span<const Index> outputs) const {
-  CountsByName counts;
-  add(instance, outputs, counts);
-  return sum_of(counts);
+  MatchCounts sum;
+  grade(instance, outputs, [&](std::string_view, auto field) { ++(sum.*field); });
+  return sum;
 }
 
 CountsByName count_chunks(const Dataset& data, std::span<const Index> prediction, const ChunkScheme& scheme) {

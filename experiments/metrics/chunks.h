@@ -40,10 +40,16 @@ const ChunkScheme& chunk_scheme_named(const std::string& name, const std::vector
 const ChunkScheme* chunk_scheme(const Dataset& data);
 
 /// "B-NP" has the tag 'B' and the type "NP". "O" has no type. Tags are the tags of BIOES, or '?' for any
-/// other.
+/// other. Equal types have equal numbers: 0 is that of no type. kOwn has every type that no output has.
 struct ChunkLabel {
+  static constexpr std::size_t kOwn = static_cast<std::size_t>(-1);
   char tag = 'O';
   std::string_view type = {};
+  std::size_t number = 0;
+
+  bool has_type_of(const ChunkLabel& other) const {
+    return number == other.number && (number != kOwn || type == other.type);
+  }
 };
 
 /// The names are views into names of the data.
@@ -64,6 +70,9 @@ class ChunkGrader {
 
  private:
   ChunkLabel gold_at(Index position) const;
+  void set_number(ChunkLabel& label) const;
+  template <class Count>
+  void grade(std::size_t instance, std::span<const Index> outputs, const Count& count) const;
 
   const Dataset& data_;
   const ChunkScheme& scheme_;

@@ -27,6 +27,19 @@ TEST(Chunks, AreCountedByInstance) {
       << "unknown labels, one of them without a name, are chunks that are missed";
 }
 
+/// A gold label that no output has may share its type with outputs (here NP of I-NP), or with another such
+/// label (PP).
+TEST(Chunks, OfUnknownLabelsHaveTheirTypes) {
+  Dataset data;
+  data.vocabulary = std::make_shared<Vocabulary>(Vocabulary{{}, {"O", "B-VP", "I-NP"}});
+  data.begin = {0, 5};
+  data.gold.assign(5, kUnknownOutput);
+  data.unknown_gold = {{0, "B-NP"}, {1, "I-PP"}, {2, "I-PP"}, {3, "I-ADJP"}, {4, "I-ADJP"}};
+  const ChunkScheme& scheme = chunk_scheme_named("IOB", data.vocabulary->outputs);
+  EXPECT_EQ(count_chunks(data, std::vector<Index>{2, 0, 0, 1, 1}, scheme),
+            (CountsByName{{"NP", {1, 1, 1}}, {"PP", {0, 1, 0}}, {"ADJP", {0, 1, 0}}, {"VP", {0, 0, 2}}}));
+}
+
 std::string scheme_of(const std::vector<std::string>& labels) {
   const ChunkScheming found = chunk_scheme_of(labels);
   return found.scheme != nullptr ? found.scheme->name : found.warning;
