@@ -16,15 +16,21 @@ constexpr double kFewOccurrences = 30.0;
 /// And if L / (mu n) is at most this, where L is the mean of ||x||^2 over the n instances, in the units of X.
 /// The number of passes of dual ascent grows with this ratio (Shalev-Shwartz and Zhang, JMLR 2013).
 constexpr double kMostCondition = 5.0;
+/// If L-BFGS would need more bytes than this, the ratio may be this large. To 1e-2, dual steps are still
+/// faster then.
+constexpr double kManyBytes = 4e9, kMostConditionOfLarge = 150.0;
 
 /// Whether dual steps pay. False where processes share the data, since these steps need all instances.
 bool dual_steps_pay(const Dataset& data, double mu) {
   const DesignMatrix& x = data.x;
   if (x.shared()) return false;
   const double nonzeros = static_cast<double>(x.nonzeros()),
-               instances = static_cast<double>(data.instances()), unit = typical_value(x, Parallel());
+               instances = static_cast<double>(data.instances()), unit = typical_value(x, Parallel()),
+               weights = static_cast<double>(x.features()) * static_cast<double>(data.outputs());
+  const bool large = solver_registry().find("lbfgs").bytes_per_weight * weights > kManyBytes;
   return nonzeros < kFewOccurrences * static_cast<double>(x.features()) &&
-         nonzeros * unit * unit <= kMostCondition * mu * instances * instances;
+         nonzeros * unit * unit <=
+             (large ? kMostConditionOfLarge : kMostCondition) * mu * instances * instances;
 }
 
 }  // namespace

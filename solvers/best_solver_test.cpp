@@ -57,6 +57,20 @@ TEST(BestSolver, TakesDualStepsWhereFeaturesAreRareAndTheConditionIsGood) {
   }
 }
 
+/// With 15 million weights, L-BFGS would need over 4 GB. The conditions are 0.8 (mu = 0.01), 83 and 8,333.
+TEST(BestSolver, TakesDualStepsAtWorseConditionsWhereLbfgsNeedsMuchMemory) {
+  const Dataset small = dataset(120, 4), large = dataset(120, 4, 1.0, 500000);
+  const OracleInfo& chain = oracle_registry().find("chain");
+  const auto best = [&](double mu, const Dataset& data) {
+    return best_solver({0.0, mu}, Loss::Kind::kLog, &chain, &data);
+  };
+  EXPECT_EQ(best(1e-2, small), "oeg");
+  EXPECT_EQ(best(1e-2, large), "oeg");
+  EXPECT_EQ(best(1e-4, small), "lbfgs");
+  EXPECT_EQ(best(1e-4, large), "oeg");
+  EXPECT_EQ(best(1e-6, large), "lbfgs");
+}
+
 TEST(BestSolver, TakesNewtonStepsForTwoLabelsSideBySide) {
   const Dataset two = dataset(120, 60, 1.0, 2), three = dataset(120, 60);
   const auto best = [](const char* oracle, const Dataset& data) {
