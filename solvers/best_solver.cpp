@@ -16,8 +16,8 @@ constexpr double kFewOccurrences = 30.0;
 /// And if L / (mu n) is at most this, where L is the mean of ||x||^2 over the n instances, in the units of X.
 /// The number of passes of dual ascent grows with this ratio (Shalev-Shwartz and Zhang, JMLR 2013).
 constexpr double kMostCondition = 5.0;
-/// If L-BFGS would need more bytes than this, the ratio may be this large. To 1e-2, dual steps are still
-/// faster then.
+/// If L-BFGS would need more than kManyBytes of memory, L / (mu n) may be as large as kMostConditionOfLarge.
+/// There dual steps are still faster to a relative difference of 1e-2, but no longer to 1e-6.
 constexpr double kManyBytes = 4e9, kMostConditionOfLarge = 150.0;
 
 /// Whether dual steps pay. False where processes share the data, since these steps need all instances.

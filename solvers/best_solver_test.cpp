@@ -57,7 +57,8 @@ TEST(BestSolver, TakesDualStepsWhereFeaturesAreRareAndTheConditionIsGood) {
   }
 }
 
-/// With 15 million weights, L-BFGS would need over 4 GB. The conditions are 0.8 (mu = 0.01), 83 and 8,333.
+/// With 15 million weights, L-BFGS would need over 4 GB. L/(mu n) is 0.8 for mu = 0.01, 83 for 1e-4, and
+/// 8,333 for 1e-6.
 TEST(BestSolver, TakesDualStepsAtWorseConditionsWhereLbfgsNeedsMuchMemory) {
   const Dataset small = dataset(120, 4), large = dataset(120, 4, 1.0, 500000);
   const OracleInfo& chain = oracle_registry().find("chain");

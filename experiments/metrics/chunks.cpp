@@ -134,15 +134,15 @@ ChunkGrader::ChunkGrader(const Dataset& data, const ChunkScheme& scheme) : data_
   for (const std::string& name : data.vocabulary->outputs) {
     ChunkLabel label = chunk_label(name, scheme);
     set_number(label);
-    if (label.number == ChunkLabel::kOwn) label.number = labels_.size() + 1;
+    if (label.number == ChunkLabel::kOther) label.number = labels_.size() + 1;
     labels_.push_back(label);
   }
 }
 
-/// Sets the number to that of an output with this type, or to kOwn.
+/// Sets the number of a label's type: that of the outputs with the same type, or kOther if there are none.
 void ChunkGrader::set_number(ChunkLabel& label) const {
   const auto same = std::ranges::find(labels_, label.type, &ChunkLabel::type);
-  label.number = label.type.empty() ? 0 : same == labels_.end() ? ChunkLabel::kOwn : same->number;
+  label.number = label.type.empty() ? 0 : same == labels_.end() ? ChunkLabel::kOther : same->number;
 }
 
 ChunkLabel ChunkGrader::gold_at(Index position) const {
@@ -155,7 +155,8 @@ ChunkLabel ChunkGrader::gold_at(Index position) const {
   return label;
 }
 
-/// Calls count(type, field) for each MatchCounts::field that grows by 1.
+/// Finds the chunks of an instance. Calls count(type, field) for each number of MatchCounts that a chunk adds
+/// 1 to; the field is a pointer to a member.
 template <class Count>
 void ChunkGrader::grade(std::size_t instance, std::span<const Index> outputs, const Count& count) const {
   ChunkLabel gold, predicted;  // of the previous position: a sequence begins and ends with O

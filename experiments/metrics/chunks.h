@@ -40,15 +40,16 @@ const ChunkScheme& chunk_scheme_named(const std::string& name, const std::vector
 const ChunkScheme* chunk_scheme(const Dataset& data);
 
 /// "B-NP" has the tag 'B' and the type "NP". "O" has no type. Tags are the tags of BIOES, or '?' for any
-/// other. Equal types have equal numbers: 0 is that of no type. kOwn has every type that no output has.
+/// other. Types are compared by number: 0 for no type, kOther for all types that no output has. The names of
+/// the latter are compared, too.
 struct ChunkLabel {
-  static constexpr std::size_t kOwn = static_cast<std::size_t>(-1);
+  static constexpr std::size_t kOther = static_cast<std::size_t>(-1);
   char tag = 'O';
   std::string_view type = {};
   std::size_t number = 0;
 
   bool has_type_of(const ChunkLabel& other) const {
-    return number == other.number && (number != kOwn || type == other.type);
+    return number == other.number && (number != kOther || type == other.type);
   }
 };
 
