@@ -1,6 +1,5 @@
 #include "experiments/data/weight_table.h"
 
-#define XXH_INLINE_ALL  // a call takes longer than the hash of a short name
 #include <xxhash.h>
 
 #include <algorithm>

@@ -350,13 +350,9 @@ void stream_sequences(const DataFiles& files, const DataStream& stream, const Se
     if (format.complete) format.complete(batch);
     batch.set_notes();
     batch.data.vocabulary = stream.names;
-    NamedRows next;  // as large as this batch, most likely
-    next.text.reserve(batch.named.text.size());
-    next.text_end.reserve(batch.named.text_end.size());
-    next.value.reserve(batch.named.value.size());
     stream.use({std::exchange(batch.data, {}),
                 {},
-                std::exchange(batch.named, std::move(next)),
+                std::exchange(batch.named, {}),
                 format.oracle,
                 batch.take_lines()});
   });
