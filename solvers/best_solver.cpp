@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/data/typical_value.h"
+#include "solvers/shared/rough_hessian.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -20,17 +21,35 @@ constexpr double kMostCondition = 5.0;
 /// There dual steps are still faster to a relative difference of 1e-2, but no longer to 1e-6.
 constexpr double kManyBytes = 4e9, kMostConditionOfLarge = 150.0;
 
+double weights(const Dataset& data) {
+  return static_cast<double>(data.x.features()) * static_cast<double>(data.outputs());
+}
+
+/// L / (mu n).
+double condition(const Dataset& data, double mu) {
+  const double unit = typical_value(data.x, Parallel()), instances = static_cast<double>(data.instances());
+  return static_cast<double>(data.x.nonzeros()) * unit * unit / (mu * instances * instances);
+}
+
 /// Whether dual steps pay. False where processes share the data, since these steps need all instances.
 bool dual_steps_pay(const Dataset& data, double mu) {
   const DesignMatrix& x = data.x;
   if (x.shared()) return false;
-  const double nonzeros = static_cast<double>(x.nonzeros()),
-               instances = static_cast<double>(data.instances()), unit = typical_value(x, Parallel()),
-               weights = static_cast<double>(x.features()) * static_cast<double>(data.outputs());
-  const bool large = solver_registry().find("lbfgs").bytes_per_weight * weights > kManyBytes;
-  return nonzeros < kFewOccurrences * static_cast<double>(x.features()) &&
-         nonzeros * unit * unit <=
-             (large ? kMostConditionOfLarge : kMostCondition) * mu * instances * instances;
+  const bool large = solver_registry().find("lbfgs").bytes_per_weight * weights(data) > kManyBytes;
+  return static_cast<double>(x.nonzeros()) < kFewOccurrences * static_cast<double>(x.features()) &&
+         condition(data, mu) <= (large ? kMostConditionOfLarge : kMostCondition);
+}
+
+/// With the hinge loss, Newton steps on all instances pay if X has at least so many nonzeros for each weight,
+/// and if L / (mu n) is at least kLeastCondition: below it, steps on one instance at a time converge at once.
+constexpr double kNonzerosPerWeight = 8.0, kLeastCondition = 0.005;
+
+/// Whether Newton steps pay. False where processes share the data, since these steps need all instances.
+bool newton_steps_pay(const Dataset& data, double mu) {
+  const DesignMatrix& x = data.x;
+  return !x.shared() && x.features() <= dense::RoughHessian::kMostFeatures &&
+         static_cast<double>(x.nonzeros()) >= kNonzerosPerWeight * weights(data) &&
+         condition(data, mu) >= kLeastCondition;
 }
 
 }  // namespace
@@ -49,7 +68,8 @@ std::string best_solver(const Penalty& penalty, Loss::Kind loss, const OracleInf
     return "lbfgs";
   }
   // Label sets have no exact max oracle.
-  return oracle == nullptr || has_capability(*oracle, Capability::kInstanceMax) ? "bcfw" : "gdmm";
+  if (oracle != nullptr && !has_capability(*oracle, Capability::kInstanceMax)) return "gdmm";
+  return data != nullptr && newton_steps_pay(*data, penalty.mu) ? "ssnal" : "bcfw";
 }
 
 std::vector<std::string> fitting_solvers(const Penalty& penalty, Loss::Kind loss, const OracleInfo& oracle) {

@@ -57,6 +57,19 @@ TEST(BestSolver, TakesDualStepsWhereFeaturesAreRareAndTheConditionIsGood) {
   }
 }
 
+TEST(BestSolver, TakesNewtonStepsForTheHingeLossWhereWeightsAreFewBesideTheData) {
+  const OracleInfo &chain = oracle_registry().find("chain"), &labels = oracle_registry().find("labels");
+  const Dataset dense = dataset(6000, 60), rare = dataset(6000, 4), wide = dataset(36000, 60);
+  const auto best = [&](const OracleInfo& oracle, const Dataset& data, double mu = 1e-3) {
+    return best_solver({0.0, mu}, Loss::Kind::kHinge, &oracle, &data);
+  };
+  EXPECT_EQ(best(chain, dense), "ssnal");
+  EXPECT_EQ(best(chain, rare), "bcfw");
+  EXPECT_EQ(best(chain, wide), "bcfw");        // 600 features
+  EXPECT_EQ(best(chain, dense, 1.0), "bcfw");  // L/(mu n) = 1.7e-4
+  EXPECT_EQ(best(labels, dense), "gdmm");
+}
+
 /// With 15 million weights, L-BFGS would need over 4 GB. L/(mu n) is 0.8 for mu = 0.01, 83 for 1e-4, and
 /// 8,333 for 1e-6.
 TEST(BestSolver, TakesDualStepsAtWorseConditionsWhereLbfgsNeedsMuchMemory) {

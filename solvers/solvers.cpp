@@ -11,7 +11,7 @@ Registry<SolverInfo>& registry() {
     for (const auto info :
          {prox_newton_info, prox_qn_info, owl_qn_info, liblbfgs_owlqn_info, lbfgs_info, liblbfgs_info,
           newton_cg_info, lbfgs_b_info, prox_gd_info, prox_gd_acc_info, sgd_info, bcd_info, sdca_info,
-          oeg_info, sag_nus_info, gdmm_info, bcfw_info, ssg_info})
+          oeg_info, sag_nus_info, gdmm_info, bcfw_info, ssnal_info, ssg_info})
       r.add(info());
     return r;
   }();

@@ -30,6 +30,7 @@ SolverInfo oeg_info();
 SolverInfo sag_nus_info();
 SolverInfo gdmm_info();
 SolverInfo bcfw_info();
+SolverInfo ssnal_info();
 SolverInfo ssg_info();
 
 }  // namespace proxbench

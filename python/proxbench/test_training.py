@@ -26,6 +26,7 @@ MU_ONLY = {"lambda": 0.0, "mu": 0.5}
 SETTINGS = {
     "lbfgs": MU_ONLY, "liblbfgs": MU_ONLY, "newton-cg": MU_ONLY, "sdca": MU_ONLY, "oeg": MU_ONLY, "sag-nus": MU_ONLY,
     "gdmm": {**MU_ONLY, "loss": "hinge"}, "bcfw": {**MU_ONLY, "loss": "hinge"}, "ssg": {**MU_ONLY, "loss": "hinge"},
+    "ssnal": {**MU_ONLY, "loss": "hinge"},
 }
 
 

@@ -23,8 +23,6 @@
 /// the steps are made one after the other, each with the gamma of the current w. So every step still raises
 /// D. Batches do not depend on the number of threads.
 ///
-/// Where X is dense, steps of all instances at once (joint_steps.h) follow each renewal of the gaps.
-///
 /// Gap sampling of Osokin et al. never draws an instance whose gap was 0 until all gaps are renewed, but such
 /// gaps often become positive again. So a share of the draws is uniform (solvers/RESULTS.md).
 
@@ -37,10 +35,9 @@
 #include "core/base/random.h"
 #include "core/base/sum.h"
 #include "core/instance_inference.h"
-#include "solvers/bcfw/joint_steps.h"
-#include "solvers/bcfw/mixtures.h"
 #include "solvers/bcfw/settings.h"
 #include "solvers/shared/instances/block_visits.h"
+#include "solvers/shared/instances/mixtures.h"
 #include "solvers/shared/instances/passes.h"
 #include "solvers/shared/instances/structure_direction.h"
 #include "solvers/solvers.h"
@@ -49,9 +46,6 @@ namespace proxbench {
 
 namespace {
 
-using bcfw::Atoms;
-using bcfw::JointSteps;
-using bcfw::MixtureStore;
 using bcfw::Settings;
 using bcfw::Steps;
 
@@ -67,12 +61,6 @@ constexpr int kPairSteps = 3;
 constexpr double kLeastShare = 1e-8;
 /// A gamma this near to its upper bound is set to it, so that atoms lose all their weight.
 constexpr double kNearlyAll = 1.0 - 1e-9;
-
-/// After each renewal of the estimates of all gaps, so many joint steps (solvers/bcfw/joint_steps.h) are made
-/// if the gap is at most this share of D.
-constexpr int kJointSteps = 3;
-constexpr double kGapOfJoint = 0.1;
-constexpr std::size_t kInstancesPerChunk = 16;
 
 /// One instance of a batch.
 struct Visit {
@@ -106,10 +94,6 @@ class Ascent {
                  random),
         visits_(std::min(batch(settings, objective.instances()), objective.instances())) {
     if (settings.averaging) late_.emplace(objective);
-    if (settings.joint && settings.cache > 0 && !settings.averaging && JointSteps::pay(objective)) {
-      joint_.emplace(objective);
-      joint_w_.emplace(objective);
-    }
   }
 
   /// Starts with all weight on gold and w = 0, or with the given alpha and its w.
@@ -155,7 +139,6 @@ class Ascent {
   /// Returns the last w, or the average of all w with weights 1, 2, 3, ... The average is w - late / (k*(k +
   /// 1)), where late is the sum over steps j of j*(j - 1) * the change of w.
   SparseVector weights() const {
-    if (joint_f_ < kInfinity) return joint_w_->nonzeros();
     if (!late_ || steps_ == 0) return w_.nonzeros();
     const auto k = static_cast<double>(steps_);
     return w_.nonzeros(1.0, *late_, -1.0 / (k * (k + 1.0)));
@@ -182,21 +165,6 @@ class Ascent {
     };
     if (!renew_gaps<Visit>(sampler_, objective_, monitor, gap_of)) return;
     note_gap();
-    value_ = dual_ + sampler_.total_gap();
-  }
-
-  /// After refresh(): makes joint steps if they pay and the gap is small. May change weights().
-  void move_jointly(Monitor& monitor) {
-    if (value_ <= joint_f_) joint_f_ = kInfinity;
-    if (!joint_ || sampler_.total_gap() > kGapOfJoint * dual_) return;
-    for (int k = 0; k < kJointSteps && !monitor.out_of_time(); ++k) {
-      const std::optional<double> dual =
-          joint_->step(*mixtures_, std::min(value_, joint_f_) - dual_, [&] { return monitor.out_of_time(); });
-      if (!dual) return;
-      dual_ = *dual;
-      joint_->dual_weights(w_);
-      look_at_joint();
-    }
   }
 
  private:
@@ -221,38 +189,6 @@ class Ascent {
     out.resize(mixture.atoms());
     objective_.oracle().instance_max()->scores_of(visit.instance, visit.rows.data(), extra,
                                                   mixture.structures(), out);
-  }
-
-  /// Finds F at the primal point of a joint step, and keeps the structures found. One pass.
-  void look_at_joint() {
-    WeightRows dual_w = w_;
-    joint_->primal_weights(w_);
-    std::vector<double> loss(objective_.instances());
-    const Chunks chunks{loss.size(), kInstancesPerChunk};
-    objective_.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
-      Visit visit;
-      for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
-        visit.instance = static_cast<Index>(i);
-        w_.scores(visit.instance, visit.rows);
-        const LossAndCost found = call(visit);
-        loss[i] = found.loss;
-        Atoms& mixture = atoms(visit);
-        visit.to = mixture.find(visit.best);
-        if (visit.to == mixture.atoms()) {
-          find_gold(visit);
-          add(visit, found.cost);
-        }
-        mixture.tidy(visit.to, settings_.cache, steps_);
-      }
-    });
-    CompensatedSum sum;
-    for (const double one : loss) sum.add(one);
-    const double f = sum.value() + objective_.penalty().l2(w_.nonzeros().value);
-    if (f < std::min(joint_f_, value_)) {
-      joint_f_ = f;
-      joint_w_ = w_;
-    }
-    w_ = std::move(dual_w);
   }
 
   LossAndCost call(Visit& visit) {
@@ -417,10 +353,6 @@ class Ascent {
   const Settings& settings_;
   WeightRows w_;
   std::optional<WeightRows> late_;  ///< used if w is averaged
-  std::optional<JointSteps> joint_;
-  std::optional<WeightRows> joint_w_;  ///< with joint_: the best primal point of its steps
-  double joint_f_ = kInfinity;         ///< F there; infinite if w had a smaller F at the last refresh()
-  double value_ = kInfinity;           ///< F(w) at the last refresh()
   std::optional<PositionGrams> grams_;
   bool continues_;
   std::shared_ptr<MixtureStore> mixtures_;
@@ -449,8 +381,7 @@ class Bcfw final : public Solver {
     const auto renews = [&](std::int64_t pass) {
       return (settings_.by_gap || settings_.cache > 0) && pass > 0 && pass % settings_.refresh_every == 0;
     };
-    passes.visit = [&](std::int64_t pass, std::size_t from, std::size_t to) {
-      if (from == 0 && renews(pass - 1)) ascent.move_jointly(monitor);
+    passes.visit = [&](std::int64_t, std::size_t from, std::size_t to) {
       if (!visit_in_batches(monitor, from, to, ascent.largest_batch(),
                             [&](std::size_t n) { return ascent.step(n); }))
         return false;

@@ -16,7 +16,7 @@ struct Settings {
   std::int64_t refresh_every;
   Steps steps;
   std::size_t cache;
-  bool averaging, joint;
+  bool averaging;
   std::size_t batch;
   double memory_limit;
   std::size_t reports;
@@ -67,11 +67,6 @@ inline Schema<Settings> rows() {
               "structures kept of each instance, beyond those with weight; one that promises enough saves a "
               "call of the oracle (Osokin et al. 2016)",
               {0, 1e6}, "0"),
-       option(
-           &Settings::joint, "joint", "true",
-           "with a cache: after each renewal of estimates, Newton steps on the weights of all structures of "
-           "all instances, if X has many nonzeros for each weight and the gap is small",
-           {}, "false"),
        option(&Settings::averaging, averaging_option("false")), option(&Settings::batch, batches()),
        option(&Settings::memory_limit, memory_limit_option()), option(&Settings::reports, reports_option())});
 }

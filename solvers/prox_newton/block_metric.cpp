@@ -58,7 +58,7 @@ bool BlockMetric::build(const Objective& objective, const Residual& residual, st
         for (std::size_t p = 0; p < everywhere.size(); ++p) everywhere[p] = spread(p);
         return everywhere;
       },
-      stop);
+      true, stop);
   if (stop.requested()) return false;
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
     static_cast<SymmetricBlock&>(blocks_[b]) = std::move(made[b]);

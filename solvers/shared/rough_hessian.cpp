@@ -13,8 +13,6 @@ namespace proxbench::dense {
 
 namespace {
 
-/// With more features than this there are no blocks.
-constexpr Index kMostFeatures = 512;
 /// Building M may take the multiply-adds of at most this many passes (solvers/RESULTS.md, "Blocks of
 /// L-BFGS").
 constexpr double kMostPasses = 16.0;
@@ -50,7 +48,7 @@ void RoughHessian::build(const Residual& residual) {
   std::vector<std::vector<double>> spread(labels);
   for (std::size_t k = 0; k < labels; ++k)
     spread[k].assign(residual.column(k), residual.column(k) + positions);
-  centred_ = objective_.mu() > 0.0;
+  bool sums_to_one = true;
   for (std::size_t p = 0; p < positions; ++p) {
     for (const Index k : objective_.oracle().gold_outputs(static_cast<Index>(p))) spread[k][p] += 1.0;
     double total = 0.0;
@@ -59,16 +57,24 @@ void RoughHessian::build(const Residual& residual) {
       total += m;
       m = std::max(m * (1.0 - m), 0.0);
     }
-    centred_ = centred_ && std::abs(total - 1.0) < kSumsToOne;
+    sums_to_one = sums_to_one && std::abs(total - 1.0) < kSumsToOne;
   }
-  centred_ = whole_count(objective_.parallel(), centred_ ? 0 : 1) == 0;
+  std::vector<double> extra = objective_.oracle().gold_extra(objective_.parallel());
+  for (std::size_t e = 0; e < extra.size(); ++e) extra[e] = std::max(residual.extra[e] + extra[e], 0.0);
+  build(spread, extra, whole_count(objective_.parallel(), sums_to_one ? 0 : 1) == 0);
+}
+
+void RoughHessian::build(const std::vector<std::vector<double>>& spread, std::span<const double> extra,
+                         bool constant) {
+  const std::size_t labels = spread.size();
+  centred_ = constant && objective_.mu() > 0.0;
   std::vector<Index> features(objective_.map().features());
   std::iota(features.begin(), features.end(), Index{0});
   blocks_.resize(labels);
   inverse_.resize(objective_.dimension());
-  const std::vector<SymmetricBlock> derivatives =
-      second_derivatives(objective_.map().x(), objective_.parallel(), std::vector(labels, features),
-                         [&](std::size_t k) { return spread[k]; });
+  const std::vector<SymmetricBlock> derivatives = second_derivatives(
+      objective_.map().x(), objective_.parallel(), std::vector(labels, features),
+      [&](std::size_t k) { return spread[k]; }, false);
   objective_.parallel().for_each(labels, [&](std::size_t k) {
     const auto n = static_cast<Eigen::Index>(features.size());
     Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(n, n);
@@ -78,12 +84,10 @@ void RoughHessian::build(const Residual& residual) {
     matrix.diagonal().array() += objective_.mu();
     blocks_[k].factor.compute(matrix);
     for (const Index j : features)
-      inverse_[j * labels + k] = 1.0 / (derivatives[k].exact_diagonal[j] + objective_.mu());
+      inverse_[j * labels + k] = 1.0 / (derivatives[k].diagonal(j) + objective_.mu());
   });
-  const std::vector<double> gold = objective_.oracle().gold_extra(objective_.parallel());
-  for (std::size_t e = 0; e < gold.size(); ++e)
-    inverse_[objective_.unary_weights() + e] =
-        1.0 / (std::max(residual.extra[e] + gold[e], 0.0) + objective_.mu());
+  for (std::size_t e = 0; e < extra.size(); ++e)
+    inverse_[objective_.unary_weights() + e] = 1.0 / (extra[e] + objective_.mu());
 }
 
 std::vector<double> RoughHessian::centre(std::span<double> r) const {

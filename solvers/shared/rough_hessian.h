@@ -26,10 +26,16 @@ class RoughHessian {
   explicit RoughHessian(const Objective& objective);
   ~RoughHessian();
 
+  /// With more features than this there are no blocks.
+  static constexpr Index kMostFeatures = 512;
   /// Whether building M costs no more than a few passes, by counts of operations, and there are few features.
   bool has_blocks() const;
   /// Builds M at the point of `residual`. Requires has_blocks().
   void build(const Residual& residual);
+  /// The same with spread[k][p] in the place of m_pk * (1 - m_pk), and `extra` in that of the expected
+  /// counts. `constant`: the Hessian is mu*I along directions that are constant over the outputs of a
+  /// feature.
+  void build(const std::vector<std::vector<double>>& spread, std::span<const double> extra, bool constant);
   /// r := M^-1 r. `r` has length d.
   void solve(std::span<double> r) const;
 

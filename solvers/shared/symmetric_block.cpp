@@ -288,17 +288,18 @@ double SymmetricBlock::diagonal(std::size_t i) const {
 
 std::vector<SymmetricBlock> second_derivatives(const DesignMatrix& x, const Parallel& parallel,
                                                std::span<const std::vector<Index>> features,
-                                               const SpreadOf& spread_of, const StopToken& stop) {
+                                               const SpreadOf& spread_of, bool exact_diagonal,
+                                               const StopToken& stop) {
   std::vector<SymmetricBlock> blocks(features.size());
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     blocks[b].size = features[b].size();
-    blocks[b].exact_diagonal.assign(blocks[b].size, 0.0);
+    if (exact_diagonal) blocks[b].exact_diagonal.assign(blocks[b].size, 0.0);
   }
   std::vector<double> totals(blocks.size());
   const std::size_t first = count_before(parallel, x.positions());
   const auto add_totals = [&](std::size_t b, std::span<const double> spread) {
     for (const double h : spread) totals[b] += h;
-    for (std::size_t i = 0; i < blocks[b].size; ++i)
+    for (std::size_t i = 0; i < blocks[b].exact_diagonal.size(); ++i)
       blocks[b].exact_diagonal[i] =
           second_derivative(x, features[b][i], [&](std::size_t p) { return spread[p]; });
   };

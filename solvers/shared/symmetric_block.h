@@ -22,7 +22,7 @@ struct SymmetricBlock {
   std::vector<std::size_t> begin;  ///< start of each sparse row; empty if the block is dense
   std::vector<std::uint32_t> slot;
   std::vector<double> value;
-  std::vector<double> exact_diagonal;  ///< computed from all positions
+  std::vector<double> exact_diagonal;  ///< computed from all positions, if asked for
 
   bool is_dense() const { return begin.empty(); }
   const double* dense_row(std::size_t i) const { return dense.data() + i * padded(size); }
@@ -54,10 +54,11 @@ double most_samples(std::size_t block_size);
 /// For each block b, with spread = spread_of(b) over all positions, returns the matrix sum_p spread[p] * x_pj
 /// * x_pj' for j, j' in features[b]. Features must be ascending, at most kMostRows. If there are many
 /// positions, uses a sample of the positions, drawn in proportion to `spread` with fixed random numbers. The
-/// result is meaningless if `stop` was requested.
+/// result is meaningless if `stop` was requested. `exact_diagonal`: whether to compute that, too.
 using SpreadOf = std::function<std::vector<double>(std::size_t block)>;
 std::vector<SymmetricBlock> second_derivatives(const DesignMatrix& x, const Parallel& parallel,
                                                std::span<const std::vector<Index>> features,
-                                               const SpreadOf& spread_of, const StopToken& stop = {});
+                                               const SpreadOf& spread_of, bool exact_diagonal,
+                                               const StopToken& stop = {});
 
 }  // namespace proxbench

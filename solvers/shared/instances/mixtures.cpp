@@ -1,8 +1,8 @@
-#include "solvers/bcfw/mixtures.h"
+#include "solvers/shared/instances/mixtures.h"
 
 #include <numeric>
 
-namespace proxbench::bcfw {
+namespace proxbench {
 
 namespace {
 
@@ -63,7 +63,7 @@ void Atoms::drop(std::size_t atom) {
 }
 
 void MixtureStore::mixture(Index instance, StructurePoint::Mixture& out) const {
-  const bcfw::Atoms& from = mixtures_[instance];
+  const Atoms& from = mixtures_[instance];
   out.weight.clear();
   out.outputs.clear();
   for (std::size_t a = 0; a < from.atoms(); ++a) {
@@ -74,4 +74,4 @@ void MixtureStore::mixture(Index instance, StructurePoint::Mixture& out) const {
   }
 }
 
-}  // namespace proxbench::bcfw
+}  // namespace proxbench

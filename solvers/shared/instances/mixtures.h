@@ -1,5 +1,5 @@
 #pragma once
-/// The dual point of block-coordinate Frank-Wolfe: structures ("atoms") with weights for each instance.
+/// A dual point of max-margin training: structures ("atoms") with weights for each instance.
 
 #include <algorithm>
 #include <span>
@@ -7,7 +7,7 @@
 
 #include "core/certificates/dual_points.h"
 
-namespace proxbench::bcfw {
+namespace proxbench {
 
 /// The atoms of one instance. Weights are at least 0 and sum to 1. A cache keeps atoms of weight 0.
 class Atoms {
@@ -50,15 +50,15 @@ class Atoms {
 class MixtureStore final : public StructurePoint {
  public:
   explicit MixtureStore(std::size_t instances) : mixtures_(instances) {}
-  bcfw::Atoms& operator[](Index instance) { return mixtures_[instance]; }
+  Atoms& operator[](Index instance) { return mixtures_[instance]; }
 
   void mixture(Index instance, StructurePoint::Mixture& out) const override;
   double estimated_gap() const override { return estimated_gap_; }
   void set_estimated_gap(double gap) { estimated_gap_ = gap; }
 
  private:
-  std::vector<bcfw::Atoms> mixtures_;
+  std::vector<Atoms> mixtures_;
   double estimated_gap_ = kNaN;
 };
 
-}  // namespace proxbench::bcfw
+}  // namespace proxbench
