@@ -42,7 +42,7 @@ bool dual_steps_pay(const Dataset& data, double mu) {
 
 /// With the hinge loss, Newton steps on all instances pay if X has at least so many nonzeros for each weight,
 /// and if L / (mu n) is at least kLeastCondition: below it, steps on one instance at a time converge at once.
-constexpr double kNonzerosPerWeight = 8.0, kLeastCondition = 0.005;
+constexpr double kNonzerosPerWeight = 30.0, kLeastCondition = 0.005;
 
 /// Whether Newton steps pay. False where processes share the data, since these steps need all instances.
 bool newton_steps_pay(const Dataset& data, double mu) {

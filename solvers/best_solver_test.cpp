@@ -59,14 +59,14 @@ TEST(BestSolver, TakesDualStepsWhereFeaturesAreRareAndTheConditionIsGood) {
 
 TEST(BestSolver, TakesNewtonStepsForTheHingeLossWhereWeightsAreFewBesideTheData) {
   const OracleInfo &chain = oracle_registry().find("chain"), &labels = oracle_registry().find("labels");
-  const Dataset dense = dataset(6000, 60), rare = dataset(6000, 4), wide = dataset(36000, 60);
+  const Dataset dense = dataset(12000, 120), rare = dataset(12000, 60), wide = dataset(72000, 120);
   const auto best = [&](const OracleInfo& oracle, const Dataset& data, double mu = 1e-3) {
     return best_solver({0.0, mu}, Loss::Kind::kHinge, &oracle, &data);
   };
   EXPECT_EQ(best(chain, dense), "ssnal");
   EXPECT_EQ(best(chain, rare), "bcfw");
   EXPECT_EQ(best(chain, wide), "bcfw");        // 600 features
-  EXPECT_EQ(best(chain, dense, 1.0), "bcfw");  // L/(mu n) = 1.7e-4
+  EXPECT_EQ(best(chain, dense, 1.0), "bcfw");  // L/(mu n) = 8e-5
   EXPECT_EQ(best(labels, dense), "gdmm");
 }
 

@@ -13,11 +13,15 @@ namespace {
 
 /// Conjugate gradients end once the residual is this share of the gradient, or after so many products.
 constexpr double kResidual = 0.2;
-constexpr int kMostProducts = 150;
-/// phi is minimised until ||gradient||^2/(2*mu), its part of the gap, is this share of the gap. sigma doubles
-/// if this took at most kFewSteps Newton steps, and is halved if kMostSteps did not suffice.
+constexpr int kMostProducts = 1000;
+/// phi is minimised, by at least one Newton step, until ||gradient||^2/(2*mu), its part of the gap, is this
+/// share of the gap. sigma doubles if this took at most kFewSteps, and is halved if kMostSteps did not
+/// suffice.
 constexpr double kShareOfGap = 0.05;
 constexpr int kFewSteps = 2, kMostSteps = 4;
+/// sigma is at most kMostSigma, so that the sum of weights plus sigma*z has digits left, and less by this
+/// factor after conjugate gradients that did not end.
+constexpr double kMostSigma = 0x1p20, kLessSigma = 0.125;
 /// The line search ends once the slope is this share of the first one, or after so many trials.
 constexpr double kShareOfSlope = 0.1;
 constexpr int kMostTrials = 12;
@@ -30,12 +34,13 @@ void add(double step, std::span<const double> x, std::span<double> y) {
   kernels_in_use().add_scaled(y.data(), step, x.data(), y.size());
 }
 
-/// mu over the mean squared norm of a position's features: the size of a step on one instance.
+/// mu over the mean squared norm of a position's features: the size of a step on one instance. At most 1.
 double first_sigma(const Objective& objective) {
   const DesignMatrix& x = objective.map().x();
   const double unit = typical_value(x, objective.parallel()),
                squares = static_cast<double>(x.nonzeros()) * unit * unit;
-  return squares > 0.0 ? objective.mu() * static_cast<double>(x.positions()) / squares : objective.mu();
+  const double sigma = objective.mu() * static_cast<double>(x.positions()) / squares;
+  return squares > 0.0 ? std::min(sigma, 1.0) : 1.0;
 }
 
 }  // namespace
@@ -67,23 +72,29 @@ bool ProximalSteps::step(MixtureStore& mixtures, double gap, const std::function
   planes.values(w_, z);
   add(1.0, cost_, z);
   int steps = 0;
-  for (double squared = gradient(planes, z); squared > 2.0 * mu * kShareOfGap * gap && steps < kMostSteps;
-       ++steps) {
-    if (stop()) return false;
+  bool solved = true;
+  double squared = gradient(planes, z);
+  const auto more = [&] { return squared > 2.0 * mu * kShareOfGap * gap; };
+  for (; squared > 0.0 && solved && steps < kMostSteps && (steps == 0 || more()); ++steps) {
     const Planes with_weight = active(planes);
     if (steps == 0 && rough_.has_blocks()) {
       const Planes::Spread spread = with_weight.spread(sigma_);
       rough_.build(spread.unary, spread.extra, planes.balanced());
     }
-    newton_direction(with_weight);
+    solved = newton_direction(with_weight, stop);
+    if (stop()) return false;
     const double gamma = search(planes, z, along);
     add(gamma, direction_, w_);
     add(gamma, along, z);
     squared = gradient(planes, z);
   }
   if (!std::isfinite(dot(gradient_, gradient_))) return false;
-  if (steps <= kFewSteps) sigma_ *= 2.0;
-  if (steps == kMostSteps) sigma_ *= 0.5;
+  if (!solved)
+    sigma_ *= kLessSigma;
+  else if (more())
+    sigma_ *= 0.5;
+  else if (steps <= kFewSteps)
+    sigma_ = std::min(2.0 * sigma_, kMostSigma);
   move(planes, mixtures);
   return true;
 }
@@ -119,8 +130,8 @@ Planes ProximalSteps::active(const Planes& planes) const {
   return {planes, wanted};
 }
 
-/// Solves Hessian * direction = -gradient by conjugate gradients.
-void ProximalSteps::newton_direction(const Planes& active) {
+/// Solves Hessian * direction = -gradient by conjugate gradients. Returns whether they ended.
+bool ProximalSteps::newton_direction(const Planes& active, const std::function<bool()>& stop) {
   const double mu = objective_.mu();
   std::vector<double> residual(gradient_), solved, values, product;
   for (double& x : residual) x = -x;
@@ -129,7 +140,8 @@ void ProximalSteps::newton_direction(const Planes& active) {
   std::vector<double> p = solved;
   double slope = dot(residual, solved);
   const double target = kResidual * kResidual * dot(residual, residual);
-  for (int k = 0; k < kMostProducts && dot(residual, residual) > target; ++k) {
+  int k = 0;
+  for (; k < kMostProducts && dot(residual, residual) > target && !stop(); ++k) {
     active.values(p, values);
     for (std::size_t i = 0; i + 1 < active.begin().size(); ++i) {
       const std::size_t first = active.begin()[i], last = active.begin()[i + 1];
@@ -148,6 +160,7 @@ void ProximalSteps::newton_direction(const Planes& active) {
     for (std::size_t j = 0; j < p.size(); ++j) p[j] = solved[j] + beta * p[j];
     slope = next;
   }
+  return k < kMostProducts;
 }
 
 /// Sets out = M^-1 r, where M = mu*I without blocks. M stores weights by feature.

@@ -46,7 +46,7 @@ class ProximalSteps {
   double gradient(const Planes& planes, std::span<const double> z);
   void project(const Planes& planes, std::span<const double> z, std::vector<double>& out) const;
   Planes active(const Planes& planes) const;
-  void newton_direction(const Planes& active);
+  bool newton_direction(const Planes& active, const std::function<bool()>& stop);
   void precondition(std::span<const double> r, std::vector<double>& out) const;
   double search(const Planes& planes, std::span<const double> z, std::vector<double>& along);
   void move(const Planes& planes, MixtureStore& mixtures);

@@ -16,6 +16,7 @@
 /// Finley, Yu, "Cutting-plane training of structural SVMs", Machine Learning 2009, Algorithm 1); the proximal
 /// point method (Li, Sun, Toh, SIAM J. Optim. 2018, call it SSNAL) solves its quadratic programs, inexactly.
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <vector>
@@ -34,6 +35,8 @@ namespace proxbench {
 namespace {
 
 constexpr std::size_t kInstancesPerChunk = 16;
+/// Vectors of all weights at one time, those of the partial sums of a gradient included.
+constexpr double kVectors = 24.0;
 
 struct Settings {
   std::size_t cache;
@@ -84,7 +87,8 @@ class Cuts {
   void keep(Atoms& atoms, std::span<const Index> structure, double cost) const {
     const std::size_t at = atoms.find(structure);
     if (at == atoms.atoms()) atoms.add(structure, cost);
-    atoms.tidy(at, cache_, now_);
+    const auto with_weight = std::ranges::count_if(atoms.weights(), [](double x) { return x > 0.0; });
+    atoms.tidy(at, cache_ + static_cast<std::size_t>(with_weight), now_);
   }
 
   Objective& objective_;
@@ -128,24 +132,31 @@ class Ssnal final : public Solver {
     while (finite) {
       const double gap = least - steps.dual();
       if (problem.tol > 0.0 && gap <= problem.tol * least) return result;
-      finite = steps.step(*atoms_, gap, stop) && look();
+      const bool moved = steps.step(*atoms_, gap, stop);
+      if (!moved && monitor.out_of_time()) {
+        result.status = monitor.stop_status();
+        return result;
+      }
+      finite = moved && look();
       if (!monitor.step([&] { return result.w; }, loss, objective.dimension())) {
         result.status = monitor.stop_status();
         return result;
       }
     }
-    result.status = Status::kDiverged;
+    result.status = least < kInfinity ? Status::kStalled : Status::kDiverged;
     return result;
   }
 
  private:
   void start(const Objective& objective, bool continues) {
     const std::size_t n = objective.instances();
-    require_memory(static_cast<double>(settings_.cache) *
-                       (static_cast<double>(objective.map().x().positions()) * sizeof(Index) +
-                        static_cast<double>(n) * 2.0 * sizeof(double)),
-                   settings_.memory_limit,
-                   "`cache` structures of each of " + std::to_string(n) + " instances");
+    require_memory(
+        static_cast<double>(settings_.cache) *
+                (static_cast<double>(objective.map().x().positions()) * sizeof(Index) +
+                 static_cast<double>(n) * 2.0 * sizeof(double)) +
+            kVectors * sizeof(double) * static_cast<double>(objective.dimension()),
+        settings_.memory_limit,
+        "vectors of all weights, and `cache` structures of each of " + std::to_string(n) + " instances,");
     if (!continues) atoms_ = std::make_shared<MixtureStore>(n);
     std::vector<Index> gold;
     for (Index i = 0; i < n; ++i) {

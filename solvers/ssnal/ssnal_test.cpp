@@ -164,13 +164,30 @@ TEST(Ssnal, ReachesTheOptimumOfBcfwInFewerPasses) {
   EXPECT_LT(of_ssnal, 0.7 * of_bcfw);
 }
 
-TEST(Ssnal, KeepsFewStructuresAndStillEnds) {
+TEST(Ssnal, EndsWithFewStructuresKept) {
   const Problem problem(dense_specs()[0]);
   const Outcome all = solve("ssnal", problem, 1e-5);
-  const Outcome few =
-      run("ssnal", problem, {.tol = 1e-5, .monitor = every_sample(20000), .options = {{"cache", "8"}}});
-  EXPECT_EQ(few.result.status, Status::kConverged);
-  EXPECT_NEAR(few.certificate.objective, all.certificate.objective, 2e-5 * all.certificate.objective);
+  for (const char* cache : {"1", "8"}) {
+    const Outcome few =
+        run("ssnal", problem, {.tol = 1e-5, .monitor = every_sample(20000), .options = {{"cache", cache}}});
+    EXPECT_EQ(few.result.status, Status::kConverged) << cache;
+    EXPECT_NEAR(few.certificate.objective, all.certificate.objective, 2e-5 * all.certificate.objective);
+  }
+}
+
+/// With fewer sequences than weights the data are separable, and the Hessian is mu along most directions.
+TEST(Ssnal, EndsOnSeparableDataAndForAnyMu) {
+  for (const double mu : {1e-3, 1.0, 1e20}) {
+    ProblemSpec spec = dense_specs()[0];
+    spec.features = 200;
+    spec.sequences = 40;
+    spec.mu = mu;
+    const Problem problem(spec);
+    const Outcome found = solve("ssnal", problem, 1e-5);
+    EXPECT_EQ(found.result.status, Status::kConverged) << mu;
+    // The monitor computes the gap from the structures and their weights alone.
+    EXPECT_LE(found.trace.back().dual_gap, 1.1e-5 * found.certificate.objective) << mu;
+  }
 }
 
 TEST(Ssnal, SameBitsForAnyThreads) {
