@@ -21,6 +21,10 @@ constexpr double kMostCondition = 5.0;
 /// There dual steps are still faster to a relative difference of 1e-2, but no longer to 1e-6.
 constexpr double kManyBytes = 4e9, kMostConditionOfLarge = 150.0;
 
+/// With the hinge loss, Newton steps on all instances pay if X has at least so many nonzeros for each weight,
+/// and if L / (mu n) is at least kLeastCondition: below it, steps on one instance at a time converge at once.
+constexpr double kNonzerosPerWeight = 30.0, kLeastCondition = 0.005;
+
 double weights(const Dataset& data) {
   return static_cast<double>(data.x.features()) * static_cast<double>(data.outputs());
 }
@@ -39,10 +43,6 @@ bool dual_steps_pay(const Dataset& data, double mu) {
   return static_cast<double>(x.nonzeros()) < kFewOccurrences * static_cast<double>(x.features()) &&
          condition(data, mu) <= (large ? kMostConditionOfLarge : kMostCondition);
 }
-
-/// With the hinge loss, Newton steps on all instances pay if X has at least so many nonzeros for each weight,
-/// and if L / (mu n) is at least kLeastCondition: below it, steps on one instance at a time converge at once.
-constexpr double kNonzerosPerWeight = 30.0, kLeastCondition = 0.005;
 
 /// Whether Newton steps pay. False where processes share the data, since these steps need all instances.
 bool newton_steps_pay(const Dataset& data, double mu) {

@@ -33,7 +33,6 @@
 #include <string>
 
 #include "core/base/random.h"
-#include "core/base/sum.h"
 #include "core/instance_inference.h"
 #include "solvers/bcfw/settings.h"
 #include "solvers/shared/instances/block_visits.h"

@@ -32,9 +32,9 @@ class RoughHessian {
   bool has_blocks() const;
   /// Builds M at the point of `residual`. Requires has_blocks().
   void build(const Residual& residual);
-  /// The same with spread[k][p] in the place of m_pk * (1 - m_pk), and `extra` in that of the expected
-  /// counts. `constant`: the Hessian is mu*I along directions that are constant over the outputs of a
-  /// feature.
+  /// Builds M from spread[k][p] instead of m_pk * (1 - m_pk), and from `extra` instead of the expected counts
+  /// of extra weights. If `constant`, the exact Hessian is mu*I along directions that are constant over the
+  /// outputs of a feature.
   void build(const std::vector<std::vector<double>>& spread, std::span<const double> extra, bool constant);
   /// r := M^-1 r. `r` has length d.
   void solve(std::span<double> r) const;

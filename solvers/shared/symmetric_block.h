@@ -54,7 +54,7 @@ double most_samples(std::size_t block_size);
 /// For each block b, with spread = spread_of(b) over all positions, returns the matrix sum_p spread[p] * x_pj
 /// * x_pj' for j, j' in features[b]. Features must be ascending, at most kMostRows. If there are many
 /// positions, uses a sample of the positions, drawn in proportion to `spread` with fixed random numbers. The
-/// result is meaningless if `stop` was requested. `exact_diagonal`: whether to compute that, too.
+/// result is meaningless if `stop` was requested. If `exact_diagonal` is false, the blocks have none.
 using SpreadOf = std::function<std::vector<double>(std::size_t block)>;
 std::vector<SymmetricBlock> second_derivatives(const DesignMatrix& x, const Parallel& parallel,
                                                std::span<const std::vector<Index>> features,

@@ -19,8 +19,8 @@ constexpr int kMostProducts = 1000;
 /// suffice.
 constexpr double kShareOfGap = 0.05;
 constexpr int kFewSteps = 2, kMostSteps = 4;
-/// sigma is at most kMostSigma, so that the sum of weights plus sigma*z has digits left, and less by this
-/// factor after conjugate gradients that did not end.
+/// sigma is at most kMostSigma: where sigma*z is huge, a + sigma*z has no digits left for a. If conjugate
+/// gradients do not end, sigma is multiplied by kLessSigma.
 constexpr double kMostSigma = 0x1p20, kLessSigma = 0.125;
 /// The line search ends once the slope is this share of the first one, or after so many trials.
 constexpr double kShareOfSlope = 0.1;
@@ -117,7 +117,7 @@ void ProximalSteps::project(const Planes& planes, std::span<const double> z, std
   }
 }
 
-/// The rows that take part in the Hessian: atoms in b(w), of instances that have several of them.
+/// The rows of Psi that the Hessian needs: if an instance has several atoms with b > 0, these atoms.
 Planes ProximalSteps::active(const Planes& planes) const {
   std::vector<bool> wanted(planes.size(), false);
   for (std::size_t i = 0; i + 1 < planes.begin().size(); ++i) {
@@ -163,15 +163,16 @@ bool ProximalSteps::newton_direction(const Planes& active, const std::function<b
   return k < kMostProducts;
 }
 
-/// Sets out = M^-1 r, where M = mu*I without blocks. M stores weights by feature.
+/// Sets out = M^-1 r. M is rough_ if that has blocks, else mu*I. A vector of weights has a run of numbers for
+/// each output here, but for each feature in rough_.
 void ProximalSteps::precondition(std::span<const double> r, std::vector<double>& out) const {
-  out.assign(r.begin(), r.end());
   if (!rough_.has_blocks()) {
+    out.assign(r.begin(), r.end());
     for (double& x : out) x /= objective_.mu();
     return;
   }
   const std::size_t features = objective_.map().features(), outputs = objective_.outputs();
-  std::vector<double> by_feature(out);
+  std::vector<double> by_feature(r.begin(), r.end());
   for (std::size_t k = 0; k < outputs; ++k)
     for (std::size_t j = 0; j < features; ++j) by_feature[j * outputs + k] = r[k * features + j];
   rough_.solve(by_feature);
@@ -209,7 +210,7 @@ double ProximalSteps::search(const Planes& planes, std::span<const double> z, st
   return gamma;
 }
 
-/// Moves the weights towards b(w), by the exact line search on D, and sets dual_.
+/// Moves the weights of the atoms towards b(w), as far as D rises. Sets dual_.
 void ProximalSteps::move(const Planes& planes, MixtureStore& mixtures) {
   const double mu = objective_.mu();
   std::vector<double> change(moved_), features, of_change;

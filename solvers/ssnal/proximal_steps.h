@@ -33,8 +33,8 @@ class ProximalSteps {
   /// Starts at the weights of the atoms, with w = w(a).
   ProximalSteps(const Objective& objective, MixtureStore& mixtures);
 
-  /// Makes one step. `gap` is an estimate of F - D. Returns false, and changes no weights of atoms, if
-  /// `stop()` is true or a number is not finite.
+  /// Makes one step. `gap` is an estimate of F - D. If stop() is true or a number is not finite, returns
+  /// false, and the atoms keep their weights.
   bool step(MixtureStore& mixtures, double gap, const std::function<bool()>& stop);
   /// D(a).
   double dual() const { return dual_; }

@@ -133,12 +133,9 @@ class Ssnal final : public Solver {
       const double gap = least - steps.dual();
       if (problem.tol > 0.0 && gap <= problem.tol * least) return result;
       const bool moved = steps.step(*atoms_, gap, stop);
-      if (!moved && monitor.out_of_time()) {
-        result.status = monitor.stop_status();
-        return result;
-      }
+      const bool given_up = !moved && monitor.out_of_time();
       finite = moved && look();
-      if (!monitor.step([&] { return result.w; }, loss, objective.dimension())) {
+      if (given_up || !monitor.step([&] { return result.w; }, loss, objective.dimension())) {
         result.status = monitor.stop_status();
         return result;
       }

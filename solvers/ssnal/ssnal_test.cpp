@@ -175,7 +175,7 @@ TEST(Ssnal, EndsWithFewStructuresKept) {
   }
 }
 
-/// With fewer sequences than weights the data are separable, and the Hessian is mu along most directions.
+/// There are more weights than positions, so some w has no loss. Along most directions the Hessian is mu*I.
 TEST(Ssnal, EndsOnSeparableDataAndForAnyMu) {
   for (const double mu : {1e-3, 1.0, 1e20}) {
     ProblemSpec spec = dense_specs()[0];
