@@ -15,7 +15,8 @@ class Planes {
  public:
   /// The atoms of all instances, one after the other. Borrows the objective.
   Planes(const Objective& objective, MixtureStore& mixtures);
-  /// Only these rows of `all`.
+  /// Only these rows of `all`, without cells in which the rows of an instance are all equal: they change the
+  /// values of these rows by one constant.
   Planes(const Planes& all, const std::vector<bool>& wanted);
 
   /// Whether the values of each row sum to 0 at each position.
@@ -42,10 +43,13 @@ class Planes {
     Index position, output;
   };
   struct Part {
-    std::size_t of;  ///< a cell or an extra weight
-    double value;
+    Index of;     ///< a cell or an extra weight
+    float value;  ///< a difference of two counts
   };
 
+  /// Ends an instance whose parts say numbers in [first, last). Those with a mark in `number` become cells.
+  template <class CellAt>
+  void end_instance(std::size_t first, std::size_t last, const CellAt& cell_at, std::vector<Index>& number);
   /// The cells and the extra weights of a row.
   std::span<const Part> parts(std::size_t row) const {
     return {parts_.data() + cell_begin_[row], parts_.data() + cell_begin_[row + 1]};
@@ -56,7 +60,7 @@ class Planes {
 
   const Objective* objective_;
   bool balanced_ = true;
-  std::vector<Cell> cells_;
+  std::vector<Cell> cells_;           ///< by position, then output
   std::vector<Part> parts_, extras_;  ///< of all rows, one after the other
   std::vector<std::size_t> cell_begin_{0}, extra_begin_{0}, begin_{0}, first_cell_{0};
 };

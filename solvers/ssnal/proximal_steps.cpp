@@ -48,7 +48,8 @@ double first_sigma(const Objective& objective) {
 ProximalSteps::ProximalSteps(const Objective& objective, MixtureStore& mixtures)
     : objective_(objective), rough_(objective), sigma_(first_sigma(objective)) {
   read(mixtures);
-  Planes(objective, mixtures).features(weight_, w_);
+  Planes(objective, mixtures).features(weight_, features_);
+  w_ = features_;
   for (double& x : w_) x /= -objective.mu();
   dual_ = dot(weight_, cost_) - 0.5 * objective.mu() * dot(w_, w_);
 }
@@ -95,14 +96,15 @@ bool ProximalSteps::step(MixtureStore& mixtures, double gap, const std::function
     sigma_ *= 0.5;
   else if (steps <= kFewSteps)
     sigma_ = std::min(2.0 * sigma_, kMostSigma);
-  move(planes, mixtures);
+  move(planes.begin(), mixtures);
   return true;
 }
 
 /// Sets moved_ to b(w), and gradient_ to that of phi. Returns its squared norm.
 double ProximalSteps::gradient(const Planes& planes, std::span<const double> z) {
   project(planes, z, moved_);
-  planes.features(moved_, gradient_);
+  planes.features(moved_, of_moved_);
+  gradient_ = of_moved_;
   add(objective_.mu(), w_, gradient_);
   return dot(gradient_, gradient_);
 }
@@ -211,20 +213,19 @@ double ProximalSteps::search(const Planes& planes, std::span<const double> z, st
 }
 
 /// Moves the weights of the atoms towards b(w), as far as D rises. Sets dual_.
-void ProximalSteps::move(const Planes& planes, MixtureStore& mixtures) {
+void ProximalSteps::move(std::span<const std::size_t> begin, MixtureStore& mixtures) {
   const double mu = objective_.mu();
-  std::vector<double> change(moved_), features, of_change;
+  std::vector<double> change(moved_), of_change(of_moved_);
   add(-1.0, weight_, change);
-  planes.features(weight_, features);
-  planes.features(change, of_change);
-  const double slope = dot(change, cost_) - dot(of_change, features) / mu,
+  add(-1.0, features_, of_change);
+  const double slope = dot(change, cost_) - dot(of_change, features_) / mu,
                curvature = dot(of_change, of_change) / mu,
                gamma = slope > 0.0 ? std::min(slope / curvature, 1.0) : 0.0;
   for (Index i = 0; i < objective_.instances(); ++i)
-    mixtures[i].move(std::span(change).subspan(planes.begin()[i], mixtures[i].atoms()), gamma);
+    mixtures[i].move(std::span(change).subspan(begin[i], mixtures[i].atoms()), gamma);
   add(gamma, change, weight_);
-  add(gamma, of_change, features);
-  dual_ = dot(weight_, cost_) - 0.5 * dot(features, features) / mu;
+  add(gamma, of_change, features_);
+  dual_ = dot(weight_, cost_) - 0.5 * dot(features_, features_) / mu;
 }
 
 }  // namespace proxbench::ssnal

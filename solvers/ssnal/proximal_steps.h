@@ -49,13 +49,14 @@ class ProximalSteps {
   bool newton_direction(const Planes& active, const std::function<bool()>& stop);
   void precondition(std::span<const double> r, std::vector<double>& out) const;
   double search(const Planes& planes, std::span<const double> z, std::vector<double>& along);
-  void move(const Planes& planes, MixtureStore& mixtures);
+  void move(std::span<const std::size_t> begin, MixtureStore& mixtures);
 
   const Objective& objective_;
   dense::RoughHessian rough_;
   double sigma_, dual_ = 0.0;
   std::vector<double> w_;
   std::vector<double> cost_, weight_, moved_;  ///< of the atoms; moved_ is b(w)
+  std::vector<double> features_, of_moved_;    ///< Psi^T of the last two
   std::vector<double> gradient_, direction_;
 };
 

@@ -44,7 +44,7 @@ struct Settings {
 };
 
 Schema<Settings> rows() {
-  return Schema<Settings>({option(&Settings::cache, "cache", "50",
+  return Schema<Settings>({option(&Settings::cache, "cache", "4",
                                   "structures kept of each instance, beyond those with weight", {1, 1e6}),
                            option(&Settings::memory_limit, memory_limit_option())});
 }

@@ -47,46 +47,100 @@ Outcome solve(const char* solver, const Problem& problem, double tol, const Para
   return run(solver, problem, {.tol = tol, .parallel = parallel, .monitor = every_sample(20000)});
 }
 
-TEST(Ssnal, MapsWeightsToTheScoresOfStructuresAndBack) {
-  const Problem problem(dense_specs()[0]);
-  const Objective objective = problem.objective();
-  const std::size_t J = objective.map().features(), K = objective.outputs();
-  Random random(5);
-  std::vector<double> w(objective.dimension());
-  for (double& x : w) x = random.normal();
-  WeightRows rows(objective);
-  for (Index j = 0; j < J; ++j)
-    for (std::size_t k = 0; k < K; ++k) rows.row(j)[k] = w[k * J + j];
-  for (std::size_t e = 0; e < K * K; ++e) rows.extra_row()[e] = w[K * J + e];
-
-  MixtureStore store(objective.instances());
-  std::vector<double> expected;
-  AlignedVector<double> scores;
+/// Adds random structures to each instance.
+void add_structures(const Objective& objective, int count, Random& random, MixtureStore& store) {
+  std::vector<Index> y;
   for (Index i = 0; i < objective.instances(); ++i) {
-    const std::size_t n = objective.oracle().length(i);
-    std::vector<Index> y(n);
-    for (int a = 0; a < 3; ++a) {
-      for (Index& label : y) label = static_cast<Index>(random.below(K));
+    y.resize(objective.oracle().length(i));
+    for (int a = 0; a < count; ++a) {
+      for (Index& label : y) label = static_cast<Index>(random.below(objective.outputs()));
       store[i].add(y, 1.0);
-      rows.scores(i, scores);
-      double score;
-      objective.oracle().instance_max()->scores_of(i, scores.data(), rows.extra(), y, {&score, 1});
-      expected.push_back(score);
     }
   }
-  const ssnal::Planes planes(objective, store);
-  std::vector<double> found, weight(planes.size()), features;
-  planes.values(w, found);
-  ASSERT_EQ(found.size(), expected.size());
-  double forward = 0.0, back = 0.0;
-  for (std::size_t y = 0; y < found.size(); ++y) {
-    EXPECT_NEAR(found[y], expected[y], 1e-11) << y;
-    weight[y] = random.normal();
-    forward += weight[y] * found[y];
+}
+
+TEST(Ssnal, MapsWeightsToTheScoresOfStructuresAndBack) {
+  ProblemSpec all_features = dense_specs()[1];  // one of them, the bias, is always 1
+  all_features.density = 1.0;
+  all_features.bias = true;
+  for (const ProblemSpec& spec : {dense_specs()[0], dense_specs()[1], all_features}) {
+    SCOPED_TRACE(spec.name + " with density " + std::to_string(spec.density));
+    const Problem problem(spec);
+    const Objective objective = problem.objective();
+    const std::size_t J = objective.map().features(), K = objective.outputs();
+    Random random(5);
+    std::vector<double> w(objective.dimension());
+    for (double& x : w) x = random.normal();
+    WeightRows rows(objective);
+    for (Index j = 0; j < J; ++j)
+      for (std::size_t k = 0; k < K; ++k) rows.row(j)[k] = w[k * J + j];
+    for (std::size_t e = 0; e < K * K; ++e) rows.extra_row()[e] = w[K * J + e];
+
+    MixtureStore store(objective.instances());
+    add_structures(objective, 3, random, store);
+    std::vector<double> expected;
+    AlignedVector<double> scores;
+    for (Index i = 0; i < objective.instances(); ++i) {
+      rows.scores(i, scores);
+      for (std::size_t a = 0; a < store[i].atoms(); ++a) {
+        double score;
+        objective.oracle().instance_max()->scores_of(i, scores.data(), rows.extra(), store[i].structure(a),
+                                                     {&score, 1});
+        expected.push_back(score);
+      }
+    }
+    const ssnal::Planes planes(objective, store);
+    std::vector<double> found, weight(planes.size()), features;
+    planes.values(w, found);
+    ASSERT_EQ(found.size(), expected.size());
+    double forward = 0.0, back = 0.0;
+    for (std::size_t y = 0; y < found.size(); ++y) {
+      EXPECT_NEAR(found[y], expected[y], 1e-11) << y;
+      weight[y] = random.normal();
+      forward += weight[y] * found[y];
+    }
+    planes.features(weight, features);
+    for (std::size_t j = 0; j < w.size(); ++j) back += features[j] * w[j];
+    EXPECT_NEAR(forward, back, 1e-9 * std::abs(forward) + 1e-9);
   }
-  planes.features(weight, features);
-  for (std::size_t j = 0; j < w.size(); ++j) back += features[j] * w[j];
-  EXPECT_NEAR(forward, back, 1e-9 * std::abs(forward) + 1e-9);
+}
+
+TEST(Ssnal, SomeRowsHaveTheSameDifferencesWithinAnInstance) {
+  const Problem problem(dense_specs()[0]);
+  const Objective objective = problem.objective();
+  Random random(7);
+  MixtureStore store(objective.instances());
+  add_structures(objective, 6, random, store);
+  const ssnal::Planes all(objective, store);
+  // Three rows of every second instance, with weights that sum to 0.
+  std::vector<bool> wanted(all.size(), false);
+  std::vector<double> weight(all.size(), 0.0), of_wanted;
+  for (std::size_t i = 0; i < objective.instances(); ++i) {
+    if (i % 2 == 1) continue;
+    const double a = random.normal(), b = random.normal(), of_row[] = {a, b, -a - b};
+    for (std::size_t r = 0; r < 3; ++r) {
+      const std::size_t y = all.begin()[i] + 2 * r;
+      wanted[y] = true;
+      weight[y] = of_row[r];
+      of_wanted.push_back(of_row[r]);
+    }
+  }
+  const ssnal::Planes some(all, wanted);
+  ASSERT_EQ(some.size(), of_wanted.size());
+
+  std::vector<double> v(objective.dimension()), of_all, of_some;
+  for (double& x : v) x = random.normal();
+  all.values(v, of_all);
+  some.values(v, of_some);
+  for (std::size_t i = 0; i < objective.instances(); ++i) {
+    const std::size_t first = all.begin()[i], here = some.begin()[i];
+    for (std::size_t r = 1; r < some.begin()[i + 1] - here; ++r)
+      EXPECT_NEAR(of_some[here + r] - of_some[here], of_all[first + 2 * r] - of_all[first], 1e-11) << i;
+  }
+  std::vector<double> expected, found;
+  all.features(weight, expected);
+  some.features(of_wanted, found);
+  for (std::size_t j = 0; j < found.size(); ++j) EXPECT_NEAR(found[j], expected[j], 1e-11) << j;
 }
 
 TEST(Ssnal, SpreadIsTheDiagonalOfTheHessianOfEachOutput) {
@@ -96,14 +150,7 @@ TEST(Ssnal, SpreadIsTheDiagonalOfTheHessianOfEachOutput) {
   const std::size_t J = objective.map().features(), K = objective.outputs();
   Random random(6);
   MixtureStore store(objective.instances());
-  std::vector<Index> y;
-  for (Index i = 0; i < objective.instances(); ++i) {
-    y.resize(objective.oracle().length(i));
-    for (int a = 0; a < 4; ++a) {
-      for (Index& label : y) label = static_cast<Index>(random.below(K));
-      store[i].add(y, 1.0);
-    }
-  }
+  add_structures(objective, 4, random, store);
   const ssnal::Planes planes(objective, store);
   EXPECT_TRUE(planes.balanced());
   const ssnal::Planes::Spread spread = planes.spread(0.5);
