@@ -37,6 +37,7 @@ CHANGES = [
     ("entering.cpp", "kCostlyGradient", "1e9"),
     ("entering.cpp", "kMostEntering", "1000"),
     ("entering.cpp", "kMostEnteringCostly", "5000"),
+    ("face_model.cpp", "kFewestPairs", "20"),
     ("face_model.cpp", "kMostPairs", "100"),
     ("face_model.cpp", "kShareOfPairs", "0.006"),
     ("settings.h", "kRidge", "1e-4"),
