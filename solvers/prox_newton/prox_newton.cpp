@@ -6,10 +6,12 @@
 /// set only shrinks. At its end a full gradient shows which coordinates enter. The method follows Zhong et
 /// al. 2014 (prox_qn.cpp), with these differences:
 ///
-/// - First, and wherever an inner problem would cost more than the pass that it replaces, the step is one of
-///   L-BFGS on the face of the current signs, without an inner problem (face_model.h).
-/// - Else B is the Hessian's blocks by output, corrected by L-BFGS pairs (quasi_newton_model.h). B becomes
-///   the exact Hessian (newton_model.h) once the iterations have cost as much as building two of them.
+/// - The step is one of L-BFGS on the face of the current signs, without an inner problem (face_model.h).
+/// - Along a path, and where full gradients are costly, B is the Hessian's blocks by output, corrected by
+///   L-BFGS pairs, unless an inner problem would cost more than the pass that it replaces
+///   (quasi_newton_model.h).
+/// - B becomes the exact Hessian (newton_model.h) once the iterations have cost as much as building two of
+///   them.
 /// - The inner problem is solved to a tolerance.
 /// - A working set begins with the worst violators (entering.h), and an epoch ends relative to its own start.
 ///

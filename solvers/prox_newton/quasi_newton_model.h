@@ -4,9 +4,9 @@
 ///     g^T d + 1/2 d^T B d + lambda*||w + d||_1,    B = gamma*B0 corrected by L-BFGS pairs.
 ///
 /// B0 consists of the Hessian's blocks by output (block_metric.h). The inner problem is solved by coordinate
-/// descent. Until blocks pay off, and wherever coordinate descent may cost more than the pass over the data
-/// that it replaces, steps on the face (face_model.h) take the place of this model. Along a path the pairs of
-/// one lambda serve the next.
+/// descent. This pays along a path, where the pairs of one lambda serve the next, where full gradients and
+/// thus epochs are costly, and with two labels. Elsewhere, and wherever coordinate descent may cost more than
+/// the pass over the data that it replaces, steps on the face (face_model.h) take the place of this model.
 
 #include <algorithm>
 #include <cmath>
@@ -41,7 +41,7 @@ class QuasiNewtonModel {
   /// Starts a solve. If it continues a path (SolveProblem::in_sequence), keeps the pairs of the previous
   /// solve and puts their working set into `set`.
   void begin(const SolveProblem& problem, proximal::WorkingSet& set) {
-    blocks_at_once_ = full_gradients_are_costly(problem.objective);
+    along_path_ = problem.in_sequence;
     history_capacity_ = problem.in_sequence ? PairHistory::capacity(problem.objective, settings_.memory) : 0;
     history_.next_solve(history_capacity_ > 0 ? 1 : 0);
     if (history_.size() > 0) {
@@ -53,8 +53,7 @@ class QuasiNewtonModel {
       forget();
       gamma_of_blocks_ = kFirstGamma;
     }
-    made_at_ = epoch_value_ = kInfinity;
-    blocks_fail_ = false;
+    made_at_ = kInfinity;
     inner_passes_ = 0.0;
     random_ = Random(problem.seed);
   }
@@ -79,14 +78,16 @@ class QuasiNewtonModel {
   /// Whether pairs are kept for the next solve of a path.
   bool keeps_history() const { return history_capacity_ > 0; }
 
-  /// Whether there is memory for the blocks of this working set, and an inner problem with them costs at most
-  /// the pass over the data that it replaces, however many passes of coordinate descent it takes. With two
-  /// labels side by side the blocks are nearly the Hessian, so they always pay.
+  /// Whether the model should have blocks on this working set. There must be memory for them. Along a path,
+  /// or if full gradients are costly, an inner problem must cost at most the pass over the data that it
+  /// replaces, however many passes of coordinate descent it takes. With two labels side by side the blocks
+  /// are nearly the Hessian, so they always pay.
   bool blocks_pay(const proximal::Iterate& at, std::span<const Coord> index) const {
     const Objective& objective = at.objective;
     const double entries = BlockMetric::entries(objective, index);
     if (entries > BlockMetric::kMostEntries) return false;
     if (objective.outputs() <= 2 && side_by_side(objective)) return true;
+    if (!along_path_ && !full_gradients_are_costly(objective)) return false;
     const double per_row = 4.0 * static_cast<double>(padded(2 * settings_.memory)),
                  descent = per_row * static_cast<double>(index.size()) + 2.0 * entries;
     return static_cast<double>(settings_.max_inner) * descent <= NewtonModel::pass_work(at, index, true);
@@ -94,18 +95,9 @@ class QuasiNewtonModel {
 
   /// Moves to the working set of a new epoch. `progressed`: whether the last step was progress.
   void start_epoch(proximal::Iterate& at, bool progressed) {
-    const double passes = at.objective.counts().passes(), fell = epoch_value_ - at.value,
-                 fall = fell / (passes - epoch_passes_);
-    const bool slow = fell <= kSlowEpoch * at.value;
-    if (blocks_ && !keeps_history() && slow && fell > kFresh * at.value && fall > kFadingFall * fall_)
-      blocks_fail_ = true;
-    fall_ = fall;
-    epoch_value_ = at.value;
-    epoch_passes_ = passes;
-    const bool may = !blocks_fail_ && blocks_pay(at, at.set.index);
-    if (blocks_ && lbfgs_.pairs() > 0 && progressed && may) return continue_with_blocks(at);
-    if ((slow || blocks_at_once_) && may) return start_blocks(at);
-    start_face(at, progressed);
+    if (!blocks_pay(at, at.set.index)) return start_face(at, progressed);
+    if (blocks_ && lbfgs_.pairs() > 0 && progressed) return continue_with_blocks(at);
+    start_blocks(at);
   }
 
   /// Whether the model has blocks, else steps stay on the face.
@@ -151,14 +143,6 @@ class QuasiNewtonModel {
   double inner_passes() const { return inner_passes_; }
 
  private:
-  /// Blocks are built after an epoch that lowers F by less than this share. If full gradients, and thus
-  /// epochs, are costly, they are built at once.
-  static constexpr double kSlowEpoch = 0.02;
-  /// Blocks are given up for the rest of the solve if an epoch that lowers F by less than kSlowEpoch, but
-  /// more than kFresh, still lowers it, per pass, by more than this share of what the epoch before did.
-  /// Convergence is then slow: the blocks miss what makes the problem hard, and steps on the face, with more
-  /// pairs, do better. Along a path, pairs of the lambda before make up for what blocks miss.
-  static constexpr double kFadingFall = 1.0 / 3.0;
   /// Blocks also serve the next working set if F has fallen by at most this share since they were made.
   static constexpr double kFresh = 1e-4;
   /// The first gamma with blocks: Newton steps from w = 0 are too long by about this factor. gamma is
@@ -178,7 +162,6 @@ class QuasiNewtonModel {
   void start_blocks(const proximal::Iterate& at) {
     face_.follow(at);
     blocks_ = true;
-    fall_ = kInfinity;
     make_blocks(at);
     forget_pairs(at);
   }
@@ -257,17 +240,14 @@ class QuasiNewtonModel {
   proximal::CoordinateDescent descent_;
   Random random_;
   PairHistory history_;  ///< of the newest pairs in lbfgs_
+  bool along_path_ = false;
   std::size_t history_capacity_ = 0;
   std::vector<Coord> index_;  ///< the working set between two solves, and w there
   std::vector<double> weights_;
 
-  bool blocks_ = false;          ///< whether the model has blocks, else it is face_
-  bool blocks_at_once_ = false;  ///< whether they need not wait for a slow epoch
+  bool blocks_ = false;  ///< whether the model has blocks, else it is face_
   double gamma_of_blocks_ = 0.0;
-  bool blocks_fail_ = false;  ///< whether they were given up
-  double made_at_ = 0.0;      ///< F at the build of blocks
-  /// At the start of the epoch: F, passes, and the fall of F per pass in the epoch before.
-  double epoch_value_ = 0.0, epoch_passes_ = 0.0, fall_ = 0.0;
+  double made_at_ = 0.0;  ///< F at the build of blocks
   double inner_passes_ = 0.0;
   std::vector<double> product_;
 };

@@ -27,9 +27,6 @@ from .common import ROOT, markdown, run
 SOURCE, TRACES = ROOT / "build/constants", ROOT / "results/constants"  # a clone of this project; traces
 # File below solvers/prox_newton, constant, and alternative.
 CHANGES = [
-    ("quasi_newton_model.h", "kSlowEpoch", "0.0"),
-    ("quasi_newton_model.h", "kSlowEpoch", "0.2"),
-    ("quasi_newton_model.h", "kFadingFall", "1e9"),
     ("quasi_newton_model.h", "kMostIterations", "25"),
     ("quasi_newton_model.h", "kFresh", "0.0"),
     ("quasi_newton_model.h", "kFirstGamma", "1.0"),

@@ -47,7 +47,7 @@ def test_a_script_passes_arguments_and_status_from_any_folder(tmp_path):
 
 @pytest.mark.parametrize("arguments, expected", [
     (["bench-candidates", "--candidates", "51"], "multiple of 50"),
-    (["bench-constants", "kNothing"], "found kNothing, expected some of kSlowEpoch"),
+    (["bench-constants", "kNothing"], "found kNothing, expected some of kMostIterations"),
     (["bench-tagging", "--repetitions", "0"], "--repetitions >= 1"),
     (["compare-iterates", "one"], "required: BUILD"),
     (["compare-iterates", "/nowhere/a", "/nowhere/b"], "/nowhere/a: found no program"),
