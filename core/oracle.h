@@ -11,7 +11,6 @@
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <string>
 #include <utility>
@@ -97,6 +96,32 @@ struct HalfMatrix {
   }
 };
 
+/// Consecutive positions, for loops. (Clang 14 does not compile std::views::iota of GCC 12.)
+class PositionRange {
+ public:
+  class Iterator {
+   public:
+    explicit Iterator(Index at) : at_(at) {}
+    Index operator*() const { return at_; }
+    Iterator& operator++() {
+      ++at_;
+      return *this;
+    }
+    bool operator==(const Iterator&) const = default;
+
+   private:
+    Index at_;
+  };
+
+  PositionRange(Index first, Index last) : first_(first), last_(last) {}
+  Iterator begin() const { return Iterator(first_); }
+  Iterator end() const { return Iterator(last_); }
+  std::size_t size() const { return last_ - first_; }
+
+ private:
+  Index first_, last_;
+};
+
 /// The boundaries of the instances of one data set, and the gold structures.
 class Structure {
  public:
@@ -106,8 +131,8 @@ class Structure {
   std::size_t instances() const { return begin().size() - 1; }
   /// Instance i holds the positions [begin()[i], begin()[i+1]).
   std::span<const Index> begin() const { return begin_; }
-  auto positions_of(std::size_t instance) const {
-    return std::views::iota(begin()[instance], begin()[instance + 1]);
+  PositionRange positions_of(std::size_t instance) const {
+    return {begin()[instance], begin()[instance + 1]};
   }
   /// The number of positions of an instance.
   std::size_t length(std::size_t instance) const { return positions_of(instance).size(); }

@@ -16,7 +16,8 @@ namespace proxbench {
 
 struct Value {
   using List = std::vector<Value>;
-  using Map = std::vector<std::pair<std::string, Value>>;  ///< in the order of writing
+  struct Member;
+  using Map = std::vector<Member>;  ///< in the order of writing
 
   /// No value (a member that was not measured), one of the simple types, or several values.
   std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, List, Map> held;
@@ -35,6 +36,12 @@ struct Value {
   /// NaN for no value. Throws Error if the value is no number, or if it is out of the range of T.
   template <class T>
   T number() const;
+};
+
+struct Value::Member {
+  Member(std::string name, Value value) : first(std::move(name)), second(std::move(value)) {}
+  std::string first;
+  Value second;
 };
 
 template <class T>

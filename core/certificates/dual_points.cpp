@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 
 #include "core/base/error.h"
 #include "core/base/sum.h"
@@ -106,8 +105,8 @@ double sum_up(const Objective& objective, const auto& make, std::size_t grain = 
 double negative_entropy(const double* p, const double* logs, std::size_t n) {
   const KernelTable& kernels = kernels_in_use();
   CompensatedSum sum;
-  for (const Chunks blocks{n, kBlockOfEntropy};
-       const std::size_t b : std::views::iota(std::size_t{0}, blocks.count()))
+  const Chunks blocks{n, kBlockOfEntropy};
+  for (std::size_t b = 0; b < blocks.count(); ++b)
     sum.add(kernels.dot(p + blocks.begin(b), logs + blocks.begin(b), blocks.end(b) - blocks.begin(b)));
   return sum.value();
 }

@@ -25,7 +25,7 @@ class ChainFactors final : public Factors {
       for (const Index p : objective.oracle().positions_of(i))
         add_variable(i, objective.oracle().gold_outputs(p).front());
     for (std::size_t i = 0; i < instances(); ++i)
-      for (const Index p : objective.oracle().positions_of(i) | std::views::drop(1))
+      for (Index p = objective.oracle().begin()[i] + 1; p < objective.oracle().begin()[i + 1]; ++p)
         pair_of_[p - 1] = add_pair(i, p - 1, p);
   }
 
