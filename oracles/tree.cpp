@@ -174,9 +174,10 @@ class TreeOracle final : public ChoiceOracle, public CollapsedOutputs, public Co
     std::ranges::sort(on, {}, &Slot::output);
     for (const Slot& a : on)
       for (Index above = a.output; above != Hierarchy::kNone; above = tree_->parent(above))
-        for (const Slot& b : std::ranges::equal_range(on, above, {}, &Slot::output))
-          out.value[std::max(a.slot, b.slot) * out.stride + std::min(a.slot, b.slot)] =
-              (a.slot == b.slot ? 0.5 : 1.0) * a.mean * b.rest;
+        for (auto b = std::ranges::lower_bound(on, above, {}, &Slot::output);
+             b != on.end() && b->output == above; ++b)
+          out.value[std::max(a.slot, b->slot) * out.stride + std::min(a.slot, b->slot)] =
+              (a.slot == b->slot ? 0.5 : 1.0) * a.mean * b->rest;
   }
 
   /// Per document and column, one addition downwards and one upwards. The residual takes one more addition
