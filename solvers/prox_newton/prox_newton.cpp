@@ -7,8 +7,8 @@
 /// al. 2014 (prox_qn.cpp), with these differences:
 ///
 /// - The step is one of L-BFGS on the face of the current signs, without an inner problem (face_model.h).
-/// - Along a path, and where full gradients are costly, B is the Hessian's blocks by output, corrected by
-///   L-BFGS pairs, unless an inner problem would cost more than the pass that it replaces
+/// - Along a path, where full gradients are costly, and with two labels, B is the Hessian's blocks by output,
+///   corrected by L-BFGS pairs, unless an inner problem would cost more than the pass that it replaces
 ///   (quasi_newton_model.h).
 /// - B becomes the exact Hessian (newton_model.h) once the iterations have cost as much as building two of
 ///   them.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -15,7 +16,8 @@ namespace {
 constexpr std::size_t kChunks = 8;
 constexpr Index kNone = std::numeric_limits<Index>::max();
 
-/// Calls visit(c, d) for all pairs of cells of one position, and visit(c, c) for one without a partner.
+/// The cells of a position are visited in pairs, which share a walk over its features: calls visit(c, d) for
+/// a pair, and visit(c, c) for a cell that is left over.
 template <class Cells, class Visit>
 void for_each_pair(const Cells& cells, std::size_t first, std::size_t last, const Visit& visit) {
   for (std::size_t c = first; c < last; ++c) {

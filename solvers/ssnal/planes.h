@@ -47,7 +47,8 @@ class Planes {
     float value;  ///< a difference of two counts
   };
 
-  /// Ends an instance whose parts say numbers in [first, last). Those with a mark in `number` become cells.
+  /// Ends an instance. Until then its parts name candidates for cells, which are numbers in [first, last).
+  /// The candidates c with number[c] != kNone become cells, and the parts then name these cells.
   template <class CellAt>
   void end_instance(std::size_t first, std::size_t last, const CellAt& cell_at, std::vector<Index>& number);
   /// The cells and the extra weights of a row.

@@ -56,7 +56,7 @@ class ProximalSteps {
   double sigma_, dual_ = 0.0;
   std::vector<double> w_;
   std::vector<double> cost_, weight_, moved_;  ///< of the atoms; moved_ is b(w)
-  std::vector<double> features_, of_moved_;    ///< Psi^T of the last two
+  std::vector<double> features_, of_moved_;    ///< Psi^T * weight_, Psi^T * moved_
   std::vector<double> gradient_, direction_;
 };
 

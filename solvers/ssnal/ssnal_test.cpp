@@ -112,7 +112,7 @@ TEST(Ssnal, SomeRowsHaveTheSameDifferencesWithinAnInstance) {
   MixtureStore store(objective.instances());
   add_structures(objective, 6, random, store);
   const ssnal::Planes all(objective, store);
-  // Three rows of every second instance, with weights that sum to 0.
+  // Every second instance has three wanted rows, and the weights of these rows sum to 0.
   std::vector<bool> wanted(all.size(), false);
   std::vector<double> weight(all.size(), 0.0), of_wanted;
   for (std::size_t i = 0; i < objective.instances(); ++i) {
